@@ -23,10 +23,14 @@ precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
 f1_score, ndcg_score, roc_auc_score and others
     The functions of scikit-learn, for sparse matrices.
+roc_auc, group_auc, auc
+    AUC of flat arrays and logs, whole and within groups.
 inspect, convert, fuse, check_table, write_inverse_propensities
     What the commands of these names do.
-METRICS
-    The table of metrics.
+METRICS, metric
+    The table of metrics; a metric of your own.
+
+``help(xmceval.score)`` describes all options, for the other functions too.
 
 The guides: ``xmceval guide start`` in a shell is the first, ``xmceval guide`` lists them, and ``xmceval guide design``
 says how the package is built, in ten sentences. They are Markdown in the folder ``guide`` of the package.
@@ -35,7 +39,7 @@ says how the package is built, in ten sentences. They are Markdown in the folder
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
     from xmceval.api.benchmark.benchmark import benchmark as benchmark
@@ -109,13 +113,16 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         XmcevalWarning as XmcevalWarning,
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
-    from xmceval.metrics.table import METRICS as METRICS
+    from xmceval.metrics.own import metric as metric
     from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.gates import check_worse as check_worse
+    from xmceval.report.metrictable import METRICS as METRICS
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
+
+    __version__: str
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
@@ -135,6 +142,7 @@ _HOME = {
     "psp_at_k": "api.scoring.at_k",
     "psr_at_k": "api.scoring.at_k",
     "psndcg_at_k": "api.scoring.at_k",
+    "metric": "metrics.own",
     "inverse_propensity": "labels.propensity",
     "coverage_error": "api.dropins.rankingmetrics",
     "label_ranking_average_precision_score": "api.dropins.rankingmetrics",
@@ -173,7 +181,7 @@ _HOME = {
     "Fused": "api.files.fuse",
     "convert": "api.files.convert",
     "write_inverse_propensities": "api.files.propensityfile",
-    "METRICS": "metrics.table",
+    "METRICS": "report.metrictable",
     "Result": "report.result",
     "Results": "report.results",
     "XmcevalError": "errors",
@@ -185,14 +193,16 @@ _HOME = {
 __all__ = sorted(_HOME)  # noqa: PLE0605 - the one dict is the list
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from xmceval.version import VERSION
+if not TYPE_CHECKING:  # to type checkers a name that is not above is a mistake
 
-        return VERSION
-    if name not in _HOME:
-        raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
+    def __getattr__(name):
+        if name == "__version__":
+            from xmceval.version import VERSION
+
+            return VERSION
+        if name not in _HOME:
+            raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

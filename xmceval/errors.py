@@ -40,7 +40,7 @@ class UsageError(XmcevalError):
 
 
 class XmcevalWarning(UserWarning):
-    """What a reader must know before trusting the numbers; the Python functions issue the warnings of a result."""
+    """What a reader must know before trusting the numbers; the Python functions issue `Result.doubts`."""
 
 
 def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> None:
@@ -95,8 +95,8 @@ class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a Da
 
 
 _FLAGS = {
-    "sample_weight": "--weights",
     "metrics": "-m",
+    "k": "-k",
     "kind": "--as",
     "client": "--dask",
 }  # others are named as their argument
@@ -151,9 +151,12 @@ def missing_package(purpose: str, package: str, extra: str) -> DataError:
     return DataError(f"{purpose} needs the package {package} (hint: pip install 'xmceval[{extra}]')")
 
 
-def listed(choices: object) -> str:
-    """Join choices for a message: ``a, b, c``."""
-    return ", ".join(str(choice) for choice in choices)  # type: ignore[attr-defined]
+def listed(choices: Iterable[object], last: str = "") -> str:
+    """Join choices for a message: ``a, b, c``, or with a word before the last: ``a, b and c``."""
+    words = [str(choice) for choice in choices]
+    if last and len(words) > 1:
+        words[-2:] = [f"{words[-2]} {last} {words[-1]}"]
+    return ", ".join(words)
 
 
 def counted(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 if not __package__:  # run as `python scripts/bench`
@@ -30,7 +30,9 @@ from bench.measure import (
     install_revision,
     install_tree,
     measure,
+    module,
     program,
+    progress,
     provenance,
     ratios,
     record,
@@ -40,7 +42,9 @@ from bench.measure import (
     write,
 )
 from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
+from bench.peertable import RECORDED as SPEED
 from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
+from bench.ranking import arguments_of
 
 # This process never imports numpy: on Linux a child's peak memory begins at that of the process that started it.
 SHAPES = ("small", "amazon-670k", "amazon-3m")
@@ -226,6 +230,62 @@ def evaluator(options: argparse.Namespace) -> Figures:
     return {"microseconds": figures_of("arrays", "evaluator", str(options.runs))}
 
 
+def peers(options: argparse.Namespace) -> Figures:
+    """Measure small and middling work in memory, and runs with qrels, by xmceval and by others in turns."""
+    figures: Figures = {"measured": [], "ratios": [], "tools": figures_of("works", python=options.python)["tools"]}
+    found = {work: in_memory(work, options) for work in figures_of("works")["works"] if options.only in work}
+    found |= dict(runs_and_qrels(options))
+    for work, used in found.items():
+        figures["measured"] += entries(work, used)
+        figures["ratios"] += ratios(work, used, next(iter(used)))
+        print(milliseconds(work, entries(work, used)))
+    if options.record:
+        whole = json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else record("peers", {}, {})
+        works = list(dict.fromkeys(each["subject"] for each in (*whole["measured"], *figures["measured"])))
+        for key in ("measured", "ratios"):
+            entries_of = [each for each in whole[key] if each["subject"] not in found] + figures[key]
+            whole[key] = sorted(entries_of, key=lambda each: works.index(each["subject"]))
+        write(SPEED, whole | provenance() | {"tools": figures["tools"]})
+    return figures
+
+
+def in_memory(work: str, options: argparse.Namespace) -> dict[str, list[Usage]]:
+    """Measure a work by each contestant that this interpreter or that of the tools has."""
+    pythons = dict.fromkeys((options.python, sys.executable))  # what both have runs in this one
+    able = {name: python for python in pythons for name in figures_of("works", work, python=python)}
+    found: dict[str, list[Usage]] = {name: [] for name in able}
+    for turn in range(options.runs):
+        for name, python in able.items():
+            progress(f"{work}: {turn + 1}/{options.runs} {name}")
+            timed = figures_of("works", work, name, python=python)
+            found[name].append(Usage(timed["wall"], timed["cpu"], timed["peak"]))
+    progress("")
+    return found
+
+
+def runs_and_qrels(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, list[Usage]]]]:
+    """Measure one run and two with a paired test, beside pytrec_eval (and scipy): whole processes."""
+    folder = str(Path(tempfile.gettempdir()) / "xmceval-bench")
+    for n_queries, n_runs in ((2_000, 1), (2_000, 2), (20_000, 1), (20_000, 2)):
+        work = f"{'two TREC runs and t tests' if n_runs == 2 else 'a TREC run'}, {n_queries:,} queries × 500"
+        if options.only in work:
+            files = figures_of("ranking", folder, str(n_queries))[: 1 + n_runs]
+            command = "compare" if n_runs == 2 else "score"
+            commands = {f"xmceval {command}": Command(((program(), *arguments_of(*files)),))}
+            if figures_of("ranking", python=options.python):
+                commands["pytrec_eval"] = module("ranking", "pytrec_eval", *files, python=options.python)
+            yield work, alternate(commands, options.runs)
+
+
+def milliseconds(title: str, measured: Sequence[Figures]) -> str:
+    """Return entries of short calls as a table for a terminal."""
+    lines = [f"{title:<32}{'cpu ms':>10}{'wall ms':>10}{'MB':>7}"]
+    for entry in measured:
+        cpu, wall, peak = (entry[key]["median"] for key in ("cpu", "wall", "peak"))
+        lines.append(f"  {entry['contestant']:<30}{1e3 * cpu:>10.3f}{1e3 * wall:>10.3f}{peak:>7.0f}")
+    return "\n".join(lines)
+
+
 def scaling(options: argparse.Namespace) -> Figures:
     """Measure how cost grows with rows, labels, predictions, k, metrics, systems ...; say where faster than n log n."""
     return {"scaling": figures_of("scaling", options.only)}
@@ -271,6 +331,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "evaluator": evaluator,
     "memory": memory,
     "startup": startup,
+    "peers": peers,
     "scaling": scaling,
     "check": check,
     "picture": picture,
@@ -305,9 +366,12 @@ def parser() -> argparse.ArgumentParser:
     commands.choices["against"].add_argument("--shapes", type=words, default=["small", "amazon-670k"])
     drawn = commands.choices["picture"]
     drawn.add_argument("--measure", type=words, default=[], help=f"of {','.join((*TITLES, *LARGE))}")
-    drawn.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
-    commands.choices["check"].add_argument("--record", action="store_true", help=f"write {RECORDED.name} anew")
-    commands.choices["scaling"].add_argument("--only", default="", help="only lines that have this in their name")
+    for sub in (drawn, commands.choices["peers"]):
+        sub.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
+    for name, path in (("check", RECORDED), ("peers", SPEED)):
+        commands.choices[name].add_argument("--record", action="store_true", help=f"write {path.name} anew")
+    for name in ("scaling", "peers"):
+        commands.choices[name].add_argument("--only", default="", help="only lines that have this in their name")
     return top
 
 

@@ -1,7 +1,7 @@
-"""The picture of the README: seconds and peak memory of xmceval and other tools against rows, from datasets/speed.json.
+"""The README's picture and table: seconds and peak memory of xmceval and other tools, from datasets/speed.json.
 
-It is drawn by hand, so that the same figures give the same bytes with any version of anything, and is light or dark as
-the reader prefers. The figures are kept with the data sets, since they are data: scripts only make them.
+The picture is drawn by hand, so that the same figures give the same bytes with any version of anything; it is light or
+dark as the reader prefers. The figures are kept with the data sets, since they are data: scripts only make them.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -99,7 +97,7 @@ def theme(ink: str, grid: str, colours: Sequence[str]) -> str:
 
 def described(lines: Mapping[str, Any]) -> str:
     """Return the text for readers who do not see the picture."""
-    return f"seconds and peak memory of {', '.join(lines)} for {ROWS[0]:,} to {ROWS[-1]:,} rows"
+    return f"seconds and peak memory of {', '.join(lines)} for {ROWS[0]:,} to {ROWS[-1]:,} instances"
 
 
 def draw_panel(panel: Panel, lines: Mapping[str, Sequence[tuple[int, Entry]]]) -> list[str]:
@@ -113,7 +111,7 @@ def draw_panel(panel: Panel, lines: Mapping[str, Sequence[tuple[int, Entry]]]) -
     for rows in (1000, 10_000, 100_000):
         drawn.append(f'<path class="g" d="M{x(rows):.1f} {TOP}V{base}"/>')
         drawn.append(f'<text class="m" x="{x(rows):.1f}" y="{base + 18}">{rows:,}</text>')
-    drawn.append(f'<text class="m" x="{LEFT + PLOT / 2:g}" y="{base + 38}">rows</text>')
+    drawn.append(f'<text class="m" x="{LEFT + PLOT / 2:g}" y="{base + 38}">instances</text>')
     paths = {
         name: [(x(rows), panel.y(entry[panel.key]["median"])) for rows, entry in points]
         for name, points in lines.items()
@@ -158,15 +156,7 @@ def apart(heights: Mapping[str, float]) -> dict[str, float]:
 
 
 README = ROOT / "README.md"
-LINE = 138  # letters of a line of the README
-
-
-def find(figures: Mapping[str, Any], subject: str, contestant: str = OURS) -> Entry:
-    """Return what was measured of a contestant."""
-    for entry in figures["measured"]:
-        if (entry["subject"], entry["contestant"]) == (subject, contestant):
-            return entry
-    sys.exit(f"{FIGURES} has no {subject} yet: python scripts/bench picture --measure {subject}")
+COLUMNS = (OURS, "pyxclib", "napkinXC", "PECOS", "scikit-learn", "ranx")  # of the README's table of tools
 
 
 def seconds(entry: Entry) -> str:
@@ -186,78 +176,25 @@ def difference(figures: Mapping[str, Any]) -> str:
     return f"{max(each['largest_difference'] for each in figures['agreement']):.0e}".replace("e-0", "e-")
 
 
-def size(figures: Mapping[str, Any], subject: str) -> str:
-    """Return the size of the files of a shape."""
-    [found] = (each["bytes"] for each in figures["inputs"] if each["subject"] == subject)
-    return f"{found / 1e9:.1f} GB" if found >= 1e9 else f"{found / 1e6:.0f} MB"
-
-
-def times(figures: Mapping[str, Any], subject: str, base: str) -> str:
-    """Return how many times as long as counting words a large set takes."""
-    [found] = (
-        each["wall"]["median"]
-        for each in figures["ratios"]
-        if (each["subject"], each["contestant"], each["to"]) == (subject, OURS, base)
-    )
-    return f"{found:.2f}"
-
-
-def bullet(figures: Mapping[str, Any]) -> str:
-    """Return the line about speed of the README's first screen."""
-    ours, words = find(figures, "amazon-3m"), find(figures, "amazon-3m", WORDS)
-    return wrap(
-        f"- **Fast:** {size(figures, 'amazon-3m')} of text, shaped like Amazon-3M, in {seconds(ours)} on "
-        f"{figures['machine']['processors']} processors with {amount(ours)} of memory; `LC_ALL=C wc -w` takes "
-        f"{seconds(words)}.",
-        indent="  ",
-    )
-
-
-def section(figures: Mapping[str, Any]) -> str:
-    """Return the section of the README about speed."""
-    lines = lines_of(figures["measured"])
-    machine = figures["machine"]
-    where = re.sub(r"\(R\)| Processor", "", machine["processor"]) + ", virtual, shared" * machine["virtual"]
-    ends = sorted(((name, *points[-1]) for name, points in lines.items()), key=lambda end: -end[1])
-    texts = [
-        f"{name} {seconds(entry)}, {amount(entry)}" + f" ({rows:,} rows)" * (rows < ROWS[-1])
-        for name, rows, entry in ends
-    ]
-    start, more, less = (find(figures, subject) for subject in (f"titles-{ROWS[0]}", "amazon-3m", "amazon-670k"))
-    about = f"""
-        Text files shaped like LF-AmazonTitles-131K (131,073 labels, 100 predictions per row), whole processes in turns
-        on {machine["processors"]} processors ({where}), kernels compiled, files in the page cache; medians, one run
-        where it takes longer than 15 s. Each computes what it has of P, nDCG, PSP and PSnDCG @1,3,5: PECOS P,
-        scikit-learn nDCG of dense matrices, the others all; pyxclib, which is not on PyPI, runs from its source.
-        {ROWS[-1]:,} rows: {"; ".join(texts)}. Values differ by at most {difference(figures)}.
-    """
-    larger = f"""
-        Beside `wc -w` on the same files: {size(figures, "amazon-3m")} like Amazon-3M take {seconds(more)}
-        ({more["cpu"]["median"]:.1f} s of processors, {amount(more)}), {times(figures, "amazon-3m", WORDS)} times as
-        long as with `LC_ALL=C` and {times(figures, "amazon-3m", UTF8)} times as with `C.UTF-8`;
-        {size(figures, "amazon-670k")} like Amazon-670K {seconds(less)} ({less["cpu"]["median"]:.1f} s, {amount(less)}),
-        {times(figures, "amazon-670k", WORDS)} and {times(figures, "amazon-670k", UTF8)} times. Start-up is
-        {seconds(start)} of each. `python scripts/bench` measures all of this
-        ({FIGURES.relative_to(ROOT).as_posix()}), other revisions (`--against REV`) and how cost grows (`--scaling`).
-    """
-    picture = f"![Seconds and peak memory against rows]({PICTURE.relative_to(ROOT).as_posix()})"
-    return f"{picture}\n\n{wrap(about)}\n\n{wrap(larger)}"
-
-
-def wrap(text: str, indent: str = "") -> str:
-    """Wrap a paragraph of the README."""
-    words = " ".join(text.split())
-    return textwrap.fill(words, LINE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def rows_of_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the rows of the README's table of tools that have figures: for as many instances as a tool was given."""
+    ends = {name: points[-1] for name, points in lines_of(figures["measured"]).items()}
+    for head, write in (("Time", seconds), ("Memory", amount)):
+        cells = {name: write(entry) + f" for {n:,}" * (n < ROWS[-1]) for name, (n, entry) in ends.items()}
+        cells[OURS] = f"**{cells[OURS]}**"
+        yield " | ".join([f"| {head}", *(cells.get(name, "–") for name in COLUMNS)]) + " |"
 
 
 def with_figures(readme: str, figures: Mapping[str, Any]) -> str:
     """Return the README with the figures in it."""
-    readme = re.sub(r"(?ms)^- \*\*Fast:\*\*.*?\n(?=- )", lambda _: bullet(figures) + "\n", readme)
-    return re.sub(r"(?s)(?<=\n## Speed\n\n).*?(?=\n\n## )", lambda _: section(figures), readme)
+    for row in rows_of_table(figures):
+        head = row.split(" | ", maxsplit=1)[0]
+        readme = re.sub(rf"(?m)^{re.escape(head)} \|.*$", lambda _, row=row: row, readme)
+    return readme
 
 
 def redraw() -> None:
-    """Write the picture, and the README's text about it, anew from the figures."""
+    """Write the picture, and the figures of the README, anew."""
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
     PICTURE.write_text(draw(figures), encoding="utf-8")
     README.write_text(with_figures(README.read_text(encoding="utf-8"), figures), encoding="utf-8")

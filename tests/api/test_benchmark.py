@@ -169,7 +169,7 @@ def test_what_did_not_change_is_not_scored_again(folder, scored):
     assert statuses(second, "kept") == {(name, system) for name in SIZES for system in SYSTEMS}
     assert documents(second) == documents(first)
     assert (folder / "kept/.gitignore").read_text() == "*\n"
-    third = xmceval.benchmark(described(), cache="kept", force=True)
+    third = xmceval.benchmark(described(), cache="kept", rescore=True)
     assert len(scored) == 16
     assert documents(third) == documents(first)
 
@@ -321,7 +321,7 @@ import xmceval
 warnings.simplefilter("ignore")
 described, n = json.loads(sys.argv[1]), int(sys.argv[2])
 for i in range(n):
-    found = xmceval.benchmark({**described, "k": [1, 2, 3][: 1 + i % 3]}, cache="kept", force=i % 4 == 3)
+    found = xmceval.benchmark({**described, "k": [1, 2, 3][: 1 + i % 3]}, cache="kept", rescore=i % 4 == 3)
     print(*(each.comparison.to_json().replace("\\n", " ") for each in found.datasets), sep="\\n", flush=True)
 """
 

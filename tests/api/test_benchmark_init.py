@@ -316,7 +316,7 @@ def test_numbers_are_seeds_only_where_they_may_be(lay_out):
 
 def test_mistakes_name_what_is_missing(lay_out):
     Path("notes.md").write_text("x")
-    with pytest.raises(DataError, match=r"1 file looked at, and none looks like predictions; notes.md \(no labels\)"):
+    with pytest.raises(DataError, match=r"1 file examined, and none looks like predictions; notes.md \(no labels\)"):
         propose(".")
     lay_out("one", truth="tst.npz", train="trn.npz")
     with pytest.raises(DataError, match="none looks like predictions"):

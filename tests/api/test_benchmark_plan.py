@@ -317,7 +317,7 @@ BELOW = [
     ("metrics = [1]", "3: metrics in [datasets.Bibtex] must be a string or a list of strings, got a list"),
     ("dataset = 3", "3: dataset in [datasets.Bibtex] must be a string, got 3"),
     ("max_line = 0", "3: max_line must be a whole number of at least 1, got 0"),
-    ("metrics = 'PSPP'", "3: unknown metric 'PSPP'; did you mean PSP? (hint: xmceval metrics lists all)"),
+    ("metrics = 'PSPP'", "3: unknown metric 'PSPP'; did you mean PSP? (hint: print(xmceval.METRICS) shows all)"),
     ("metrics = 'RR@20000'", "3: k = 20,000 is above 10,000, the deepest cutoff"),
     ("train = ''", "3: train in [datasets.Bibtex] must be a path or a list of paths, got ''"),
     ("train = 3", "3: train in [datasets.Bibtex] must be a path or a list of paths, got 3"),

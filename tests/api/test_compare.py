@@ -282,7 +282,7 @@ def test_expected_tests_of_real_systems(realdata):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"against": "d"}, UsageError, "against names 'd', which is not one of the systems: a, b, c"),
+        ({"against": "d"}, UsageError, "against='d': the systems are a, b, c"),
         ({"test": "z"}, UsageError, "test must be one of t, randomization, bootstrap, got 'z'"),
         ({"adjust": "tukey", "against": "a"}, UsageError, "cannot be combined with against"),
         ({"resamples": 3}, UsageError, "resamples must be a whole number of at least 100, got 3"),

@@ -200,7 +200,7 @@ def test_other_numbers_of_texts_are_refused(made, tmp_path, n):
     ("options", "error", "message"),
     [
         ({"examples": 0}, UsageError, "examples must be a whole number of at least 1, got 0"),
-        ({"texts": "x.txt"}, UsageError, "texts have no effect without examples .hint: pass examples="),
+        ({"texts": "x.txt"}, UsageError, "texts has no effect without examples"),
         ({"overlap": True, "metrics": "LRAP"}, UsageError, "overlap needs a metric with a cutoff .hint: add one"),
         ({"examples": 1, "metrics": "LRAP"}, UsageError, "examples needs? a metric with a cutoff .hint: add one"),
         ({"examples": 1, "metrics": "macroF1"}, UsageError, "examples need a metric with per-instance values"),

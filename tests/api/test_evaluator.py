@@ -305,7 +305,7 @@ def test_options_of_files_and_unknown_ones_are_refused(name):
         (2.0, None, "batch 1 has no sample_weight, but max_weight was passed"),
         (2.0, [1, 2.5, 1], r"sample_weight of batch 1: the weight of row 1 is 2.5; expected a number from 0 to 2"),
         (2.0, [1, 1, np.nan], "the weight of row 2 is nan"),
-        (2.0, [1, 1], "sample_weight of batch 1 has 2 numbers, but y_true of batch 1 3 rows"),
+        (2.0, [1, 1], "sample_weight of batch 1 has 2 numbers, but y_true of batch 1 has 3 rows"),
         (2.0, [[1], [1], [1]], "expected one number per row"),
     ],
 )
@@ -509,6 +509,11 @@ def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_tha
     pair, hint = (np.array([[18, 3]]), np.array([[0.9, 0.1]])), r"are read as a dense matrix \(hint: pass sets if"
     with pytest.raises(DataError, match=f"^y_score has 20 columns, but y_true has 1 label; lists .* {hint}"):
         xmceval.score([[3], [17]], logits, metrics="P", k=1)
+    ids = np.argsort(-logits, axis=1)[:, :5]
+    for y_true in ([[3], [2, 17]], [{3}, {17}]):
+        with pytest.raises(DataError, match=r"has label 17, but y_score, .*, has 5 columns \(hint: pass n_labels if"):
+            xmceval.Evaluator(metrics="P", k=1).update(y_true, ids)
+        xmceval.Evaluator(metrics="P", k=1, n_labels=20).update(y_true, ids)
     evaluator = xmceval.Evaluator(metrics="P", k=1)
     evaluator.update([{3}], pair)
     with pytest.raises(

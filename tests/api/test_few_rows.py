@@ -23,7 +23,8 @@ N_LABELS = 8
 INVERSE = 1 + np.arange(N_LABELS) / 3
 AT_K = ["P@1", "P@3", "nDCG@3", "PSP@3", "PSnDCG@3", "RR@3", "Abandonment@1"]
 OPTIONS = {"metrics": [*AT_K, "precision_score", "GAUC"], "threshold": 0.55, "inverse_propensities": INVERSE}
-TESTS = [{}, {"test": "bootstrap"}, {"test": "randomization"}, {"adjust": "none"}]
+RESAMPLED = [{"test": name, "resamples": 100} for name in ("bootstrap", "randomization")]
+TESTS = [{}, *RESAMPLED, {"adjust": "none"}]
 
 
 def make(rng, n_rows, n_other, n_systems=2):
@@ -64,7 +65,7 @@ def test_p_of_few_rows_is_that_of_all_exchanges(seed, options):
     rng, n_exact = np.random.default_rng(seed), 0
     for n_rows, n_other in itertools.product([4, 90], [0, 1, 3, 4, 5, 7]):
         truth, scores = make(rng, n_rows, min(n_other, n_rows))
-        comparison = xmceval.compare(truth, scores, **OPTIONS, **options, resamples=100)
+        comparison = xmceval.compare(truth, scores, **OPTIONS, **options)
         for name in OPTIONS["metrics"]:
             a, b = (row_values(name, truth, scores[each]) for each in "ba")
             m, found = naive_pairs.count_differing(a, b), comparison[name, "b", "a"]
@@ -86,7 +87,7 @@ def test_differences_that_are_all_equal_show_no_spread(n, options):
     """Also of a ratio of sums, in which they are equal to the ratio times each denominator."""
     truth = np.eye(N_LABELS)[np.arange(n) % N_LABELS]
     scores = {name: np.where(np.roll(truth, by, axis=1), 1.0, -np.inf) for name, by in (("bad", 1), ("good", 0))}
-    comparison = xmceval.compare(truth, scores, **OPTIONS, **options, resamples=100)
+    comparison = xmceval.compare(truth, scores, **OPTIONS, **options)
     for name in ("P@1", "PSP@3", "nDCG@3", "precision_score"):
         found = comparison[name, "good", "bad"]
         assert (found.n_differing, found.low, found.high, found.effect, found.detectable) == (n, *(None,) * 4)
@@ -161,12 +162,12 @@ def test_blocks_threads_and_partitions_keep_the_same_rows(n_other, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
-@pytest.mark.parametrize("options", [{}, {"test": "bootstrap"}])
+@pytest.mark.parametrize("options", TESTS[:2])
 def test_saved_rows_give_the_same_p(form, options, tmp_path):
     truth, scores = make(np.random.default_rng(2), 60, 4)
-    file, drop = str(tmp_path / f"both.rows.{form}"), {"resamples": 100, **options}
-    together = xmceval.compare(truth, scores, **OPTIONS, **drop, save_rows=file)
-    found = xmceval.compare_rows([file], **drop)
+    file = str(tmp_path / f"both.rows.{form}")
+    together = xmceval.compare(truth, scores, **OPTIONS, **options, save_rows=file)
+    found = xmceval.compare_rows([file], **options)
     assert {each.n_differing for each in found.values()} <= {0, 1, 2, 3, 4}
     for key, each in together.items():
         assert vars(found[key]) | {"measure": None} == vars(each) | {"measure": None}

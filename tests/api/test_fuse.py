@@ -169,8 +169,8 @@ def test_the_commands_fuse(tmp_path, monkeypatch, capsys):
     ("systems", "options", "message"),
     [
         (2, {"by": "sum"}, "by must be one of score, normalized, rank, reciprocal-rank, got 'sum'"),
-        (1, {}, "fusion needs at least two systems"),
-        (2, {"weights": [1.0]}, "got 1 weight for 2 systems; expected one each"),
+        (1, {}, "fusion needs at least two files of predictions"),
+        (2, {"weights": [1.0]}, "got 1 weight for 2 systems; expected one per system"),
         (2, {"weights": [-1.0, 1.0]}, "weights must be at least 0"),
         (2, {"weights": [0.0, 0.0]}, "weights must be at least 0 and not all 0"),
     ],

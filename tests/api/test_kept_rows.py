@@ -51,16 +51,21 @@ def keep(truth, y_score, name, folder, *, monkeypatch=None, block=None, **option
     return KeptSystem(name, y_score, files)
 
 
+RESAMPLED = {"resamples": 200}
 CASES = {
     "t": ({}, {}, [1, 1, 1]),
     "against": ({}, {"against": "b", "adjust": "none"}, [1, 1, 1]),
     "weights": ({"sample_weight": np.arange(N_ROWS) % 4 / 3}, {}, [1, 2, 1]),
     "bins": ({"by_frequency": "head,tail", "ceiling": True}, {"adjust_over": "all"}, [1, 1, 2]),
     "runs": ({"by_frequency": "head,tail"}, {}, [3, 3, 1]),
-    "only runs": ({}, {"test": "bootstrap"}, [3, 3]),
-    "bootstrap": ({"sample_weight": np.arange(N_ROWS) % 3 + 0.5, "by_frequency": 2}, {"test": "bootstrap"}, [1, 2]),
-    "randomization": ({"empty_rows": "drop"}, {"test": "randomization"}, [2, 1]),
-    "tukey": ({}, {"adjust": "tukey"}, [1, 1, 2]),
+    "only runs": ({}, {"test": "bootstrap", **RESAMPLED}, [3, 3]),
+    "bootstrap": (
+        {"sample_weight": np.arange(N_ROWS) % 3 + 0.5, "by_frequency": 2},
+        {"test": "bootstrap", **RESAMPLED},
+        [1, 2],
+    ),
+    "randomization": ({"empty_rows": "drop"}, {"test": "randomization", **RESAMPLED}, [2, 1]),
+    "tukey": ({}, {"adjust": "tukey", **RESAMPLED}, [1, 1, 2]),
     "ties": ({"ties": "expected", "metrics": ["P@3", "PSP@1"]}, {}, [1, 1]),
     "no rows": ({"metrics": ["macroF1"]}, {}, [1, 1]),
 }
@@ -76,7 +81,6 @@ def test_the_comparison_is_that_of_compare(case, data, tmp_path, monkeypatch):
     for name, size in zip("abc", sizes, strict=False):
         runs = list(itertools.islice(left, size))
         systems[name] = runs if size > 1 else runs[0]
-    testing = {"resamples": 200, **testing}
     fresh = xmceval.compare(truth, systems, **options, **testing, threads=2)
     kept = [
         keep(truth, each, name, tmp_path, monkeypatch=monkeypatch, block=block, threads=2, **options)

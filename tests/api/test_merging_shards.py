@@ -194,9 +194,9 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names():
 
 def test_propensities_are_compared_and_never_estimated_from_a_part():
     truth, scores = data()
-    with pytest.raises(UsageError, match=r"^PSP@1: need propensities, which are never estimated from the rows of one"):
+    with pytest.raises(UsageError, match=r"^PSP@1 need propensities, which cannot be estimated from one"):
         xmceval.score(truth[0], scores[0], metrics="PSP@1", save_state="a.state")
-    with pytest.raises(UsageError, match=r"^by_frequency: needs propensities, which"):
+    with pytest.raises(UsageError, match=r"^by_frequency needs propensities, which"):
         xmceval.score(truth[0], scores[0], metrics="P", by_frequency=2, save_state="a.state")
     for name, train in (("a", truth[2]), ("b", truth[1])):
         i = "ab".index(name)
@@ -249,7 +249,7 @@ def test_files_that_are_no_states_are_refused():
     [one] = save_states(1)
     content = Path(one).read_bytes()
     for name, wrong, message in (
-        ("text.txt", b"0:1 2:1\n", "text.txt: not a state of xmceval (hint: xmceval score --save-state"),
+        ("text.txt", b"0:1 2:1\n", "text.txt: not a state of xmceval (hint: score with save_state="),
         ("cut.state", content[:-4], "cut.state: the state is damaged or cut short"),
         (
             "forged.state",
@@ -307,9 +307,9 @@ def test_commands_score_save_merge_and_inspect():
     asked = ("-m", "P", "-m", "macroF1", "-k", "1,3")
     together = json.loads(run("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
     assert (together["truth"], together["systems"][0]["name"]) == ("*", "*")
-    folders = run("score", "t", "p", "--shards", *asked, "-q")
+    folders = run("score", "t", "p", "--shard-dirs", *asked, "-q")
     assert folders == run("score", "t/*", "p/*", *asked, "-q")
-    assert run("compare", "t", "p", "p", "--shards", *asked, "-q").startswith("24 instances")
+    assert run("compare", "t", "p", "p", "--shard-dirs", *asked, "-q").startswith("24 instances")
     run("report", "t/*", "p/*", *asked, "--html", "page.html", "-q")
     page = Path("page.html").read_text()
     assert all(f"{folder}/{i}.txt" in page for folder in "tp" for i in range(3))  # with their checksums

@@ -146,7 +146,7 @@ def test_training_rows_are_read_for_labels_where_no_metric_needs_them(rng):
     result = xmceval.score(truth, scores, metrics="P@1", train=train, save_labels="a.npz")
     assert result.propensities is None
     assert only("a.npz")["n_train"].tolist() == train.sum(axis=0).tolist()
-    with pytest.warns(UserWarning, match="no training labels"):
+    with pytest.warns(UserWarning, match="propensities are estimated from y_true itself"):
         xmceval.score(truth, scores, metrics="PSP@1", save_labels="b.npz")
     found = only("b.npz")
     assert "n_train" not in found  # those are rows of the truth

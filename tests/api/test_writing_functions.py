@@ -60,10 +60,10 @@ def test_options_are_those_of_the_command(capfdbinary, options, text):
 def test_truth_and_names_are_understood(folder):
     (folder / "names").write_text("a\nb\nc\n")
     (folder / "named").write_text("a c\n\nb\n")
-    written = xmceval.convert("named", "t2.txt", truth=True, labels="names")
+    written = xmceval.convert("named", "t2.txt", kind="truth", labels="names")
     assert (folder / "t2.txt").read_text() == "3 3\n0:1 2:1\n\n1:1\n"
     assert written.n_labels == 3
-    xmceval.convert("t.txt", "lists", truth=True, to="lists")
+    xmceval.convert("t.txt", "lists", kind="truth", to="lists")
     assert (folder / "lists").read_text() == "0\n0,2\n\n2\n"
 
 
@@ -114,7 +114,7 @@ def test_constants_are_those_of_the_data_set_unless_given():
 
 
 def test_counts_are_written_instead(folder):
-    written = xmceval.write_inverse_propensities("t.txt", "counts.txt", counts=True, n_labels=3)
+    written = xmceval.write_inverse_propensities("t.txt", "counts.txt", write_counts=True, n_labels=3)
     assert (folder / "counts.txt").read_text() == "2\n0\n2\n"
     assert (written.n_train, written.a, written.b) == (4, None, None)
 
@@ -122,7 +122,7 @@ def test_counts_are_written_instead(folder):
 def test_the_command_reports_what_it_wrote(folder, capsys):
     assert run("propensity", "t.txt", "a.txt") == 0
     assert capsys.readouterr().err.splitlines()[-1] == "a.txt: 1/p of 3 labels, N=4, A=0.55 B=1.5"
-    assert run("propensity", "t.txt", "b.txt", "--counts") == 0
+    assert run("propensity", "t.txt", "b.txt", "--write-counts") == 0
     hint = "b.txt: counts of 3 labels, N=4 (hint: score --counts b.txt --n-train 4)"
     assert capsys.readouterr().err.splitlines()[-1] == hint
     assert run("propensity", "t.txt", "c.txt", "-q") == 0

@@ -74,7 +74,7 @@ def test_a_second_run_loads_neither_numba_nor_scipy(folder, run):
 
 
 def test_wins_are_listed_where_they_are_asked_for(folder, run):
-    words = "data sets on which the system in the line is ahead of that in the column"
+    words = "data sets on which the system in the row is ahead of that in the column"
     assert words not in run("-q")[1]
     assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
 
@@ -132,6 +132,13 @@ def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
     assert "breach: one: b is worse than a on P@1" in said
 
 
+def test_a_folder_in_place_of_the_file_is_answered_with_what_was_meant(folder, run):
+    (folder / "in").mkdir()
+    assert "(hint: xmceval benchmark --init in, which writes one)" in run("in")[2]
+    (folder / "in" / "benchmark.toml").write_text(FILE)
+    assert "(hint: xmceval benchmark in/benchmark.toml)" in run("in")[2]
+
+
 def test_a_gate_without_a_baseline_says_where_the_file_names_it(folder, run):
     (folder / "benchmark.toml").write_text(
         FILE.replace("against", "#") + 'c = ["{dataset}/a.npz", "{dataset}/b.npz"]\n'
@@ -165,7 +172,7 @@ def test_options_of_the_history_alone(folder, run):
     assert run("--history", "--since", "yesterday")[0] == 2
     for flags in ([], ["--history"]):
         assert run("nowhere.toml", *flags) == (1, "", "Error: nowhere.toml: no such file\n")
-    assert "-m: has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
+    assert "-m has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
     assert run("--cache", "") == (2, "", "Error: --cache: expected the name of a folder, got ''\n")
 
 
@@ -176,22 +183,25 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
     assert {each.name for each in (folder / "pages").iterdir()} == {"index.html", "one.html", "two.html"}
     (folder / "pages").rename(folder / "first")
     (folder / "pages").write_text("")
-    code, out, err = run("--pages", "pages", "--force")
+    code, out, err = run("--pages", "pages", "--rescore")
     assert (code, out) == (2, "")
     assert "pages: is not a folder" in err
-    code, _, _ = run("--pages", "second")
+    code, _, err = run("--pages", "second")
+    n_bytes = sum(each.stat().st_size for each in (folder / "second").iterdir())
+    assert f"wrote second/index.html and 2 reports ({n_bytes / 1e6:.1f} MB)" in err.splitlines()
     assert code == 0
     for page in (folder / "first").iterdir():
         assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"
     code, _, err = run("--pages", "pages", "--history")
     assert code == 2
-    assert "--pages: has no effect with --history" in err
+    assert "--pages has no effect with --history" in err
 
 
 def test_a_file_is_proposed_and_runs(folder, run):
     code, shown, said = run("--init", ".")
     assert (code, shown) == (1, "")
     assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
+    assert "(hint: --rescore scores everything again)" in run("--force")[2]
     code, shown, said = run("--init", ".", "--force")
     lines = shown.splitlines()
     assert (code, said) == (0, "")
@@ -199,5 +209,5 @@ def test_a_file_is_proposed_and_runs(folder, run):
     assert lines[-1] == "wrote benchmark.toml (hint: name systems in it, then run xmceval benchmark)"
     code, table, _ = run()
     assert (code, table.splitlines()[1]) == (0, "one · 40 instances · 12 labels")
-    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict: has no effect with --init\n")
+    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict has no effect with --init\n")
     assert run("--init", "nowhere")[0] == 1

@@ -18,8 +18,8 @@ MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
 EMPTY = "warning: 6 instances have no true label: they count as 0\n"
 FROM_TRUTH = (
-    "warning: no training labels were passed: propensities come from the label frequencies of tst_X_Y.txt itself, "
-    "and such values are not comparable with published ones (hint: pass --train FILE)\n"
+    "warning: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
+    "(hint: pass --train FILE)\n"
 )
 
 
@@ -50,10 +50,11 @@ def test_several_systems_share_one_table(run):
             P@1
 model_a   68.60 ±4.08
 model_b   55.00 ±4.38
-model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+model_b: ties across a cutoff: 1 instance @1
+model_b: ties could move P@1 55.00..55.20
 """
     )
-    assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
+    assert err == "warning: 2 of 500 instances have no prediction: each counts as a miss\n" + EMPTY
 
 
 def test_facts_that_differ_stand_at_each_system(run, tmp_path):
@@ -110,7 +111,7 @@ def test_json_has_its_spine(run):
     metric = system["metrics"]["P@5"]
     assert metric["value"] == 0.374
     assert metric["low"] < metric["tie_low"] <= metric["value"] < metric["tie_high"] < metric["high"]
-    assert metric["definition"] == "hits / k; mean over rows; k = 5"
+    assert metric["definition"] == "hits / k; mean over instances; k = 5"
 
 
 def test_json_flags_propensities_of_the_truth(run):
@@ -236,12 +237,16 @@ def test_file_names_may_be_of_any_letters(run, tmp_path):
 
 USAGE = {
     "k is 0": (("-k", "0"), "k must be a whole number of at least 1, got '0'"),
+    "k is all": (("-k", "all"), "got 'all' (hint: name the metric with it: P@all)"),
     "k is a letter": (("-k", "5,x"), "k must be a whole number of at least 1, got 'x'"),
     "k is nothing": (("-k", ""), "k must be a whole number of at least 1, got ''"),
     "metric": (("-m", "ndgc"), "unknown metric 'ndgc'; did you mean nDCG? (hint: xmceval metrics lists all)"),
     "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): expected one of ratio, none"),
     "data set": (("--dataset", "foo"), "'foo'"),
-    "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'"),
+    "form": (
+        ("-o", "xml"),
+        "'--output-format': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'",
+    ),
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
     "option": (("--bogus",), "--bogus"),
     "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),
@@ -267,6 +272,8 @@ def test_missing_arguments_end_with_2(run, args):
 
 def test_wrong_data_ends_with_1(run, tmp_path):
     assert run("score", TRUTH, "nothing.txt") == (1, "", "Error: nothing.txt: no such file\n")
+    commas = "Error: 3: no such file (hint: join several cutoffs by commas: -k 1,3,5)\n"
+    assert run("score", TRUTH, MODEL_A, "-k", 1, 3) == (1, "", commas)
     assert run("score", MODEL_A, TRUTH)[0] == 1
     code, out, err = run("score", TRUTH, MODEL_A, "-k", 301)
     assert (code, out) == (1, "")

@@ -32,23 +32,24 @@ DEFAULT = """\
 (a) model_a   68.60 ±4.08 b   49.20 ±2.62   26.68 ±2.05   32.33 ±2.16
 (b) model_b   55.00 ±4.38     47.53 ±2.54   27.11 ±2.80   38.18 ±2.59 a
 letters after a value: significantly better than these systems, p (Holm) < 0.05
-propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
-model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
-P@1 55.00..55.20, P@3 47.40..47.60
 differences: paired t test · does not cover training-seed variance
 each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics
+propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+model_a: ties across a cutoff: 1 instance @3 · inside only: 2
+model_b: ties across a cutoff: 1 instance @1, 4 @3 · inside only: 1
+model_b: ties could move P@1 55.00..55.20, P@3 47.40..47.60
 
-model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
-         difference  95% interval           p  p (Holm)  wins/ties/losses
-  P@1        -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
-  P@3         -1.67  -4.39 .. +1.06     0.230     0.230  123/235/142
-  PSP@1       +0.43  -2.73 .. +3.59     0.790     0.790  144/201/155
-  PSP@3       +5.86  +2.96 .. +8.76   <0.0001   <0.0001  192/163/145
+model_b − model_a · paired over 500 instances · points
+         difference  95% interval         p  p (Holm)  wins/ties/losses
+  P@1        −13.60  −18.89..−8.31  <0.0001   <0.0001  61/310/129
+  P@3         −1.67  −4.39..+1.06     0.230     0.230  123/235/142
+  PSP@1       +0.43  −2.73..+3.59     0.790     0.790  144/201/155
+  PSP@3       +5.86  +2.96..+8.76   <0.0001   <0.0001  192/163/145
   smallest difference detectable with 80% power: P@1 7.56, P@3 3.89, PSP@1 4.51, PSP@3 4.14
 
 model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001); no difference was detected on P@3
-model_b is better than model_a on PSP@3 by 5.86 ± 2.90 points (p < 0.0001); no difference was detected on PSP@1
+model_b is better than model_a on PSP@3 by 5.86 ± 2.90 points (p < 0.0001);
+  no difference was detected on PSP@1
 """
 
 AGAINST = """\
@@ -58,12 +59,13 @@ model_a   68.60 ±4.08 ▲
 model_b   55.00 ±4.38
 ▲ significantly better, ▼ significantly worse than model_b, p (Holm) < 0.05
 only differences from model_b were tested
-model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 differences: paired t test · does not cover training-seed variance
+model_b: ties across a cutoff: 1 instance @1
+model_b: ties could move P@1 55.00..55.20
 
-model_a \N{MINUS SIGN} model_b · paired over 500 instances · points
-       difference  95% interval           p  p (Holm)  wins/ties/losses
-  P@1      +13.60  +8.31 .. +18.89  <0.0001   <0.0001  129/310/61
+model_a − model_b · paired over 500 instances · points
+       difference  95% interval         p  p (Holm)  wins/ties/losses
+  P@1      +13.60  +8.31..+18.89  <0.0001   <0.0001  129/310/61
   smallest difference detectable with 80% power: P@1 7.56
 
 model_a is better than model_b on P@1 by 13.60 ± 5.29 points (p < 0.0001)
@@ -75,14 +77,15 @@ BOOTSTRAP = """\
 (a) model_a   32.33 ±2.16
 (b) model_b   38.18 ±2.59 a
 letters after a value: significantly better than these systems, p (Holm) < 0.05
-propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
-model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
 differences: bootstrap, 10,000 resamples, seed 7 · does not cover training-seed variance
+propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+model_a: ties across a cutoff: 1 instance @3 · inside only: 2
+model_b: ties across a cutoff: 4 instances @3 · inside only: 2
+model_b: ties could move PSP@3 38.08..38.22
 
-model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
-         difference  95% interval          p  p (Holm)  wins/ties/losses
-  PSP@3       +5.86  +2.95 .. +8.81  <0.0001   <0.0001  192/163/145
+model_b − model_a · paired over 500 instances · points
+         difference  95% interval        p  p (Holm)  wins/ties/losses
+  PSP@3       +5.86  +2.95..+8.81  <0.0001   <0.0001  192/163/145
 
 model_b is better than model_a on PSP@3 by 5.86 (2.95..8.81) points (p < 0.0001)
 """
@@ -93,15 +96,17 @@ NOT_ADJUSTED = """\
 (a) model_a   49.2 ±2.6   59.1 ±2.8 b
 (b) model_b   47.5 ±2.5   55.2 ±2.8
 letters after a value: significantly better than these systems, p < 0.05
-model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
-model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
 differences: paired t test · does not cover training-seed variance
 neither p nor intervals are adjusted for the number of tests (2)
+model_a: ties across a cutoff: 1 instance @3 · inside only: 2
+model_a: ties could move nDCG@3 59.1..59.2
+model_b: ties across a cutoff: 4 instances @3 · inside only: 2
+model_b: ties could move P@3 47.4..47.6
 
-model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
+model_b − model_a · paired over 500 instances · points
           difference  95% interval      p  wins/ties/losses
-  P@3           -1.7  -4.4 .. +1.1  0.230  123/235/142
-  nDCG@3        -4.0  -7.2 .. -0.8  0.016  160/126/214
+  P@3           −1.7  −4.4..+1.1    0.230  123/235/142
+  nDCG@3        −4.0  −7.2..−0.8    0.016  160/126/214
   smallest difference detectable with 80% power: P@3 3.9, nDCG@3 4.6
 
 no difference between model_b and model_a was detected on P@3
@@ -115,7 +120,7 @@ SAME_FILE = """\
 (b) model_a (2)   68.60 ±4.08
 differences: paired t test · does not cover training-seed variance
 
-model_a (2) \N{MINUS SIGN} model_a (1) · paired over 500 instances · points
+model_a (2) − model_a (1) · paired over 500 instances · points
        difference  95% interval      p  p (Holm)  wins/ties/losses
   P@1       +0.00                1.000     1.000  0/500/0
 
@@ -131,10 +136,10 @@ letters after a value: significantly better than these systems, p (Holm) < 0.05
 differences: paired t test · does not cover training-seed variance
 each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics
 
-model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
-       difference  95% interval           p  p (Holm)  wins/ties/losses
-  P@1      -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
-  R@3       +0.59  -2.20 .. +3.39     0.677     0.677  123/235/142
+model_b − model_a · paired over 500 instances · points
+       difference  95% interval         p  p (Holm)  wins/ties/losses
+  P@1      −13.60  −18.89..−8.31  <0.0001   <0.0001  61/310/129
+  R@3       +0.59  −2.20..+3.39     0.677     0.677  123/235/142
   smallest difference detectable with 80% power: P@1 7.56, R@3 4.00
 
 model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001)
@@ -249,13 +254,13 @@ def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
 
 def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatch):
     args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "bootstrap", "--resamples", 200)
-    cost = "note: bootstrap: 6 tests of 200 resamples of 500 rows\n"
+    cost = "note: bootstrap: 6 tests of 200 resamples of 500 instances\n"
     assert cost not in run(*args)[2]
     monkeypatch.setattr(runner, "LONG", 6 * 200 * 500)
     assert run(*args)[2].startswith(cost)
     assert run(*args, "-q")[2] == ""
     assert "tests of" not in run(*args[:-4])[2]
-    large = "tukey: 1 test of 100 resamples of 2,000,000 rows, whose values take 64 MB"
+    large = "tukey: 1 test of 100 resamples of 2,000,000 instances, whose values take 64 MB"
     assert str(Cost("tukey", 1, 100, 2_000_000, 64_000_000)) == large
 
 
@@ -275,7 +280,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
 
     systems = [Named(Path(MODEL_A), "a"), Named(Path(MODEL_B), "b"), Named(Path(MODEL_A), "c")]
     setup = Setup.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
-    compare_systems(setup, systems, Testing.of({**options, "resamples": 200}), watch=watch)
+    compare_systems(setup, systems, Testing(**options, resamples=200), watch=watch)
     assert sum(reported) == 0
     assert bool(reported) == (n_tests is not None)
 
@@ -285,7 +290,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
 
 def test_the_same_file_twice_ties_in_all_rows(run):
     warning = "warning: model_a (1) and model_a (2) are the same file: they tie on every instance\n"
-    few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
+    few = "warning: 2 of 500 instances have no prediction: each counts as a miss\n"
     assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
 
 
@@ -328,23 +333,23 @@ def test_seeds_have_bounds(run, test, seed):
     else:
         assert (code, err) == (
             2,
-            f"Error: seed must be a whole number of at least 0 and at most {2**63 - 1}, got {seed}\n",
+            f"Error: --seed must be a whole number of at least 0 and at most {2**63 - 1}, got {seed}\n",
         )
 
 
 def test_what_was_not_tested_is_one_sentence(run):
     out = run(TRUTH, MODEL_A, MODEL_B, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
-    assert out.endswith("(p < 0.0001)\nmacroP@1, macroR@1 were not tested\n")
+    assert out.endswith("(p < 0.0001)\nmacroP@1 and macroR@1 were not tested\n")
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
-        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got model_a"),
+        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got only model_a"),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", "c"),
-            "against names 'c', which is not one of the systems: model_a, model_b",
+            "--against c: the systems are model_a, model_b",
         ),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", MODEL_A, "--adjust", "tukey"),
@@ -437,4 +442,11 @@ def test_the_baseline_is_meant_by_the_tag_of_its_run(run, tmp_path):
 def test_saved_rows_are_named_too(run, rows):
     old, new = rows("a.rows.npz", MODEL_A), rows("b.rows.npz", MODEL_B)
     code, out, _ = run(f"old={old}", f"new={new}", "-q")
-    assert (code, "\nnew \N{MINUS SIGN} old" in out) == (0, True)
+    assert (code, "\nnew − old" in out) == (0, True)
+
+
+def test_options_of_resampling_have_no_effect_on_t_tests(run):
+    code, _, err = run(TRUTH, MODEL_A, MODEL_B, "-m", "P@1", "--resamples", 200, "--seed", 3)
+    hint = "(hint: pass --test randomization, --test bootstrap or --adjust tukey)"
+    assert (code, err) == (2, f"Error: --resamples, --seed have no effect on t tests {hint}\n")
+    assert run(TRUTH, MODEL_A, MODEL_B, "-m", "P@1", "--adjust", "tukey", "--resamples", 200)[0] == 0

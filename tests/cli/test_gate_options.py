@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from xmceval.cli import gating
+from xmceval.errors import DataError
+from xmceval.metrics.names import parse
+from xmceval.report.gateoutcomes import GateOutcome
+
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B = "tst_X_Y.txt", "model_a.txt", "model_b.txt"
 COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
@@ -134,3 +139,11 @@ def test_a_breach_is_one_where_nobody_reads_the_output():
         ended = subprocess.run([*command, gate], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
         os.close(write)
         assert (ended.returncode, ended.stderr.startswith(WORSE)) == (code, code == 3)
+
+
+def test_gates_that_cannot_be_decided_are_one_line():
+    [measure] = parse("P@1")
+    outcomes = [GateOutcome("worse", "a", "b", "", measure, 0.0, why=f"why {i}", is_decided=False) for i in range(5)]
+    line = "^5 gates cannot be decided: why 0; why 1; why 2; and 2 more$"
+    with pytest.raises(DataError, match=line), gating.enforced(outcomes):
+        pass

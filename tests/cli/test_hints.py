@@ -51,8 +51,8 @@ CASES = {  # the call in Python, the same command, and the hint of each
     "a name alone": (
         lambda: xmceval.score("t.txt", "p.txt", n_labels=7),
         ["score", "t.txt", "p.txt", "--n-labels", "7"],
-        "n_labels has 7 labels, but t.txt",
-        "--n-labels has 7 labels, but t.txt",
+        "n_labels is 7, but t.txt",
+        "--n-labels is 7, but t.txt",
     ),
 }
 
@@ -99,7 +99,7 @@ def test_python_in_another_thread_is_not_told_of_options_while_a_command_runs():
             thread = threading.Thread(target=lambda run=run: said.append(run("sample_weight")))
             thread.start()
             thread.join()
-    assert said == ["sample_weight", "--weights"]
+    assert said == ["sample_weight", "--sample-weight"]
 
 
 def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command():

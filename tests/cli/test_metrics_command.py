@@ -19,20 +19,21 @@ from xmceval.report.listings.metriclist import describe_empty_rows, describe_tie
 
 PSP = """\
 PSP@k: propensity-scored precision
-  definition     sum over rows of (sum of w over hits / k) / the same for the
-                 ideal rankings
-  PSP@5          sum over rows of (sum of w over hits / k) / the same for the
-                 ideal rankings; w = 1 / propensity of the label; ratio of sums
-                 over rows; k = 5
+  definition     sum over instances of (sum of w over hits / k) / the same for
+                 the ideal rankings
+  PSP@5          sum over instances of (sum of w over hits / k) / the same for
+                 the ideal rankings; w = 1 / propensity of the label; ratio of
+                 sums over instances; k = 5
   where          k is the cutoff
                  w is 1 / propensity of the label
-                 ideal is the best possible ranking of the row's true labels
-  over rows      ratio: ratio of sums over rows; none: mean over rows
-  from           the k best labels of a row
+                 ideal is the best possible ranking of the instance's true
+                 labels
+  overall        ratio: ratio of sums over instances; none: mean over instances
+  from           the k best labels of an instance
   range          0..1, higher is better
   options        norm=ratio|none, ratio by default
-                   ratio: sum over rows of (sum of w over hits / k) / the same
-                   for the ideal rankings
+                   ratio: sum over instances of (sum of w over hits / k) / the
+                   same for the ideal rankings
                    none: sum of w over hits / k
                  rel=1 by default, a whole number of at least 1; labels of this
                  grade or above are true
@@ -173,7 +174,7 @@ def test_every_symbol_of_a_formula_is_explained():
 
 @pytest.mark.parametrize("name", ["AUC@k", "ERR"])
 def test_a_cutoff_limits_the_ranks_that_are_used(name):
-    assert "from the first k ranks of a row range" in squeezed(run(name).stdout)
+    assert "from the first k ranks of an instance range" in squeezed(run(name).stdout)
 
 
 def test_aliases_are_printed_as_people_write_them():
@@ -190,11 +191,11 @@ def test_what_other_tools_do_is_noted(name):
     ("name", "fact"),
     [
         ("P", "which leaves out topics that the run lacks"),
-        ("R", "pyxclib leaves out rows without truth, LensKit has NaN"),
-        ("nDCG", "LightGBM and rankeval count a row without truth as 1"),
+        ("R", "pyxclib leaves out instances without truth, LensKit has NaN"),
+        ("nDCG", "LightGBM and rankeval count an instance without truth as 1"),
         ("nDCG", "a query with fewer than k documents as 0"),
         ("AP", "norm=hits as in torchmetrics' MAP with top_k"),
-        ("GAUC", "RecBole's GAUC weighs rows by their true candidates"),
+        ("GAUC", "RecBole's GAUC weighs instances by their true candidates"),
         ("LRAP", "Mulan counts it as 0"),
         ("PSP", "napkinXC's normalize=False"),
         ("coverage_error", "Mining Multi-label Data, 2010, whose value is 1 lower"),

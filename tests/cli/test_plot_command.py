@@ -66,7 +66,11 @@ def test_auc_draws_both_curves(run):
         (["--plot-kind", "curves"], 2, "--plot-kind has no effect without a file (hint: pass --plot FILE)"),
         (["--plot", "x.svg", "--plot", "x.svg"], 2, "--plot x.svg is passed 2 times; expected a file for each picture"),
         (["--plot", "x.svg", "--plot-kind", "gain", "--plot-kind", "gain"], 2, "2 --plot-kinds for 1 --plot; expected"),
-        (["--plot", "x.svg", "--plot-kind", "bins"], 2, "the picture 'bins' needs values of bins of labels (hint"),
+        (
+            ["--plot", "x.svg", "--plot-kind", "bins"],
+            2,
+            "the picture 'bins' needs values of bins of labels or of groups",
+        ),
         (
             ["--plot", "x.svg", "--by-frequency", "3", "-m", "AUC"],
             2,
@@ -110,4 +114,4 @@ def test_a_benchmark_has_a_critical_difference_from_five_data_sets_on(tmp_path, 
     assert "<title>mean rank by P@1 over 5 data sets: " in Path("cd.svg").read_text(encoding="utf-8")
     why = "the picture 'cd' needs a critical difference on P@3: 3 data sets, at least 5 are needed"
     assert run(3) == (2, f"Error: {why}\n")
-    assert run(5, "--history") == (2, "Error: --plot: has no effect with --history\n")
+    assert run(5, "--history") == (2, "Error: --plot has no effect with --history\n")

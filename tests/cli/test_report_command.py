@@ -58,7 +58,7 @@ def test_a_page_tells_how_to_make_it_again(files):
     assert {row[0]: row[3] for row in table[1:]} == digests
     assert [row[1] for row in table[1:]] == ["truth", "predictions", "predictions"]
     captions = [each.text for each in root.all("caption")]
-    assert any("t.txt: true labels per row" in each for each in captions)
+    assert any("t.txt: true labels per instance" in each for each in captions)
 
 
 def test_one_system_of_which_nothing_is_read_again(files):
@@ -95,7 +95,6 @@ def test_training_labels_in_shards_count_as_the_whole_though_only_one_file_is_in
             "--test, --overlap needs at least two systems",
         ),
         (("t.txt", "--html", "p.html"), 2, "nothing to report"),
-        (("t.txt", "a.txt"), 2, "Missing option '--html'"),
         (("a.rows.npz", "--html", "p.html"), 2, "a.rows.npz: a report needs predictions, not per-instance values"),
         (("t.txt", "a.txt", "--html", "missing/p.html"), 2, "there is no folder"),
         (("t.txt", "gone.txt", "--html", "p.html"), 1, "gone.txt: no such file"),
@@ -118,6 +117,18 @@ def test_matplotlib_is_asked_for_before_anything_is_scored(files, monkeypatch):
     done = run("t.txt", "a.txt", "--html", "p.html")
     assert done.exit_code == 1
     assert "pip install 'xmceval[plot]'" in str(done.exception)
+
+
+def test_the_page_is_report_html_and_is_said_to_be_written_unless_quiet(files):
+    asked = ("t.txt", "a.txt", "-k", "1", "-m", "P", "--no-inspect")
+    done = run(*asked)
+    assert done.exit_code == 0, done.output
+    page = files / "report.html"
+    assert done.stderr.splitlines()[-1] == f"wrote report.html ({page.stat().st_size / 1e6:.1f} MB)"
+    page.write_text("old")
+    assert run(*asked, "-q").stderr == ""
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>"), "it is replaced"
+    assert "wrote" not in run(*asked, "--html", "-").stderr
 
 
 def test_open_shows_the_page(files, monkeypatch):

@@ -15,7 +15,7 @@ WRONG = {
     "options that exclude each other": ["--inverse-propensities", "p.txt", "-A", "0.5"],
     "a metric that does not exist": ["-m", "Q"],
     "a file that does not exist": ["--train", "none.txt"],
-    "shards that do not exist": ["--shards", "--train", "none-*.txt"],
+    "shards that do not exist": ["--shard-dirs", "--train", "none-*.txt"],
 }
 
 

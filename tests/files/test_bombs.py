@@ -162,7 +162,7 @@ def test_a_line_that_is_too_long_is_refused_with_its_place(command):
         "score": lambda **limit: xmceval.score(long, "t.txt", k=1, metrics="P", **limit),
         "score, train": lambda **limit: xmceval.score("t.txt", "t.txt", k=1, metrics="PSP", train=long, **limit),
         "inspect": lambda **limit: xmceval.inspect([long], **limit).files[0].faults,
-        "convert": lambda **limit: xmceval.convert(long, "out.txt", truth=True, **limit),
+        "convert": lambda **limit: xmceval.convert(long, "out.txt", kind="truth", **limit),
         "propensity": lambda **limit: xmceval.write_inverse_propensities(long, "inv.txt", **limit),
     }[command]
     expected = "t.gz:3: this line is longer than 2 MiB (hint: pass max_line=)"

@@ -188,7 +188,7 @@ def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
 @pytest.mark.parametrize(
     ("to", "are_scores", "message"),
     [
-        ("lists", True, "lists of labels cannot hold scores (hint: pass truth=True if these are true labels)"),
+        ("lists", True, "lists of labels cannot hold scores (hint: pass kind='truth' if these are true labels)"),
         ("npy", False, "a pair of npy files holds predictions, not truth (hint: pass to='npz')"),
         ("csv", True, "unknown format 'csv'; expected one of " + ", ".join(WRITTEN_FORMATS)),
     ],
@@ -215,7 +215,7 @@ def test_a_propensity_file_gives_the_bits_of_train(tmp_path, rng, name):
     expected = xmceval.score(y_true, y_score, train=train, a=0.6, b=2.6, **options)
     got = xmceval.score(y_true, y_score, inverse_propensities=tmp_path / name, **options)
     assert dict(got) == dict(expected)
-    assert run("propensity", tmp_path / "train.txt", tmp_path / "counts", "--counts", "-q") == 0
+    assert run("propensity", tmp_path / "train.txt", tmp_path / "counts", "--write-counts", "-q") == 0
     got = xmceval.score(y_true, y_score, counts=tmp_path / "counts", n_train=60, a=0.6, b=2.6, **options)
     assert dict(got) == dict(expected)
 
@@ -282,7 +282,7 @@ def test_omikuji_and_lists_come_back(tmp_path, rng):
 def test_real_files_of_names_are_converted_untouched(tmp_path, realdata):
     folder = realdata / "eurlex_attentionxml"
     options = ["--labels", folder / "labels.txt", "-q"]
-    assert run("convert", folder / "EUR-Lex_test_labels.txt", tmp_path / "t.txt", "--truth", *options) == 0
+    assert run("convert", folder / "EUR-Lex_test_labels.txt", tmp_path / "t.txt", "--as", "truth", *options) == 0
     assert run("convert", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", tmp_path / "p.npz", *options) == 0
     expected = rows_of(open_truth(folder / "tst_X_Y.txt.gz").source)
     assert [sorted(row) for row in rows_of(open_truth(tmp_path / "t.txt").source)] == [sorted(row) for row in expected]

@@ -52,7 +52,7 @@ WRONG = {
     "label too large": (HEAD + "1,5,0.9\n", "x row 1: label 5 is outside 0..4 (t.txt has 5 labels; labels are 0-based)"),
     "twice": (HEAD + "1,2,0.9\n1,2,0.8\n", "x row 1: label 2 appears twice in this row; a label has one score (hint: pass duplicates='max' to count its largest value)"),
     "nan": (HEAD + "1,2,nan\n", "x row 1: the score value of label 2 is NaN; expected a number"),
-    "other names": ("user,movie,stars\n1,2,0.5\n", "x:1: the header is 'user,movie,stars'; expected columns one of row, row_id, instance, instance_id; one of label, label_id, column, col; one of score, value, probability, prob, grade, relevance"),
+    "other names": ("user,movie,stars\n1,2,0.5\n", "x:1: the header is 'user,movie,stars'; expected the columns row or row_id or instance or instance_id; label or label_id or column or col; score or value or probability or prob or grade or relevance"),
     "triples or lists": (lines(f"{i // 2},{i % 5},1" for i in range(8)), "x: may be triples of row, label and score, or lists of three labels (hint: write a first line row,label,score above triples, and blanks between the labels of lists)"),
     "market, truncated": ("%%MatrixMarket matrix coordinate real general\n4 5 2\n1 1 0.5\n", "x: declares 2 entries, but has 1 (is the file truncated?)"),
     "market, 0-based": ("%%MatrixMarket matrix coordinate real general\n4 5 1\n0 1 0.5\n", "x:3: expected 'row column value', 1-based, of a matrix of 4 x 5, found '0 1 0.5'"),
@@ -102,7 +102,7 @@ def test_parquet_is_refused_in_words_without_its_package(monkeypatch):
 @pytest.mark.parametrize(
     ("message", "columns"),
     [
-        ("x: expected columns one of row, .* found a, label, score", {"a": [1], "label": [1], "score": [0.5]}),
+        ("x: expected the columns row or .* found a, label, score", {"a": [1], "label": [1], "score": [0.5]}),
         ("x: entry 1 has no score", {"row": [1, 2], "label": [1, 2], "score": [0.5, None]}),
         ("x: entry 1 has row -1; expected a 0-based number", {"row": [1, -1], "label": [1, 2], "score": [0.5, 1]}),
         ("x: column 'score' is of type list", {"row": [1], "label": [1], "score": [[0.5]]}),

@@ -344,7 +344,7 @@ def test_standard_input_is_read_whatever_packs_it(packer, which, monkeypatch):
 
 def test_standard_input_is_one_file(monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
-    with pytest.raises(xmceval.UsageError, match="can be only one of the files"):
+    with pytest.raises(xmceval.UsageError, match="can stand for one file only"):
         scored("-", "-")
 
 
@@ -421,7 +421,7 @@ def test_objects_that_are_not_strings_are_refused_and_not_run(value):
         (r"x:1: expected a number in", '{"data": [[1, "2"]]}\n'),
         (r"x:3: expected label ids separated by single commas, found", "1,2\n1\n1,,2\n3\n"),
         (r"x:1: expected rows of idx:value", "1 x\t2 0.5\n\n\n\n"),
-        ("expected TREC qrels as truth", RUN),
+        ("the truth must be TREC qrels", RUN),
     ],
 )
 def test_what_is_wrong_is_reported_with_its_place(message, content):

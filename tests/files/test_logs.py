@@ -106,7 +106,7 @@ def test_wrong_columns_have_their_place(written, text, columns, message):
 
 @pytest.mark.parametrize("columns", ["a,b", "a,b,c,d", "a,a,b", "1,0,2", "1,2,02", "a,,b", "", [1, 2]])
 def test_other_than_three_columns_are_refused(written, columns):
-    with pytest.raises(UsageError, match="columns must be three different names or numbers"):
+    with pytest.raises(UsageError, match="columns must be three different names or positions"):
         read_log(written(WIDE), columns)
 
 

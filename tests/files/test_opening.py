@@ -147,8 +147,8 @@ def test_a_file_that_cannot_be_opened_as_asked_is_refused():
 def test_judgments_are_the_queries_and_documents_of_a_truth():
     judgments = open_truth(write("q", QRELS)).judgments
     assert (judgments.name, judgments.queries) == ("q", {b"q1": 0, b"q2": 1})
-    assert judgments.documents.places == {b"d1": 0, b"d2": 1, b"d3": 2}
-    assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.places is None
+    assert judgments.documents.by_label == {0: b"d1", 1: b"d2", 2: b"d3"}
+    assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.by_label is None
     lists = open_truth(write("l", LETOR)).judgments
     assert (lists.queries, lists.indptr.tolist(), lists.documents) == ({b"qid:1": 0, b"qid:2": 1}, [0, 2, 4], None)
 
@@ -158,7 +158,7 @@ def test_a_run_is_joined_to_judgments_and_refused_without_them():
     rows, _ = rows_of(open_scores(write("r", RUN), judgments=judgments).source)
     assert [[label for label, _ in row] for row in rows] == [[0, 1], [3, 2]]  # d9 was not judged
     for other in (None, open_truth(write("l", LETOR)).judgments):
-        with pytest.raises(DataError, match="expected TREC qrels as truth"):
+        with pytest.raises(DataError, match="the truth must be TREC qrels"):
             open_scores("r", judgments=other)
     with pytest.raises(DataError, match=r"^r: is a TREC run, which holds predictions; expected truth"):
         open_truth("r")

@@ -119,7 +119,7 @@ def test_a_named_pipe_may_be_written_to_again():
 
 def test_a_pipe_is_one_of_the_files():
     truth = descriptor(TRUTH.encode())
-    with pytest.raises(xmceval.UsageError, match=f"{truth}: a pipe can be only one of the files"):
+    with pytest.raises(xmceval.UsageError, match=f"{truth}: a pipe can stand for one file only"):
         scored(truth, train=truth)
 
 
@@ -134,7 +134,7 @@ def test_a_pipe_is_one_of_the_files():
         (
             "printf 'a\\nb\\nc\\nd\\ne\\n' | x score t.txt p.txt --labels - --filter -",
             2,
-            "can be only one of the files",
+            "can stand for one file only",
         ),
     ],
 )
@@ -168,7 +168,7 @@ def test_standard_input_has_two_names(monkeypatch):
     path = descriptor(TRUTH.encode())
     with open(int(path.rpartition("/")[2])) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        with pytest.raises(xmceval.UsageError, match="can be only one of the files"):
+        with pytest.raises(xmceval.UsageError, match="can stand for one file only"):
             scored("-", path)
 
 

@@ -30,7 +30,7 @@ def test_every_missing_file_is_reported_at_once():
 
 
 def test_files_are_checked_before_the_first_is_read():
-    for missing in (["p.txt", "nothing.txt"], ["p.txt", "--weights", "nothing.txt"]):
+    for missing in (["p.txt", "nothing.txt"], ["p.txt", "--sample-weight", "nothing.txt"]):
         ended = CliRunner().invoke(cli, ["score", "broken.txt", *missing, "--train", "broken.txt"])
         assert str(ended.exception) == "nothing.txt: no such file"
 
@@ -59,5 +59,5 @@ def test_names_that_no_file_can_have_are_refused():
 
 def test_standard_input_can_be_one_of_them():
     check_files(["-"])
-    with pytest.raises(UsageError, match="only one of the files"):
+    with pytest.raises(UsageError, match="can stand for one file only"):
         check_files(["-", "t.txt", "-"])

@@ -306,8 +306,8 @@ def test_refusals_of_servers_are_errors_of_one_line(status, message, server):
         ("nowhere://a/b", "fsspec does not know the protocol 'nowhere'; expected one such as s3, gs, hf or https"),
         ("memory://d", "is a directory; expected a file"),
         ("memory://d/none.txt", "no such file"),
-        ("http://127.0.0.1:9/x?sig=S3CR3T", "cannot be connected to"),
-        ("http://u:pw123@nowhere.invalid/x", "cannot be connected to"),
+        ("http://127.0.0.1:9/x?sig=S3CR3T", "cannot connect"),
+        ("http://u:pw123@nowhere.invalid/x", "cannot connect"),
         ("memory://d/empty.txt", "the file is empty"),
     ],
 )
@@ -420,7 +420,7 @@ def small(server):
 
 
 COMMANDS = {
-    "score": "score {truth.txt} {p.txt} --train {truth.txt} --weights {weights.txt} --filter {filter.txt} "
+    "score": "score {truth.txt} {p.txt} --train {truth.txt} --sample-weight {weights.txt} --filter {filter.txt} "
     "--labels {names.txt} --save-rows memory://o/r.npz --save-labels memory://o/l.csv -v",
     "json": "score {truth.txt} {p.txt} {p.npz} -o json --counts {counts.txt} --n-train 9 -v",
     "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl --examples 1 --texts {weights.txt}",
@@ -475,7 +475,7 @@ def test_patterns_and_directories_of_stores_are_shards(memory, local, files):
     assert score("memory://d/truth.txt", parts) == local["p.txt"]
     memory.pipe_file("/l/list.txt", "\n".join(parts).encode())
     assert score("memory://d/truth.txt", "@memory://l/list.txt") == local["p.txt"]
-    assert run("score", "memory://d/truth.txt", "memory://s", "--shards", "-k", 3)[0] == 0
+    assert run("score", "memory://d/truth.txt", "memory://s", "--shard-dirs", "-k", 3)[0] == 0
     with pytest.raises(DataError, match=r"memory://s/none-\*.txt: no file matches this pattern"):
         score("memory://d/truth.txt", "memory://s/none-*.txt")
 

@@ -30,7 +30,7 @@ def test_a_run_is_joined_to_its_qrels_by_query(tmp_path, monkeypatch):
 
 def test_a_run_is_still_no_matrix(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match="expected TREC qrels as truth"):
+    with pytest.raises(DataError, match="the truth must be TREC qrels"):
         xmceval.convert(write("run", RUN), "run.npz")
 
 

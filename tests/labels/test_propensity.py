@@ -161,7 +161,7 @@ def test_propensities_of_the_truth_itself_are_told(problem):
     _, truth, scores = problem
     result = xmceval.score(truth, scores)
     assert result.propensities.from_truth
-    assert any("not comparable with published ones" in warning and "train=" in warning for warning in result.warnings)
+    assert any("not comparable with published values" in warning and "train=" in warning for warning in result.warnings)
 
 
 def test_nothing_is_told_of_propensities_that_no_metric_needs(problem):
@@ -175,8 +175,8 @@ def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
     _, truth, scores = problem
     result = xmceval.score(truth[:2], scores[:2], metrics=["P", "PSP"], k=1)
     assert list(result) == ["P@1"]
-    assert any("not defined below 3" in warning for warning in result.warnings)
-    with pytest.raises(DataError, match="not defined below 3"):
+    assert any("too few for propensities" in warning for warning in result.warnings)
+    with pytest.raises(DataError, match="too few for propensities"):
         xmceval.score(truth[:2], scores[:2], metrics="PSP", k=1)
 
 

@@ -111,9 +111,9 @@ def test_without_a_number_of_labels_it_is_refused_or_that_of_the_labels_in_the_f
 # What each set of labels is called in definitions.
 SETS = {
     "all": "mean over all labels",
-    "truth": "mean over labels that are true in some row",
-    "seen": "mean over labels that are true or predicted in some row",
-    "train": "mean over labels with a training row",
+    "truth": "mean over labels that are true in some instance",
+    "seen": "mean over labels that are true or predicted in some instance",
+    "train": "mean over labels with a training instance",
     "largest": "mean over labels 0 to the largest one that is true or predicted",
 }
 

@@ -1,4 +1,4 @@
-"""README and guides tell the truth: commands print what they show, the picture is current, and the Python runs."""
+"""README and guides tell the truth: commands print what they show, links lead somewhere, and the Python runs."""
 
 import importlib.util
 import re
@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from xmceval.cli import main
+from xmceval.files.formats.formattable import FORMATS
+from xmceval.metrics.table import METRICS
+from xmceval.report.listings.formatlist import GROUPS
+from xmceval.version import VERSION
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -42,36 +46,46 @@ def test_shown_outputs_are_what_the_commands_print(path, tmp_path, monkeypatch, 
         assert shown.cut(printed(shown.arguments, capsys)) == shown.output
 
 
-def test_output_may_be_shown_in_part():
-    (shown,) = SCRIPT.find_shown("```console\n$ cd there\n$ xmceval score a b \\\n    -q\n1\n...\n```\n")
-    assert (shown.folder, shown.arguments, shown.cut("one\ntwo\n")) == (
-        "there",
-        ["score", "a", "b", "-q"],
-        "one\n...\n",
-    )
+@pytest.mark.parametrize(
+    ("output", "cut"),
+    [("...\n", "...\n"), ("1\n...\n", "one\n...\n"), ("1\n...\n3\n", "one\n...\nthree\n")],
+)
+def test_output_may_be_shown_in_part(output, cut):
+    (shown,) = SCRIPT.find_shown(f"```console\n$ cd there\n$ xmceval score a b \\\n    -q\n{output}```\n")
+    assert (shown.folder, shown.arguments) == ("there", ["score", "a", "b", "-q"])
+    assert shown.cut("one\ntwo\nthree\n") == cut
 
 
-def test_first_screen_shows_the_two_commands_a_comparison_and_its_picture():
-    first = README.partition("\n## ")[0]
-    places = [
-        first.index(part)
-        for part in ("scripts/install", "scripts/test", "$ xmceval compare", "is better than", ".svg)")
-    ]
+@pytest.mark.parametrize("topic", SCRIPT.GENERATED)
+def test_generated_guides_are_those_of_the_tables(topic):
+    assert (SCRIPT.GUIDE / f"{topic}.md").read_text(encoding="utf-8") == SCRIPT.GENERATED[topic], "run scripts/readme"
+
+
+def test_what_a_newcomer_needs_comes_first():
+    parts = ("scripts/install", "scripts/test", "$ xmceval score", "$ xmceval compare", "is better than", "speed.svg)")
+    places = [README.index(part) for part in parts]
     assert places == sorted(places)
+    assert README.count("![") == 1
 
 
-def test_the_picture_is_that_of_the_comparison(tmp_path, monkeypatch, capsys):
-    picture = ROOT / SCRIPT.PICTURE
-    first = next(SCRIPT.find_shown(README))
-    monkeypatch.chdir(ROOT / first.folder)
-    printed([*first.arguments, "--plot", str(tmp_path / "new.svg")], capsys)
-    # versions of matplotlib place marks in different bytes, but write the same texts
-    assert f"({picture.relative_to(ROOT)})" in README
-    assert texts_of(picture) == texts_of(tmp_path / "new.svg")
+def test_lines_are_at_most_110_wide_and_paragraphs_5_high():
+    assert [line for line in README.splitlines() if len(line) > 110] == []
+    prose = re.sub(r"^```.*?^```$|^( {4}|\|).*?$", "", README, flags=re.MULTILINE | re.DOTALL)
+    assert [part for part in re.split(r"\n\s*\n", prose) if part.strip("\n").count("\n") >= 5] == []
 
 
-def texts_of(picture):
-    return re.findall(r"<text[^>]*>([^<]+)</text>", picture.read_text(encoding="utf-8"))
+def test_links_lead_to_files():
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+def test_numbers_and_the_version_are_current():
+    rankings = [each for each in FORMATS.values() if each.holds in GROUPS]
+    assert f" and {len(METRICS) - 4} other metrics" in README
+    assert f"| Other metrics | {len(METRICS) - 4} |" in README
+    assert f"| Reads | {len(rankings)} formats |" in README
+    assert f"version = {{{VERSION}}}" in README
 
 
 def test_python_examples_run(capsys):

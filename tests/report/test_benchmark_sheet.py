@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from support.benchmarks import benchmark, published_row
+from support.markup import parse
 
 from xmceval.report.benchmark import KEPT, MISSING, Benchmark
 from xmceval.report.forms.layout import Layout
@@ -49,14 +50,15 @@ mean rank over 3 data sets
   new        1.33      1.33            1.33
 
 lower is better: coverage_error
-▲ better, ▼ worse than old, p (Holm) < 0.05 over the systems of one data set and metric: 9 of 15 tests
+▲ better, ▼ worse than old, p (Holm) < 0.05: 9 of 15 tests
 differences: paired t test · does not cover training-seed variance
-♦ as published by XMLRepository: not tested, not ranked; best and second include it
+each metric on each data set is a family of its own: p (Holm) is adjusted for its pairs, intervals are not
+♦ published by XMLRepository: neither tested nor ranked, but may be best or second
 missing: bad on first, second: no file bad.npz
 missing: Known ♦ on second, third: it has no published row
 missing: raw on third: no file third/raw.npz
 error: could not be scored: bad on third
-ranks: of the 2 systems with a value on each of the 3 data sets; without raw, bad
+mean ranks: of the 2 systems with a value on each of the 3 data sets; without raw, bad
 across data sets: not tested; 3 data sets, at least 5 are needed
 new: mean of 2 runs, sd over runs 0.88 to 3.54 points
 """
@@ -129,8 +131,8 @@ def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_ma
     sheet = build_benchmark_sheet(benchmark(hits))
     marked = {(name, head) for name in hits for head, cell in cells(sheet, name, "P@1").items() if cell.marks}
     assert marked == {("a", "x")}
-    words = "▲ best of the tested systems, and better than the second, p (Holm) < 0.05 over all pairs of one data set"
-    assert sheet.notes[1] == f"{words} and metric: 3 of 9 best values"
+    words = "▲ the best tested system is significantly better than the second, p (Holm) < 0.05"
+    assert sheet.notes[1] == f"{words}: 3 of 9 best values"
 
 
 def test_bins_follow_the_main_table_and_its_ranks():
@@ -188,8 +190,8 @@ def test_a_data_set_that_lacks_a_column_is_no_data_set_of_it(six):
     assert sheet.sections[-1].title == "mean rank over 5 to 6 data sets"
     assert sheet.below[:3] == (
         "set 0: coverage_error: no",
-        "ranks of P@1,2: of the 4 systems with a value on each of the 6 data sets",
-        "ranks of coverage_error: of the 4 systems with a value on each of the 5 data sets",
+        "mean ranks of P@1,2: of the 4 systems with a value on each of the 6 data sets",
+        "mean ranks of coverage_error: of the 4 systems with a value on each of the 5 data sets",
     )
 
 
@@ -259,9 +261,8 @@ def test_markdown_and_notebooks_have_one_table_with_names_of_data_sets_in_it(thr
     assert "| **second** · 40 instances · 5 labels |" in text
     assert text.count("\n| ---") == 1
     assert "<ins>75.00</ins> <sup>▲</sup>" in text
-    html = three._repr_html_()
-    assert html.count("<table>") == 1
-    assert '<th colspan="4" scope="rowgroup" style="text-align: left">second · 40 instances · 5 labels</th>' in html
+    [table] = parse(three._repr_html_()).all("table")
+    assert "second · 40 instances · 5 labels" in [each.text for each in table.all("th", scope="rowgroup")]
 
 
 def test_csv_and_frames_have_every_value_and_ranks_have_no_data_set(three):
@@ -312,3 +313,20 @@ def test_a_benchmark_without_any_values_is_shown(three):
 def test_one_spread_of_runs_is_said_once():
     found = benchmark({"first": {"old": 20, "new": [25, 30]}}, metrics=["P@1"])
     assert "\nnew: mean of 2 runs, sd over runs 8.84 points\n" in f"{found}"
+
+
+def test_a_published_system_keeps_its_sign_where_none_of_its_values_is_shown(three):
+    withdrawn = [
+        replace(
+            each,
+            published={},
+            cells=tuple(
+                replace(cell, status=MISSING, is_published=True) if cell.system == "Known" else cell
+                for cell in each.cells
+            ),
+        )
+        for each in three.datasets
+    ]
+    made = replace(three, datasets=tuple(withdrawn))
+    assert made.published == ("Known",)
+    assert "Known ♦" in {row.head for row in build_benchmark_sheet(made).sections[0].rows}

@@ -48,7 +48,7 @@ LINES = [
     (case(short_rows={5: 1}), "1 of 100 instances has fewer than 5 predictions: the missing ones count as misses"),
     (
         case(short_rows={1: 1}, n_instances=1),
-        "1 of 1 instance has fewer than 1 prediction: the missing ones count as misses",
+        "1 of 1 instance has no prediction: it counts as a miss",
     ),
     (case(empty_rows=2), "2 instances have no true label: they count as 0"),
     (case(empty_rows=1), "1 instance has no true label: it counts as 0"),
@@ -111,7 +111,7 @@ LINES = [
     ),
     (
         case(names=["P@1", "MCC"], options={"has_threshold": False}),
-        "MCC: without a threshold, all labels with a score are decisions (hint: pass threshold)",
+        "MCC: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)",
     ),
     (
         case(names=["P@1", "LRAP"], slices=(Slice(None, figures("P@1")),)),

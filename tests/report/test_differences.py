@@ -161,7 +161,7 @@ def test_the_matrix_of_many_pairs_names_least_and_most_detectable():
 def test_the_columns_of_a_matrix_are_aligned():
     names = ("base", "up", "down", "same")
     comparison = xmceval.compare(TRUTH, {name: SYSTEMS[name] for name in names}, k=1, metrics="P")
-    text = render_comparison("table", comparison, WIDE).partition("line \N{MINUS SIGN} column")[2]
+    text = render_comparison("table", comparison, WIDE).partition("row \N{MINUS SIGN} column")[2]
     _, head, *rows = text.splitlines()[:5]
     ends = [found.end() for found in re.finditer(r"\(\w\)", head)]
     assert len(ends) == 3

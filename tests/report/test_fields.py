@@ -192,7 +192,7 @@ RECORDS = [
     (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),
     (Example, comparefields.EXAMPLE.fields, {"measure", "names"}),
     (LabelWins, comparefields.LABEL_WINS.fields, set()),
-    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing"}),
+    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "adder"}),
     (Dataset, datasetlist.DATASET, set()),
     (Constants, datasetlist.CONSTANTS.fields, set()),
     (Split, datasetlist.SPLIT.fields, set()),

@@ -59,7 +59,9 @@ def test_names_are_shown_as_they_are_and_run_nothing(page):
     root = parse(page)
     assert len(root.all("script")) == 1
     assert not root.all("b", text="text")
-    heads = {row[0] for row in read_table(root.all("table")[0])}
+    matrix, results, *_ = root.all("table")
+    assert {*NASTY[:3]} < {row[0] for row in read_table(matrix)}
+    heads = {row[0] for row in read_table(results)}
     assert {"(a) <script>alert(1)</script>", f"(b) {NASTY[1]}", f"(c) {NASTY[2]}"} < heads
     assert "(d) \ufffd[31m\ufffd\ufffd😀" in heads, (
         "no control character, surrogate or override of the direction is left"
@@ -145,10 +147,21 @@ def test_pictures_say_in_words_what_they_show(page):
     figures = parse(page).all("figure")
     assert len(figures) >= 3
     for figure in figures:
-        [svg], [caption] = figure.all("svg"), figure.all("figcaption")
-        assert svg.attributes["role"] == "img"
-        assert svg.all("title")[0].text
+        panels, [caption] = figure.all("svg", role="img"), figure.all("figcaption")
+        assert figure.attributes["aria-label"]
+        assert panels
+        assert all(panel.all("title")[0].text for panel in panels)
         assert caption.text.endswith(".")
+
+
+def test_panels_are_drawn_for_the_narrowest_screen_and_stand_beside_their_legend(several, page):
+    for figure in parse(page).all("figure"):
+        widths = [float(panel.attributes["viewbox"].split()[2]) for panel in figure.all("svg", role="img")]
+        assert max(widths) * 9 / 7.5 < 380 - 32, "letters of 7.5 points have 9 pixels where a window has 380"
+    bins = parse(page).all("figure", id="picture-bins")[0]
+    keys = [each.text for each in bins.all("ul", class_="keys")[0].all("li")]
+    assert len(keys) == len(several.results)
+    assert keys[0] == several.results[0].name
 
 
 def test_the_same_results_give_the_same_bytes(several, page):
@@ -184,7 +197,7 @@ def full():
 
 EVIDENCE = Evidence(pairs=(PairInspection("t.txt", "a.txt", 0.25, 0.5, 0.125, (0.0625, 0.375)),))
 NOT_SHARES = {"0.9", "0.05", "0.0001", "0.55", "1.5"}  # persistence, level, the least p that is written, A and B
-PLAIN = "95%|95 %|80%|[0-9.]+% of "  # of intervals, of power, and of the labels of a bin
+PLAIN = "95%|80%|[0-9.]+% of "  # of intervals, of power, and of the labels of a bin
 
 
 @pytest.mark.parametrize(
@@ -228,6 +241,46 @@ def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
         assert f"{line}.".lower() in lines
 
 
+def test_what_buttons_copy_is_what_the_forms_are():
+    comparison = compared("abc", (0.9, 0.3, 0.8), k=[1, 3], metrics="P,PSP", overlap=True)
+    root = parse(comparison.to_html())
+    copied = {
+        (section.attributes["id"], each.attributes["data-form"]): each.text
+        for section in root.all("section")
+        for each in section.all("template")  # of the last pair, where there is one of each
+    }
+    assert copied["results", "LaTeX"] == comparison.to_latex()
+    assert copied["results", "Markdown"].partition("\n\n")[0] in comparison.to_markdown()
+    assert copied["results", "CSV"] == xmceval.Results(comparison.results).to_csv()
+    for section in ("differences", "overlap"):
+        assert copied[section, "LaTeX"].partition("\n")[2].strip() in comparison.to_latex(pairs=True)
+        assert copied[section, "Markdown"].strip() in comparison.to_markdown()
+    head, *lines = copied["differences", "CSV"].splitlines()
+    assert [head, *lines] == [each for each in comparison.to_csv().splitlines() if each in {head, *lines}]
+    assert len(lines) == 4
+    assert copied["overlap", "CSV"].splitlines()[0] == ",Jaccard,hits of both,only c,only b,union P,union R,oracle P"
+    assert all("hidden" in each.attributes for each in root.all("div", class_="copy")), "a script shows the buttons"
+
+
+def test_what_is_copied_of_bins_has_no_other_values(full):
+    part = parse(full.to_html()).all("section", id="bins")[0]
+    latex, markdown, csv = (each.text for each in part.all("template"))
+    assert latex.count("& P@1") == 1
+    assert not markdown.startswith("|"), "the title of the first bin"
+    assert {line.split(",")[3] for line in csv.splitlines()[1:]} == {"head", "tail"}
+
+
+def test_long_lists_are_closed_and_differences_of_few_pairs_are_not(full):
+    many = compared("abcd", (0.9, 0.3, 0.8, 0.1), k=[1, 2, 3], metrics="P,PSP,nDCG", examples=1)
+    titles = [each.text for each in parse(many.to_html()).all("summary")]
+    assert {"In words: 9 sentences", "b − a", "P, PSP, nDCG: formulas and sources"} <= {*titles}
+    assert any(each.startswith("Values that another order of equal scores would change") for each in titles)
+    page = full.to_html()
+    assert "<details open" not in page
+    titles = [each.text for each in parse(page).all("summary")]
+    assert [each for each in titles if " − " in each and not re.search("head|tail", each)] == []
+
+
 def test_texts_of_examples_are_whole():
     text = "word " * 100
     page = compared("ab", (0.9, 0.3), k=1, metrics="P", examples=1, texts=[text] * 40).to_html()
@@ -264,10 +317,10 @@ def test_a_sentence_begins_with_a_capital_or_a_name():
     [
         ((0.0, 2.0), {}, "b is better than a on P@1 by N points (p < 0.0001)."),
         ((0.5, 0.55), {}, "No difference between a and b was detected on P@1: N points (p = N)."),
-        ((2.0, 2.0), {}, "a and b have the same P@1, N %."),
-        ((2.0, 2.0, 2.0), {}, "a and b have the same P@1, N %, the best of 3 systems."),
+        ((2.0, 2.0), {}, "a and b have the same P@1, N%."),
+        ((2.0, 2.0, 2.0), {}, "a and b have the same P@1, N%, the best of 3 systems."),
         ((0.0, 2.0, 0.1), {}, "b is better than c, the next best of 3 systems, on P@1 by N points (p < 0.0001)."),
-        ((0.0, 2.0), {"metrics": "macroF1@1"}, "b has the highest macroF1@1, N %: the difference to a was not tested."),
+        ((0.0, 2.0), {"metrics": "macroF1@1"}, "b has the highest macroF1@1, N%: the difference to a was not tested."),
     ],
 )
 def test_the_headline_says_which_is_better_and_by_how_much(qualities, options, expected):
@@ -275,14 +328,15 @@ def test_the_headline_says_which_is_better_and_by_how_much(qualities, options, e
     [line] = write_headline(comparison.results, comparison, DEFAULT)
     words = parse(line).text.replace("\N{NO-BREAK SPACE}", " ")
     assert (
-        re.sub(r"\d+\.\d+( ± \d+\.\d+)?(?=\)| )", "N", words.replace("0.0001", "#")).replace("#", "0.0001") == expected
+        re.sub(r"\d+\.\d+( ± \d+\.\d+)?(?=\)|%| )", "N", words.replace("0.0001", "#")).replace("#", "0.0001")
+        == expected
     )
 
 
 def test_the_headline_of_one_system_has_its_values(one):
     [line] = write_headline([one], None, DEFAULT)
     low, high = one.interval("P@1")
-    value = f"P@1 {100 * one['P@1']:.2f} ({100 * low:.2f}..{100 * high:.2f})\N{NO-BREAK SPACE}%"
+    value = f"P@1 {100 * one['P@1']:.2f}% ({100 * low:.2f}..{100 * high:.2f})"
     assert parse(line).text == f"{one.name} has {value} on 40 instances."
 
 
@@ -324,7 +378,10 @@ def test_the_headline_of_two_systems_is_the_finding_over_all_metrics():
     plain = {"low": None, "high": None}
     opposed = with_differences(comparison, P1={"difference": -0.5, **plain}, P2={"difference": -0.25, **plain})
     assert headline(opposed) == [
-        "a is better than b on 2 of 3 metrics and worse on 1; largest: P@1 by N points (p).",
+        (
+            "a is better than b on 2 of 3 metrics (most on P@1, by N points, p) "
+            "and worse on 1 (most on P@3, by N points, p)."
+        ),
         "a is better on P@1,2; b is better on P@3.",
     ]
     nothing = with_differences(comparison, P1=UNSURE, P2=UNSURE, P3=UNTESTED)
@@ -348,29 +405,70 @@ def test_few_differing_rows_are_no_finding():
     assert second == "No difference was detected on P@1,2."
 
 
-def test_the_headline_of_many_systems_says_which_is_better_than_each_other_one():
+def test_the_headline_of_many_systems_counts_all_differences():
     comparison = compared("abc", (0.0, 2.0, 0.1), k=[1, 2], metrics="P")
     first, second = headline(comparison)
-    assert re.fullmatch(
-        r"b is better than each of the other 2 systems on all 2 metrics; "
-        r"over the next one, largest: P@[12] by N points \(p\)\.",
-        first,
-    )
+    assert first == "b is better than every other system on all 2 metrics."
+    detected = sum(each.is_detected for each in comparison.values())
+    largest = max(comparison.values(), key=lambda each: abs(each.difference))
+    other = ({largest.system, largest.baseline} - {"b"}).pop()
     assert second == (
-        "b has the best value of all 2 metrics (P@1,2); each of these leads over the next system was detected."
+        f"In all, {detected} of 6 differences were detected (3 pairs, 2 metrics); "
+        f"the largest is b over {other}, N points on {largest.measure}."
     )
-    unsure = with_differences(comparison, P1=UNSURE, P2=UNSURE)
-    assert headline(unsure)[0] == "No system is better than each of the others on any of 2 metrics."
+    assert headline(with_differences(comparison, P1=UNSURE))[0] == (
+        "b is better than every other system on 1 of 2 metrics, and was found worse on none."
+    )
+    assert headline(with_differences(comparison, P1=UNSURE, P2=UNSURE)) == [
+        "No system was found to be better than every other one on any of 2 metrics; b has the best value on 2.",
+        "In all, none of 6 differences were detected (3 pairs, 2 metrics).",
+    ]
+    assert "1 pair" not in headline(with_differences(comparison, P1=UNTESTED))[1], "all pairs were tested on P@2"
 
 
 def test_the_headline_against_a_baseline_claims_tested_pairs_only():
     comparison = compared("abcd", (0.0, 2.0, 0.1, -2.0), k=[1, 2], metrics="P", against="a")
     lines = headline(comparison)
     assert lines[0].startswith("b is better than a on all 2 metrics; largest: P@")
-    assert all(" than a on " in line or " and a was " in line for line in lines)
-    assert len(lines) == 3
-    many = compared("abcdefgh", (0.0, *(2.0,) * 7), k=[1, 2], metrics="P", against="a")
-    assert headline(many)[-1] == "2 more systems are compared with a below."
+    assert re.match(r"In all, \d of 6 differences from a were detected \(3 pairs, 2 metrics\)", lines[1])
+    assert len(lines) == 2
+    best = compared("abc", (2.0, 0.0, 0.1), k=[1, 2], metrics="P", against="a")
+    assert headline(best)[0] == "None of the 2 other systems was found to be better than a on any of 2 metrics."
+    none = {"difference": -0.1, "low": None, "high": None}
+    mixed = with_differences(compared("abc", (0.0, 2.0, 2.0), k=[1, 2], metrics="P", against="a"), P1=none)
+    assert headline(mixed)[0] == "None of the 2 other systems was found to be better than a on more metrics than worse."
+
+
+def matrix_of(comparison):
+    """Return the cells of the matrix by system and metric."""
+    matrix = parse(comparison.to_html()).all("table", class_="matrix")[0]
+    heads = [each.text for each in matrix.all("th", scope="col")][1:]
+    return {
+        (row.all("th")[0].text, head): cell
+        for row in matrix.all("tbody")[0].all("tr")
+        for head, cell in zip(heads, row.all("td"), strict=True)
+    }
+
+
+@pytest.mark.parametrize("against", [None, "b"])
+def test_the_matrix_says_what_was_detected_and_nothing_else(against):
+    metrics = ["P", "ranking_loss", "macroF1@1"]
+    comparison = compared("abcd", (0.0, 0.6, 0.5, 2.0), k=[1, 2], metrics=metrics, against=against)
+    cells = matrix_of(comparison)
+    assert next(system for system, _ in cells) == ("d" if against is None else "b baseline")
+    for (head, metric), cell in cells.items():
+        system = head.removesuffix(" baseline")
+        own = [each for each in comparison.values() if each.measure.name == metric and system in each.key]
+        tested = [each for each in own if each.p is not None and system != against]
+        won = sum(each.is_detected and each.is_better == (each.system == system) for each in tested)
+        lost = sum(each.is_detected for each in tested) - won
+        found = {"better than": won, "worse than": lost, "no difference detected from": len(tested) - won - lost}
+        words = ", ".join(f"{what} {n}" for what, n in found.items() if n) or ("baseline" if system == against else "")
+        assert "".join(each.text for each in cell.all("span", class_="unseen")).strip() == words
+        signs = "".join(each.text for each in cell.all("span", class_="signs"))
+        assert [sign in signs for sign in "▲▼·"] == [won > 0, lost > 0, len(tested) > won + lost == 0]
+        colour = "won" if won > lost else "lost" if lost > won else "even" if tested else None
+        assert (cell.attributes.get("class") or "None").split("-")[0] == str(colour)
 
 
 def test_lower_is_better_where_it_is():
@@ -386,15 +484,6 @@ def test_markup_escapes_whatever_is_not_markup():
     assert text("a\x00b\ud800") == "a\ufffdb\ufffd"
     assert join([text("&"), "&"]) == "&amp;&amp;"
     assert isolate("מודל is better than b", ["מודל", "b"]) == "<bdi>מודל</bdi> is better than b"
-
-
-def test_notebooks_get_a_fragment_without_scripts(several, one):
-    for shown in (several, one):
-        root = parse(shown._repr_html_())
-        assert [each.tag for each in root.inside] == ["div"]
-        assert not root.all("script")
-        assert not root.all("style")
-        assert all(row.all("th", scope="row") for row in root.all("table")[0].all("tbody")[0].all("tr"))
 
 
 def test_matplotlib_is_needed_and_named(one, monkeypatch):

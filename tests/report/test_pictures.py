@@ -170,7 +170,7 @@ def test_rows_show_every_row_once(comparison):
     exact, fine = figure.axes[0], figure.axes[3]
     difference = comparison["P@3", NAMES[1], NAMES[0]]
     assert exact.get_title(loc="left") == (
-        f"rows: {difference.wins} better, {difference.ties} equal, {difference.losses} worse"
+        f"{difference.wins} better, {difference.ties} equal, {difference.losses} worse"
     )
     cells = {tuple(round(3 * each / 100) for each in text.get_position()): int(text.get_text()) for text in exact.texts}
     assert sum(cells.values()) == fine.collections[0].get_array().sum() == 60
@@ -246,7 +246,10 @@ def test_names_of_any_width_stay_inside_the_picture(names, size):
         root = ET.fromstring(to_svg(figure))
         width = float(root.get("viewBox").split()[2])
         for element in filter(lambda each: each.text, root.iter("{http://www.w3.org/2000/svg}text")):
-            length, transform = float(element.get("textLength")), element.get("transform")  # any font takes this much
+            length, transform = (
+                float(element.get("textLength")),
+                element.get("transform", ""),
+            )  # any font takes this much
             anchor = re.search("text-anchor: (middle|end)", element.get("style"))
             x = element.get("x") or re.search(r"translate\(([-0-9.]+)", transform)[1]
             if "rotate(-90" not in transform:
@@ -288,6 +291,16 @@ def test_svg_for_a_page_has_its_colours_and_its_own_ids(comparison):
     light = to_svg(figure, theme="light")
     assert "currentColor" not in light
     assert "fill: #ffffff" in light
+
+
+def test_svg_says_once_what_all_its_parts_share(comparison):
+    svg = to_svg(comparison.plot("bins"))
+    root = ET.fromstring(svg)
+    assert svg.count("font-family") == 1
+    assert "<style" not in svg, "it would hold for all of a page"
+    assert not re.search(r"\d\.\d{3}", svg), "a hundredth of a point is seen by nobody"
+    groups = [each for each in root.iter() if each.tag.endswith("}g")]
+    assert all(len(each) and each.attrib for each in groups)
 
 
 def test_svg_files_show_hatches(comparison):
@@ -429,7 +442,7 @@ def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left
         assert f"{len(figure.axes)} of 12 panels" in figure.get_label() or kind != "calibration" or size == "page"
     label = draw("differences", found).get_label()
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
-    assert "intervals, which are not adjusted" in label
+    assert "p (Holm) is adjusted for its pairs, intervals are not" in label
 
 
 def test_from_four_systems_on_curves_are_points_beside_each_other():

@@ -38,7 +38,7 @@ def test_a_sheet_of_one_system_is_whole():
                 ),
             ),
         ),
-        below=(FEW, "ties across a cutoff: 1 instance @3 · P@3 33.33..44.44"),
+        below=(FEW, "ties across a cutoff: 1 instance @3", "ties could move P@3 33.33..44.44"),
     )
 
 
@@ -60,8 +60,8 @@ def test_several_systems_are_lines_of_one_table():
         "per instance: 4 predictions of a; 2.33 predictions of b",
     )
     assert [row.head for row in sheet.sections[0].rows] == ["a", "b"]
-    ties = "ties across a cutoff: 1 instance @3 · P@3 33.33..44.44"
-    assert sheet.below == (FEW, f"a: {ties}", f"b: {ties}")
+    ties = "ties across a cutoff: 1 instance @3", "ties could move P@3 33.33..44.44"
+    assert sheet.below == (FEW, *(f"{name}: {line}" for name in "ab" for line in ties))
 
 
 def test_each_bin_has_a_line_per_system():
@@ -70,7 +70,7 @@ def test_each_bin_has_a_line_per_system():
     assert [(section.name, len(section.rows)) for section in sheet.sections] == [("", 2), ("bin 1", 2), ("bin 2", 2)]
     assert sheet.below[:4] == (
         FEW,
-        "values of bins: shares that add up to the total: P",
+        "in bins: P adds up to the total",
         "propensities: A=0.55 B=1.5, N=20 from counts",
         "options: by_frequency=2",
     )
@@ -80,10 +80,10 @@ def test_a_line_explains_which_values_of_bins_are_shares():
     options = {"by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(metrics=["macroF1@1", "P@1", "nDCG@1", "PSP@1", "coverage@1"], **options)])
     assert sheet.below[1] == (
-        "values of bins: shares that add up to the total: P, nDCG, PSP; averages within the bin: macroF1, coverage"
+        "in bins: P, nDCG, PSP add up to the total; macroF1, coverage are averaged within each bin"
     )
     assert build_sheet([score(metrics="macroF1@1", **options)]).below[0] == (
-        "values of bins: averages within the bin: macroF1"
+        "in bins: macroF1 is averaged within each bin"
     )
     assert not any("bins" in line for line in build_sheet([score(metrics="macroF1@1")]).below)
 

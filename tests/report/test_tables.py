@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -263,8 +264,12 @@ def test_columns_of_a_metric_stay_together():
     assert list(split_columns("abcd", [3] * 4, 9)) == [("a", "b", "c"), ("d",)]
 
 
-def test_sentences_are_lines_where_there_is_no_terminal(four):
-    verdicts = render_comparison("table", four, Layout(width=40)).rstrip().rpartition("\n\n")[2].splitlines()
+def test_sentences_break_between_facts_where_there_is_no_terminal_and_they_are_long(four):
+    text = render_comparison("table", four, Layout(width=40))
+    lines = text.rstrip().rpartition("\n\n")[2].splitlines()
+    verdicts = "\n".join(lines).replace("\n  ", " ").splitlines()
+    assert max(map(len, text.splitlines())) <= 110 < max(map(len, verdicts))
+    assert {before[-1] for before, line in pairwise(lines) if line.startswith("  ")} <= {";", ","}
     assert len(verdicts) == 6  # four measures of P and PSP, coverage_error, and what was not tested
     wrapped = render_comparison("table", four, Layout(width=40, is_terminal=True)).rstrip().rpartition("\n\n")[2]
     assert wrapped.replace("\n  ", " ").splitlines() == verdicts
@@ -280,7 +285,7 @@ def ten():
 
 def test_all_pairs_of_ten_systems_are_matrices(ten):
     text = render_comparison("table", ten, Layout(width=200))
-    title, head, *rows = text.partition("P@1 · line \N{MINUS SIGN} column")[2].splitlines()[:11]
+    title, head, *rows = text.partition("P@1 · row \N{MINUS SIGN} column")[2].splitlines()[:11]
     assert title == " · paired over 60 instances · points · * p (Holm) < 0.05"
     assert head.split() == [f"({letter})" for letter in "abcdefghi"]
     names = list(ten.by_key and dict.fromkeys(result.name for result in ten.results))
@@ -288,13 +293,14 @@ def test_all_pairs_of_ten_systems_are_matrices(ten):
         assert row.split()[:3] == [f"({'abcdefghij'[i]})", "system", str(i)]
         for name, cell in zip(names, row.split()[3:], strict=False):
             difference = ten["P@1", names[i], name]
-            assert cell == f"{100 * difference.difference:+.2f}" + "*" * (difference.p_adjusted < 0.05)
-    assert max(map(text_width, render_comparison("table", ten).splitlines())) < 240
+            shown = f"{100 * difference.difference:+.2f}".replace("-", "\N{MINUS SIGN}")
+            assert cell == shown + "*" * (difference.p_adjusted < 0.05)
+    assert max(map(text_width, render_comparison("table", ten).splitlines())) <= 110
     assert " f-j   91.11 ±5.46 b-j\n" in text  # not fghij and bcdefghij
 
 
 def test_the_verdict_on_many_systems_is_on_the_best(ten):
-    verdicts = render_comparison("table", ten).rstrip().rpartition("\n\n")[2].splitlines()
+    verdicts = render_comparison("table", ten).rstrip().rpartition("\n\n")[2].replace("\n  ", " ").splitlines()
     assert [verdict.partition(":")[0] for verdict in verdicts] == ["P@1", "P@3"]
     best = max(ten.results, key=lambda result: result["P@1"]).name
     beaten = [each for each in ten.differences if each.measure.name == "P@1" and best in {each.system, each.baseline}]
@@ -307,7 +313,7 @@ def test_against_one_of_many_systems_is_a_line_each():
     listing = render_comparison("table", comparison).partition("P@3 · system \N{MINUS SIGN} system 2 · ")[2]
     names = [line.split("  ")[1] for line in listing.splitlines()[2:6]]
     assert names == ["system 0", "system 1", "system 3", "system 4"]
-    verdict = listing.rstrip().splitlines()[-1]
+    verdict = listing.rstrip().rpartition("\n\n")[2].replace("\n  ", " ")
     assert verdict.startswith(
         "P@3: better than system 2: system 0; worse than system 2: system 4; no difference was detected: "
     )

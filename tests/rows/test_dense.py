@@ -9,7 +9,9 @@ import scipy.sparse as sp
 import xmceval
 from xmceval.errors import DataError
 from xmceval.kernels.rows import dense as kernels
+from xmceval.rows.block import Scratch
 from xmceval.rows.matrices import dense, matrices
+from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
 
 METRICS = ["P", "nDCG", "PSP", "AP", "RR", "microF1", "P(rel=2)@1", "nDCG(gain=exp)"]
@@ -205,3 +207,32 @@ def test_a_threshold_is_rounded_as_bfloat16_is():
     assert rounded(1.01171875, BFLOAT16) == 1.015625
     assert rounded(-np.inf, BFLOAT16) == -np.inf
     assert rounded(1e300, BFLOAT16) == np.inf
+
+
+TRUTH_DTYPES = ("bool", "int8", "uint16", "int64", "float16", "float32", "float64")
+
+
+@pytest.mark.parametrize("dtype", TRUTH_DTYPES)
+@pytest.mark.parametrize("width", [1, 63, 64, 200])
+def test_true_cells_are_those_that_are_not_zero(rng, dtype, width):
+    values = (rng.random((30, width)) < rng.choice([0.02, 0.5, 1])).astype(dtype)
+    if values.dtype.kind == "f":
+        values[values == 0] = rng.choice([0.0, -0.0], int((values == 0).sum()))
+        values[3, 0] = np.nan
+    if dtype != "bool":
+        values[values == 1] *= np.dtype(dtype).type(3)
+    for layout in (values, values[::2], np.asfortranarray(values), np.pad(values, ((0, 0), (2, 1)))[:, 2:-1]):
+        found, expected = (
+            Dense(layout, are_scores=False).copy_rows(1, len(layout), Scratch()),
+            sp.csr_matrix(layout[1:] != 0),
+        )
+        assert (found.indptr == expected.indptr).all()
+        assert (found.indices == expected.indices).all()
+        stored = layout[1:][np.nonzero(layout[1:])]
+        assert np.array_equal(found.values, stored.astype(float), equal_nan=True)
+
+
+def test_room_for_true_cells_grows_and_stays():
+    scratch, full = Scratch(), Dense(np.ones((50, 300), dtype=np.int32), are_scores=False)
+    for _ in range(2):
+        assert (full.copy_rows(0, 50, scratch).indices == np.tile(np.arange(300), 50)).all()

@@ -219,7 +219,7 @@ def test_pairs_are_not_written_to(truth, scores):
 def test_no_rows_give_no_interval(make):
     result = xmceval.score(make((0, 5)), make((0, 5)), metrics="P", k=1)
     assert result.counts.n_instances == 0
-    assert result.interval("P@1") is None
+    assert np.isnan(result.interval("P@1")).all()
 
 
 @pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
@@ -395,7 +395,7 @@ def test_a_cutoff_above_the_number_of_labels_is_refused(truth, scores):
 
 
 def test_n_labels_must_be_that_of_the_truth(truth, scores):
-    refused(truth, scores, ["10 labels", "y_true has 9 labels"], n_labels=10)
+    refused(truth, scores, ["n_labels is 10, but y_true has 9 labels"], n_labels=10)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", [1, 2.5], [True], [0], float("nan")])
@@ -498,3 +498,17 @@ def test_a_score_of_a_file_is_at_least_itself(tmp_path):
     for name in ("dense.npy", "scores.npz", "by_label.npz", "X"):
         found = xmceval.score(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
         assert found["recall_score"] == 1.0, name
+
+
+def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
+    ranked = np.tile([[4, 2], [0, 3]], (600, 1))
+    ranked[1100] = 3
+    with pytest.raises(DataError, match="y_score row 1100: label 3 appears twice in this row"):
+        xmceval.score(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
+
+
+def test_coo_in_the_order_of_its_rows_shares_its_ids():
+    coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
+    [piece] = matrices.as_scores(coo).pieces
+    assert np.shares_memory(piece.indices, coo.col)
+    assert piece.indptr.tolist() == [0, 2, 2, 4]

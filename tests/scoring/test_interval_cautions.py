@@ -171,4 +171,4 @@ def test_an_evaluator_of_other_processes_still_tells_shares_from_gains(heavy):
     evaluator.update(truth, truth)
     restored = evaluator.from_state(evaluator.state()).result()
     assert restored.interval("P@1") == pytest.approx((0.025 ** (1 / 300), 1.0))
-    assert restored.interval("DCG@1") is None
+    assert np.isnan(restored.interval("DCG@1")).all()

@@ -57,5 +57,4 @@ def test_shares_of_grades_from_rel_on_are_the_judges(empty_rows, weights):
         for each, pairs in zip(result.slices, judged, strict=True):
             found = each.estimates[str(parse(head, [3])[0])]
             assert found.value == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), head
-            interval = None if found.low is None else (found.low, found.high)
-            check_interval(interval, judged_interval(pairs, head), len(pairs), head)
+            check_interval(found.interval, judged_interval(pairs, head), len(pairs), head)

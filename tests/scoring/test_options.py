@@ -25,6 +25,7 @@ def test_score_takes_every_option_with_its_default():
         each.name: each.default for each in fields(Options)
     }
     assert set(keyword_only) - NAMES == {
+        "rows",
         "save_rows",
         "save_labels",
         "plots",

@@ -21,11 +21,11 @@ def judged_interval(pairs, name):
 
 
 def check_interval(found, expected, n, name=""):
-    """Compare (low, high) or None with the judge's, of `n` rows.
+    """Compare (low, high), which may be NaN, with the judge's, of `n` rows.
 
     What is exact to 1e-14 is the variance, not its root: next to equal rows may differ by that much.
     """
-    assert (found is None) == (expected is None), (name, found, expected)
+    assert [*map(math.isnan, found)] == [expected is None] * 2, (name, found, expected)
     if expected is None:
         return
     value = sum(expected) / 2

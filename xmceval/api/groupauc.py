@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, counted, escaped, warn
 from xmceval.files.io.paths import to_path
@@ -55,8 +55,8 @@ class GroupAUC:
         pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
         return all(np.array_equal(own, its, equal_nan=own.dtype.kind == "f") for own, its in pairs)
 
-    __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    __array_ufunc__: ClassVar[None] = None
 
     @property
     def n_left_out(self) -> int:
@@ -122,9 +122,20 @@ class LogAUC:
         return LOG_AUC.write(self)
 
     def plot(self, kind: str | None = None, *, size: str | None = None, ax: Axes | None = None) -> Figure:
-        """Draw the curve ``roc``, which is the default, or ``precision-recall``; needs matplotlib.
+        """Draw a curve; needs matplotlib.
 
-        The other arguments are those of `Result.plot`.
+        Parameters
+        ----------
+        kind : {"roc", "precision-recall"}, optional
+            Default: roc.
+        size : {"column", "page"}, optional
+            As in `Result.plot`.
+        ax : Axes, optional
+            Draw there.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
 
         Raises
         ------
@@ -175,6 +186,10 @@ def auc(
         A missing file, or a line that is not ``group,label,score``.
     UsageError
         Other than three columns.
+
+    See Also
+    --------
+    group_auc, roc_auc : The same of arrays.
     """
     kinds = check_kinds(plots, AUC)
     log = read_log(file, columns)
@@ -195,7 +210,7 @@ def auc(
     )
 
 
-def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the area under the ROC curve: the share of (positive, negative) pairs in order, a tie being one half.
 
     Takes O(n log n). Pairs are counted exactly: without weights the value is right to its last bit.
@@ -219,6 +234,11 @@ def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     DataError
         Arrays of different lengths, or other values than these.
 
+    See Also
+    --------
+    roc_auc_score : The function of scikit-learn, for matrices too.
+    group_auc : Within groups.
+
     Examples
     --------
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
@@ -231,7 +251,9 @@ def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     return value
 
 
-def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None) -> float:
+def group_auc(
+    y_true: ArrayLike, y_score: ArrayLike, groups: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute group AUC (GAUC): the mean of the AUC within each group, weighted by the groups' sizes.
 
     Groups with only one class have no AUC and are left out; `group_aucs` returns their number and the value of every
@@ -239,15 +261,30 @@ def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = No
 
     Parameters
     ----------
-    y_true, y_score, sample_weight
-        See `roc_auc`.
+    y_true : array [n]
+        0 and 1, -1 and 1, or bool.
+    y_score : array [n]
+        Scores; infinities are ordered as numbers.
     groups : array [n]
         The group of each entry, such as a user: integers or strings, in any order.
+    sample_weight : array [n], optional
+        Weights, not negative; 0 removes an entry, 2 repeats it.
 
     Returns
     -------
     float
         NaN, with an UndefinedMetricWarning, where no group has both classes.
+
+    Raises
+    ------
+    DataError
+        Arrays of different lengths, or other values than these.
+
+    See Also
+    --------
+    group_aucs : The value of each group.
+    auc : The same of a file.
+    roc_auc : Without groups.
 
     Examples
     --------
@@ -260,8 +297,31 @@ def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = No
     return aucs.value
 
 
-def group_aucs(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None) -> GroupAUC:
-    """Compute the AUC of every group; see `group_auc` for the arguments.
+def group_aucs(
+    y_true: ArrayLike, y_score: ArrayLike, groups: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> GroupAUC:
+    """Compute the AUC of every group.
+
+    Parameters
+    ----------
+    y_true, y_score, groups : array [n]
+        As in `group_auc`.
+    sample_weight : array [n], optional
+        As in `group_auc`.
+
+    Returns
+    -------
+    GroupAUC
+        ``aucs.groups`` and ``aucs.values``; ``aucs.value`` is their mean.
+
+    Raises
+    ------
+    DataError
+        Arrays of different lengths, or other values than these.
+
+    See Also
+    --------
+    group_auc : Their mean weighted by size.
 
     Examples
     --------

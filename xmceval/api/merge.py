@@ -56,9 +56,14 @@ def merge(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers; states that seem to have rows in common. These are found by
-        the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1 % of
+        What puts the numbers in doubt, see `score`; states that seem to have rows in common. These are found by
+        the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1% of
         the smaller state's rows is not found, nor one with a state of more than some 500 times as many rows.
+
+    See Also
+    --------
+    score : With `save_state`, a state of one shard.
+    Evaluator : Batch by batch.
 
     Examples
     --------
@@ -73,7 +78,7 @@ def merge(
     if isinstance(states, (str, Path, Evaluator)):
         raise UsageError("states must be a list of paths or Evaluators, got only one")
     result = merge_states(list(states), name=name, save_state=save_state)
-    warn(result.warnings)
+    warn(result.doubts)
     return result
 
 

@@ -41,8 +41,11 @@ FILES = {  # in the forms that have kernels of their own; that of b ends with a 
     "xmc-old": "6 3 9\n0,2 0:1\n1 0:1\n3,4 1:1\n5 1:1\n 1:1\n2,8 2:1\n",
     "names": "".join(f"n{label}\n" for label in range(N_LABELS)),
     "named": "n0\tn2\nn1\nn3\tn4\nn5\n\nn2\tn8\n",
+    "json": "".join(f'{{"data": [["n{label}", 0.5]]}}\n' for label in (0, 1, 3, 5, 0, 2)),
     "pairs": "0 1\n",
     "log": "user,clicked,score\n" + "".join(f"u{i},{i % 2},0.5\n" for i in range(3000)),
+    "qrels": "q 0 d1 1\nq 0 d2 0\n",
+    "run": "".join(f"q Q0 d{i} {i} {-(i // 2)} me\n" for i in range(600)),
     "columns": "day,user,clicked,score\n1,u,1,0.5\n1,u,0,0.25\n",
 }
 
@@ -123,14 +126,18 @@ def _score_files(files: Mapping[str, Path], folder: Path) -> None:
     for other in ("unusual", "lists"):
         score(truth, files[other], k=1)
     score(files["xmc-old"], scores, k=1)
+    score(files["qrels"], files["run"], k=1)
     score(files["named"], scores, k=1, labels=files["names"])
+    score(truth, files["json"], k=1, labels=files["names"])
 
 
 def _score_matrices(files: Mapping[str, Path], folder: Path) -> None:
-    """Score dense and sparse scores of every dtype, and lists with names."""
+    """Score dense and sparse matrices of every dtype, and lists with names."""
     truth, dense = scipy.sparse.csr_matrix(np.eye(6, N_LABELS)), np.linspace(0, 1, 6 * N_LABELS).reshape(6, -1)
     for dtype in ("f8", "f4", "f2"):
         score(truth, dense.astype(dtype), k=1)
+    for dtype in ("?", "f4", "i8", "f2"):
+        score(truth.toarray().astype(dtype), dense, k=1)
     for values in ("f8", "f4"):
         for indices in ("i8", "i4"):
             sparse = scipy.sparse.csr_matrix(dense.astype(values))
@@ -151,6 +158,7 @@ def _score_matrices(files: Mapping[str, Path], folder: Path) -> None:
     evaluator.update(truth, dense)
     evaluator.compute()
     rankings.ndcg_score(np.eye(6, N_LABELS), dense)
+    rankings.ndcg_score(*np.ones((2, 6, 99)))  # many gains per row
     curves.label_roc_auc(truth, scipy.sparse.csr_matrix(dense))
     decisions.f1_score(truth, truth, average="micro")
 

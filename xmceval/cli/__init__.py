@@ -16,10 +16,13 @@ from xmceval.cli import completion, typos
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
-COMMANDS = (
-    *("score", "compare", "benchmark", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity"),
-    *("check-table", "metrics", "datasets", "formats", "schema", "guide", "warmup"),
-)
+SECTIONS = {
+    "Evaluation": ("score", "compare", "benchmark", "merge", "report", "auc"),
+    "Files": ("inspect", "convert", "fuse", "propensity", "check-table"),
+    "Reference": ("metrics", "datasets", "formats", "schema", "guide", "warmup"),
+}
+COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
+WIDEST = 100  # columns of help, in terminals that have more
 LISTINGS = ("metrics", "datasets", "formats")  # share a file
 
 
@@ -37,6 +40,16 @@ class _LazyGroup(click.Group):
         command: click.Command = module.COMMANDS[name] if name in LISTINGS else module.command
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        width = max(map(len, COMMANDS))
+        for section, names in SECTIONS.items():
+            commands = [each for name in names if (each := self.get_command(ctx, name))]
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(str(each.name).ljust(width), each.get_short_help_str(WIDEST)) for each in commands]
+                )
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; messages name its options."""
         with naming_flags(), typos.explained():
@@ -51,7 +64,11 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
+    epilog="New here? Read xmceval guide start. Its last section says how to set options once for all commands.",
+)
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:
     """Evaluate extreme multi-label classification: exact, sparse, in constant memory."""

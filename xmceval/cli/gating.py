@@ -12,7 +12,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.messages import say
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
     from xmceval.report.forms.layout import Layout
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xmceval.report.gates import Gate
 
 BREACH = 3
+MOST_UNDECIDED = 3  # gates, of which it is written why
 
 fail_if_worse = options.option(
     "--fail-if-worse",
@@ -94,6 +95,14 @@ def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> I
     for line in breaches:
         say(f"breach: {line}")
     if failures or undecided:
-        raise DataError(*failures, *(f"a gate cannot be decided: {line}" for line in undecided))
+        raise DataError(*failures, *_describe_undecided(undecided))
     if breaches:
         raise click.exceptions.Exit(BREACH)
+
+
+def _describe_undecided(whys: Sequence[str]) -> Iterator[str]:
+    """Write why gates cannot be decided, in one line; of many the first ones."""
+    if whys:
+        number = "a gate" if len(whys) == 1 else counted(len(whys), "gate")
+        more = f"; and {len(whys) - MOST_UNDECIDED:,} more" if len(whys) > MOST_UNDECIDED else ""
+        yield f"{number} cannot be decided: {'; '.join(whys[:MOST_UNDECIDED])}{more}"

@@ -21,6 +21,12 @@ def say(line: str) -> None:
     click.echo(escaped(line), err=True)
 
 
+def say_written(what: object, n_bytes: int, *, quiet: bool) -> None:
+    """Say which file was written, and how large it is."""
+    if not quiet:
+        say(f"wrote {what} ({n_bytes / 1e6:,.1f} MB)")
+
+
 def warn(lines: Iterable[str], *, quiet: bool) -> None:
     """Write warnings."""
     for line in () if quiet else lines:

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from xmceval.cli import completion
+from xmceval.cli.parameters import GroupedCommand, GroupedOption
 from xmceval.cli.typos import FormChoice
 from xmceval.errors import UsageError
 from xmceval.report.forms.layout import WIDTH, Layout
@@ -27,33 +28,14 @@ FORMS_OF = {"caption": ("latex",), "label": ("latex",), "siunitx": ("latex",)}
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
 
 
-class GroupedOption(click.Option):
-    """An option with the group under which help shows it."""
-
-    def __init__(self, *args: Any, group: str = GROUPS[0], **how: Any) -> None:
-        super().__init__(*args, **how)
-        self.group = group
+def command(name: str, **how: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command; see GroupedCommand."""
+    return click.command(name, cls=GroupedCommand, **how)
 
 
-class GroupedCommand(click.Command):
-    """A command whose help shows its options in GROUPS."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per group."""
-        records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
-        for each in self.get_params(ctx):
-            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
-            if record is not None:
-                records[getattr(each, "group", GROUPS[0])].append(record)
-        for group, rows in records.items():
-            if rows:
-                with formatter.section(group):
-                    formatter.write_dl(rows)
-
-
-def option(*flags: str, group: str = GROUPS[0], **how: Any) -> Callable[[Function], Function]:
-    """Make an option that help shows under a group."""
-    return click.option(*flags, cls=GroupedOption, group=group, **how)
+def option(*flags: str, **how: Any) -> Callable[[Function], Function]:
+    """Make an option that help shows under a group; see GroupedOption."""
+    return click.option(*flags, cls=GroupedOption, **how)
 
 
 def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function], Function]:
@@ -75,6 +57,8 @@ def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Functi
         "help": spec.help,
         "metavar": spec.metavar or None,
         "group": spec.group,
+        "setting": spec.is_setting,
+        "spec": spec,
         **_describe_kind(spec, default),
     }
     if spec.names is not None:
@@ -124,7 +108,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     Raises
     ------
     UsageError
-        An option that has no effect on the form, or a file of label names where a LaTeX label belongs.
+        An option that has no effect on the form.
     """
     if form == "csv" and arguments.get("published"):
         raise UsageError("CSV has no published values (hint: pass -o table or -o json)")
@@ -136,12 +120,6 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             flag = next(flag for flag in (*each.opts, *each.secondary_opts) if _is_passed(flag, arguments[each.name]))
             forms_ = " or ".join(FORMS_OF.get(each.name, DRAWN))
             raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {forms_})")
-    label = arguments.get("label")
-    if label is not None and os.path.isfile(label):
-        raise UsageError(
-            f"--label {label} is a file, and the \\label of a LaTeX table is a name such as tab:results "
-            f"(hint: names of labels are read by --labels {label})"
-        )
     return Layout.of(arguments, is_verbose=bool(arguments.get("verbose")), **terminal())
 
 
@@ -152,12 +130,15 @@ def _is_passed(flag: str, value: object) -> bool:
 
 def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
     """Make the option for the form of the output; `more` continues its help."""
+    choices = list(forms)
     return option(
-        *("-o", "form"),
-        type=FormChoice(list(forms)),
+        *("-o", "--output-format", "form"),
+        type=FormChoice(choices),
         default="table",
         show_default=True,
-        help=f"Form of the output{more}.",
+        setting=True,
+        elsewhere={*FORMS} - {*choices},
+        help=f"Output format{more}.",
     )
 
 
@@ -193,7 +174,7 @@ runs = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B,C",
-    help="Add a system trained several times, for example with different seeds, as the mean of its runs.",
+    help="Add a system trained several times, such as with different seeds, as the mean of its runs.",
 )
 fused = option(
     "--fuse",
@@ -201,16 +182,18 @@ fused = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B",
-    help="Add a system that fuses files or other systems, by score or by NAME=RULE:A,B; see xmceval fuse.",
+    help="Add a system that fuses files or other systems, by score or, as NAME=RULE:A,B, by another rule; "
+    "see xmceval fuse.",
 )
 published = option(
     "--published",
     is_flag=True,
     group="Output",
-    help="Show where these values would rank in the table of --dataset.",
+    help="Show where these values would rank among the published results of --dataset.",
 )
 shards = option(
-    "--shards",
+    "--shard-dirs",
+    "shards",
     is_flag=True,
     group="Input",
     help="Treat a directory as the shards inside it.",
@@ -218,11 +201,12 @@ shards = option(
 dask = option(
     "--dask",
     metavar="ADDRESS",
-    help="Score on the workers of a Dask scheduler, such as tcp://host:8786, or in N local processes: local:N.",
+    setting=True,
+    help="Score on a Dask cluster: tcp://host:8786, or local:N for N local processes.",
 )
-strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
+strict = option("--strict", is_flag=True, group="Output", setting=True, help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
-max_line = scoring_option("max_line")
+max_line = scoring_option("max_line", group=GROUPS[0])
 threads = scoring_option("threads")
-quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
-verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")
+quiet = option("-q", "--quiet", is_flag=True, setting=True, help="Print only results and errors.")
+verbose = option("-v", "--verbose", is_flag=True, setting=True, help="Also print notes on how the files were read.")

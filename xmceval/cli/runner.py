@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from xmceval.api.scoring.setup import Setup
     from xmceval.scoring.comparing.testoptions import Details
 
-COMPILING = "compiling kernels that are needed for the first time on this machine: takes some seconds"
+COMPILING = "compiling for this kind of run: takes some seconds, once (xmceval warmup compiles for all)"
 UNSAVED = (
-    "compiling kernels: takes some seconds on each run, as no folder for them can be written by this user only (hint:"
-    " set NUMBA_CACHE_DIR)"
+    "compiling: takes some seconds on every run, as there is no folder to keep compiled code that only this user can "
+    "write (hint: set NUMBA_CACHE_DIR)"
 )
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
@@ -46,7 +46,7 @@ def open_setup(
     from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.setup import Setup
 
-    saved = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
+    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
     extras = choose_extras(inputs.options, inputs.systems, details=details, plots=plots, **saved)
     with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(

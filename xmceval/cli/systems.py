@@ -1,4 +1,4 @@
-"""Systems: what TRUTH, PREDS, --name, --fuse, --runs, --shards and --against of a command mean."""
+"""Systems: what TRUTH, PREDS, --name, --fuse, --runs, --shard-dirs and --against of a command mean."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _words_of_path(path: str) -> set[str]:
 
 
 def _words_in_file(path: str) -> Iterator[str]:
-    from xmceval.files.ranking.trec import find_tag
+    from xmceval.files.ranking.kinds import find_tag
 
     tag = find_tag(to_path(path))
     yield from () if tag is None else (tag,)

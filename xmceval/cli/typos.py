@@ -12,10 +12,19 @@ import click
 
 # Words of other tools for parameters of ours, by the parameter's name; the first that a command has is meant.
 ELSEWHERE = {
-    **dict.fromkeys(("format", "output_format", "output", "out"), ("form", "to", "dst")),
+    **dict.fromkeys(("format", "output_format"), ("form", "to", "dst")),
+    **dict.fromkeys(("output", "out", "o"), ("form", "to", "dst", "html")),
     **dict.fromkeys(("metric", "measure", "measures"), ("metrics",)),
+    **dict.fromkeys(("topk", "top_k", "cutoff", "cutoffs", "ks"), ("k",)),
+    **dict.fromkeys(("baseline", "reference"), ("against",)),
+    **dict.fromkeys(("trn", "training"), ("train",)),
+    **dict.fromkeys(("latex", "tex", "json", "csv", "markdown"), ("form",)),
+    "weights": ("sample_weight",),
+    "counts": ("write_counts",),
+    "truth": ("kind",),
     **dict.fromkeys(("jobs", "n_jobs", "workers", "num_threads"), ("threads",)),
 }
+COMMANDS_ELSEWHERE = {"evaluate": "score", "eval": "score"}
 OF_ENDING = {".txt": "table", ".tex": "latex"}
 
 
@@ -25,6 +34,9 @@ class FormChoice(click.Choice[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the form."""
         text = str(value)
+        if text == "html" and text not in self.choices:
+            message = f"{text!r} is not one of {', '.join(map(repr, self.choices))}"
+            raise click.BadParameter(f"{message} (hint: xmceval report writes a page)", ctx, param)
         if text in self.choices or not (PurePath(text).suffix or os.sep in text):
             return super().convert(value, param, ctx)
         ending = PurePath(text).suffix.lower()
@@ -62,7 +74,8 @@ def refuse_command(name: str, commands: Collection[str], ctx: click.Context) -> 
     """
     import difflib
 
-    near = difflib.get_close_matches(name.lower(), commands, 2)
+    meant = COMMANDS_ELSEWHERE.get(name.lower())
+    near = [meant] if meant else difflib.get_close_matches(name.lower(), commands, 2)
     question = f" Did you mean {' or '.join(near)}?" if near else ""
     if not near and os.path.exists(name):
         question = " It is a file (hint: xmceval score TRUTH PREDS, or xmceval inspect FILE)."

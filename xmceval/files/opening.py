@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
 from xmceval.files.io.inputfiles import claim_pipe, input_at
@@ -17,7 +17,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.trec import open_trec
+from xmceval.files.ranking.kinds import open_trec
 from xmceval.files.records.jsonarray import open_json_array
 from xmceval.files.records.matrixmarket import open_matrix_market
 from xmceval.files.records.triples import open_triples
@@ -28,7 +28,7 @@ HEAD_BYTES = 1 << 16
 
 JSON_HEAD_BYTES = 1 << 20
 
-_ROLES: tuple[Role, Role] = ("truth", "scores")
+ROLES: tuple[Role, Role] = ("truth", "scores")
 
 _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
 
@@ -53,6 +53,8 @@ def open_truth(
     ------
     DataError
         A missing, empty or unknown kind of file.
+    UsageError
+        Another kind.
     """
     path = to_path(path)
     claim_pipe(path)
@@ -90,11 +92,25 @@ def open_scores(
     ------
     DataError
         A missing, empty or unknown kind of file.
+    UsageError
+        Another kind.
     """
     path = to_path(path)
     request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line)
     claim_pipe(path)
     return open_as(path, request)
+
+
+def check_kind(kind: str | None) -> None:
+    """Refuse a kind of file that is none.
+
+    Raises
+    ------
+    UsageError
+        Names the kinds.
+    """
+    if kind not in {None, *ROLES}:
+        raise UsageError(f"kind must be one of {listed(ROLES)}, got {kind!r}")
 
 
 def open_either(
@@ -113,10 +129,13 @@ def open_either(
     ------
     DataError
         A missing, empty or unknown kind of file.
+    UsageError
+        Another kind.
     """
+    check_kind(kind)
     path = to_path(path)
     claim_pipe(path)
-    truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone) for role in _ROLES)
+    truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone) for role in ROLES)
     if kind == "truth" or (kind is None and _is_json_truth(path)):
         return open_as(path, truth)
     try:
@@ -137,6 +156,8 @@ def open_as(path: Path, request: Request) -> Opened:
     ------
     DataError
         A missing, empty or unknown kind of file.
+    UsageError
+        Another kind.
     """
     if request.are_scores and is_pair(path):
         return open_pair(path, request)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import Fault, argument, counted
+from xmceval.errors import Fault, argument, counted, listed
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.opening import open_either
@@ -228,8 +228,9 @@ def detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[st
     if are_ranks and tally.n_entries:
         hint = f"(hint: pass {argument('kind', 'scores')})"
         return "truth", f"lists can be truth or predictions, and none has more than {USUAL_GRADE} labels {hint}"
-    if counts.negative or counts.fractions or counts.infinite:
-        return "scores", "some values are negative, fractional or infinite"
+    kinds = {"negative": counts.negative, "fractional": counts.fractions, "infinite": counts.infinite}
+    if any(kinds.values()):
+        return "scores", f"some values are {listed((kind for kind, n in kinds.items() if n), 'or')}"
     if greatest > USUAL_GRADE:
         return "scores", f"some values are above {USUAL_GRADE}, too large for grades"
     if counts.ones + counts.zeros < tally.n_entries:

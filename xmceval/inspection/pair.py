@@ -230,7 +230,7 @@ def _score(
     system = System(scores, with_row_length(terms, truth, scores))
     [totals] = evaluate(truth, [system], program, threads=threads)
     return _Fit(
-        finish_totals(program, totals, terms),
+        finish_totals(program, totals, terms, shows_alignment=True),
         totals.tally.filtered.removed,
         (*system.doubt_header(truth, totals), *scores.warnings),
     )

@@ -10,7 +10,7 @@ from xmceval.errors import DataError, argument
 from xmceval.files.io.inputfiles import input_at
 from xmceval.files.opened import Opened
 from xmceval.files.opening import open_either
-from xmceval.files.ranking.trec import find_tag
+from xmceval.files.ranking.kinds import find_tag
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.file import detect_kind, header_labels
 from xmceval.inspection.tally import FileTally

@@ -17,11 +17,18 @@ def inspection_table(
     files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection] = ()
 ) -> str:
     """Write what was found first, then one block of lines per file, per state and per pair."""
-    judged = (*map(_judge_file, files), *map(StateInspection.judge, states), *map(_judge_pair, pairs))
-    found = [line for part in judged for line in part]
+    found = [line for part in list_findings(files, pairs, states) for line in part]
     compared = (_pair_lines(pair) for pair in pairs if pair.shifted is not None)
     blocks = [found, *map(_file_lines, files), *map(StateInspection.describe, states), *compared]
     return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
+
+
+def list_findings(
+    files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection]
+) -> list[list[str]]:
+    """Return for each file, state and pair a line on whether it is valid, and those on what is wrong."""
+    judged = (*map(_judge_file, files), *map(StateInspection.judge, states), *map(_judge_pair, pairs))
+    return [list(lines) for lines in judged]
 
 
 def _judge_file(file: FileInspection) -> Iterator[str]:

@@ -120,7 +120,7 @@ class Dataset:
         differences = min((split.differences(sizes) for split in self.splits), key=len)
         if differences:
             yield (
-                f"the sizes differ from those of {self.name}: {listed(differences)} "
+                f"the sizes differ from those of {self.name}: {'; '.join(differences)} "
                 f"(hint: see xmceval datasets {self.name})"
             )
         if self.has_filter and not is_filtered:
@@ -140,7 +140,7 @@ class Dataset:
         users = [split.who for split in others if not split.differences(sizes)]
         if users:
             return f"the data are the split of {listed(users)}, whose values are not comparable"
-        return f"the sizes differ: {listed(differences)}"
+        return f"the sizes differ: {'; '.join(differences)}"
 
     @property
     def constants(self) -> str:
@@ -194,12 +194,18 @@ def find_dataset(name: str) -> Dataset:
     return entry
 
 
-def hint_at_dataset(sizes: Sizes) -> Iterator[str]:
-    """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known."""
+def hint_at_dataset(
+    sizes: Sizes, constants: tuple[float | None, float | None] = (None, None), *, is_filtered: bool = False
+) -> Iterator[str]:
+    """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known.
+
+    There is none where all of these sets have the A and B that were used, and a filter only if there was one.
+    """
     if None in sizes:
         return
     fitting = [(entry, split) for entry in datasets().values() for split in entry.splits if split.sizes == sizes]
-    if fitting:
+    used = *constants, "yes" if is_filtered else "no"
+    if any((entry.a, entry.b, entry.filter) != used for entry, _ in fitting):
         entry, _ = fitting[0]
         names = " and ".join(
             each.name if split == each.splits[0] else f"{each.name} in the split of {split.who}"

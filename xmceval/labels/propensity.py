@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
@@ -97,7 +97,7 @@ class Propensities:
 NO_PROPENSITIES = Propensities(np.ones(1), np.empty(0, dtype=np.uint16), "")
 
 
-def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:
+def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:
     """Compute 1/p_l = 1 + C (N_l + B)^-A with C = (ln N - 1)(B + 1)^A.
 
     Parameters
@@ -120,6 +120,11 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
         Fewer than 3 rows, for which the model is not defined; a count that is not a number from 0 to `n`.
     UsageError
         A below 0, or B not above 0.
+
+    See Also
+    --------
+    write_inverse_propensities : Into a file.
+    psp_at_k : A metric that is weighted by them.
 
     Notes
     -----

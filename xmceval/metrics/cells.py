@@ -41,21 +41,21 @@ BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
     "over= is the set of labels of the mean: all (scikit-learn; xCOLUMNs, which adds 1e-9 to divisors), truth (true in "
-    "some row), seen (true or predicted within the cutoff), train (with a training row), largest (0 to the largest "
-    "label that is true or predicted: napkinXC, whose k is always 5); zero= is the value of 0/0, as zero_division in "
-    "scikit-learn (skip: nan)"
+    "some instance), seen (true or predicted within the cutoff), train (with a training instance), largest (0 to the "
+    "largest label that is true or predicted: napkinXC, whose k is always 5); zero= is the value of 0/0, as "
+    "zero_division in scikit-learn (skip: nan)"
 )
 
 WEIGHTED_NOTE = (
-    "labels are weighted by the number of rows in which they are true, as average='weighted' in scikit-learn"
+    "labels are weighted by the number of instances in which they are true, as average='weighted' in scikit-learn"
 )
 
 DECISION_NOTE = (
-    "decisions are the stored labels with a score of at least --threshold, or all stored labels without a threshold; "
-    "average=samples is the mean over rows, micro counts all cells together"
+    "decisions are the stored labels with a score of at least the threshold, or all stored labels without one; "
+    "average=samples is the mean over instances, micro counts all cells together"
 )
 
-CONFUSION_NOTE = "-m confusion is short for tp, fp, fn and tn"
+CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
 def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
@@ -65,7 +65,7 @@ def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
         own_numbers=numbers,
-        note="tp + fp counts the predictions within the cutoff: fewer than k in short rows",
+        note="tp + fp counts the predictions within the cutoff: fewer than k where there are not as many",
     )
 
 
@@ -157,9 +157,9 @@ LABEL_ENTRIES = (
         fold="coverage",
         family="label",
         choices={"of": ("hits", "recommended"), "over": ("truth", "all", "ideal")},
-        note="of=recommended counts the labels of the divisor that are predicted in some row, true there or not: with "
-        "over=all it is ItemCoverage in RecBole and catalog_coverage in Recommenders; over= is the set of labels of "
-        "the divisor: truth (true in some row: napkinXC), all (xCOLUMNs), or ideal "
+        note="of=recommended counts the labels of the divisor that are predicted in some instance, true there or not: "
+        "with over=all it is ItemCoverage in RecBole and catalog_coverage in Recommenders; over= is the set of labels "
+        "of the divisor: truth (true in some instance: napkinXC), all (xCOLUMNs), or ideal "
         "(within the cutoff of some ideal ranking by inverse propensity: the original MATLAB scripts)",
     ),
 )
@@ -168,7 +168,7 @@ DECISION_ENTRIES = (
     _decision("accuracy", "share of cells decided correctly", "accuracy", ("micro",), needs_labels=True),
     _decision(
         "subset_accuracy",
-        "share of rows with every label decided correctly",
+        "share of instances with every label decided correctly",
         "subset",
         ("samples",),
         norms={"rows": Norm("", "rows", "1 if fp = fn = 0, else 0")},
@@ -176,7 +176,7 @@ DECISION_ENTRIES = (
     ),
     _decision(
         "zero_one_loss",
-        "share of rows with some label decided wrongly",
+        "share of instances with some label decided wrongly",
         "mismatch",
         ("samples",),
         higher_is_better=False,
@@ -198,7 +198,7 @@ DECISION_ENTRIES = (
     ),
     _decision(
         "hamming_distance",
-        "number of cells decided wrongly per row",
+        "number of cells decided wrongly per instance",
         "hamming",
         ("samples",),
         bounds=(0.0, float("inf")),

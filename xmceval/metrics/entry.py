@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:  # numpy is not loaded for help and listings
+    import numpy as np
+    from numpy.typing import NDArray
 
 FAMILIES = ("top-k", "row", "label", "confusion", "calibration", "judged", "column")
+
+RowFunction: TypeAlias = "Callable[[NDArray[np.bool_], int], Any]"  # of the ranked hits, and the number of true labels
 
 LARGEST = 2.0**40  # of grades: sums stay exact up to it
 
@@ -65,7 +72,7 @@ def format_number(value: float) -> str:
 REL = Number(1, 1, LARGEST, is_whole=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metric:
     """One entry of the table of metrics.
 
@@ -91,7 +98,8 @@ class Metric:
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
         ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``calibration`` the scores of the k
-        best labels, ``judged`` the k best labels and all judgments, ``column`` all cells of a label.
+        best labels, ``judged`` the k best labels and all judgments, ``column`` all cells of a label, ``own`` a user's
+        function of the k best labels.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     level : str
@@ -115,6 +123,8 @@ class Metric:
         carry and merge them.
     cost : str
         Memory beyond that of the default metrics, in words; empty where there is none to speak of.
+    function : callable, optional
+        Of the family ``own``: what makes the value of a row.
     """
 
     name: str
@@ -140,6 +150,10 @@ class Metric:
     left_out: str = ""
     mergeable: bool = True
     cost: str = ""
+    function: RowFunction | None = None
+
+    def __repr__(self) -> str:
+        return f"<Metric {self.name}: {self.title}, {self.formula}>"
 
     @cached_property
     def options(self) -> Mapping[str, tuple[str, ...]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xmceval.metrics.entry import Metric, Norm, Number
 
 COLUMN_NOTE = (
-    "a label that is true in no row or in all of them is left out, and -v reports how many are left; labels without a "
-    "score rank below all others, or with --unscored zero have score 0"
+    "a label that is true in no instance or in all of them is left out, and a note says how many are left; labels "
+    "without a score rank below all others, or with unscored=zero have score 0"
 )
 
 COLUMN_COST = (
@@ -16,13 +16,13 @@ COLUMN_COST = (
 )
 
 TREC_NOTE = (
-    "a row without truth counts 0, as a judged topic without a relevant document does in trec_eval, which leaves out "
-    "topics that the run lacks"
+    "an instance without truth counts 0, as a judged topic without a relevant document does in trec_eval, which leaves "
+    "out topics that the run lacks"
 )
 
 PROBABILITY_NOTE = (
     "scores must be probabilities: one below 0 or above 1 is an error, also beyond the cutoff; missing predictions are "
-    "not counted; all sums are over the k best labels of each row"
+    "not counted; all sums are over the k best labels of each instance"
 )
 
 
@@ -66,7 +66,8 @@ CALIBRATION_ENTRIES = (
             "ratio": Norm(
                 "predictions",
                 "ratio",
-                "sum over rows of (score - 1)^2 over hits and score^2 over misses / sum over rows of predictions",
+                "sum over instances of (score - 1)^2 over hits and score^2 over misses / sum over instances "
+                "of predictions",
             )
         },
         "Brier, Monthly Weather Review 1950",
@@ -97,8 +98,8 @@ JUDGED_ENTRIES = (
         fold="Bpref",
         family="judged",
         cutoff="none",
-        note="of the r labels of a row that are judged and not true, b are ranked above the hit; labels that are not "
-        "judged do not matter; judged labels that are not true are those stored in the truth with value 0, such as "
+        note="of the r labels of an instance that are judged and not true, b are ranked above the hit; labels that are "
+        "not judged do not matter; judged labels that are not true are those stored in the truth with value 0, such as "
         f"documents of grade 0 in TREC qrels, or with a grade below rel; {TREC_NOTE}",
     ),
 )
@@ -108,7 +109,7 @@ COLUMN_ENTRIES = (
         "macroAUC",
         "mean area under the ROC curve of labels",
         "columns",
-        "(pairs of a row where the label is true scored above one where it is not + ties / 2) / pairs",
+        "(pairs of an instance where the label is true scored above one where it is not + ties / 2) / pairs",
         "AUC",
         "Hanley, McNeil, Radiology 1982; scikit-learn",
         needs_labels=False,
@@ -126,7 +127,7 @@ COLUMN_ENTRIES = (
         "macroAP",
         "mean average precision of labels",
         "columns",
-        "sum over distinct scores of precision times the step in recall, of the rows with at least that score",
+        "sum over distinct scores of precision times the step in recall, of the instances with at least that score",
         "AP",
         "scikit-learn",
         needs_labels=False,

@@ -16,26 +16,26 @@ DISCOUNT_TEXT = {
 }
 
 AVERAGE_TEXT = {
-    "mean": "mean over rows",
-    "samples": "mean over rows",
-    "rows": "mean over rows",
-    "ratio": "ratio of sums over rows",
+    "mean": "mean over instances",
+    "samples": "mean over instances",
+    "rows": "mean over instances",
+    "ratio": "ratio of sums over instances",
     "micro": "over all cells together",
     "macro": "mean over {labels}",
-    "weighted": "mean over labels, weighted by the number of rows in which each is true",
+    "weighted": "mean over labels, weighted by the number of instances in which each is true",
     "labels": "divided by the number of {labels}",
-    "sum": "sum over rows",
-    "bins": "over all rows together",
-    "columns": "mean over labels that are true in some rows and not in others",
+    "sum": "sum over instances",
+    "bins": "over all instances together",
+    "columns": "mean over labels that are true in some instances and not in others",
 }
 
 BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors in which the length of a whole list stands for k
 
 LABELS_TEXT = {
     "all": "all labels",
-    "truth": "labels that are true in some row",
-    "seen": "labels that are true or predicted in some row",
-    "train": "labels with a training row",
+    "truth": "labels that are true in some instance",
+    "seen": "labels that are true or predicted in some instance",
+    "train": "labels with a training instance",
     "largest": "labels 0 to the largest one that is true or predicted",
     "ideal": "labels within the cutoff of some ideal ranking by inverse propensity",
 }
@@ -67,7 +67,9 @@ class Measure:
         return f"<Measure {self}>"
 
     def __eq__(self, other: object) -> bool:
-        return self.name == other.name if isinstance(other, Measure) else NotImplemented
+        if not isinstance(other, Measure):
+            return NotImplemented
+        return self.name == other.name and self.metric.function is other.metric.function
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -174,4 +176,4 @@ class Measure:
             yield f"k = {self.k}"
         elif self.metric.cutoff == "optional":
             counts = self.norm.divisor in BY_LENGTH
-            yield "over the whole list" + (", k = the number of the row's predictions" if counts else "")
+            yield "over the whole list" + (", k = the number of the instance's predictions" if counts else "")

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
-from xmceval.errors import UsageError, listed
-from xmceval.metrics.entry import Metric, Norm, format_number
+from xmceval.errors import UsageError, listed, names_flags
+from xmceval.metrics.entry import Metric, Norm, RowFunction, format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
 
@@ -138,7 +139,7 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     UsageError
         An unknown name, option or choice, or a cutoff that is not a whole number above 0.
     """
-    cutoffs = None if ks is None else [check_cutoff(k) for k in ks]
+    cutoffs = None if ks is None else tuple(check_cutoff(k) for k in ks)
     measures: list[Measure] = []
     for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
@@ -205,11 +206,13 @@ def check_cutoff(k: object) -> int:
     except (TypeError, ValueError, OverflowError):
         is_whole = False
     if not is_whole or isinstance(k, bool) or value < 1:
-        raise UsageError(f"k must be a whole number of at least 1, got {k!r}")
+        hint = " (hint: name the metric with it: P@all)" if k == ALL else ""
+        raise UsageError(f"k must be a whole number of at least 1, got {k!r}{hint}")
     return int(value)
 
 
-def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
+@lru_cache(maxsize=64)
+def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ...]:
     match = _NAME.match(name)
     if match is None:
         hint = _hint_at_commas(name)
@@ -232,8 +235,10 @@ def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
         raise UsageError(f"{word} is {metric.name}@{own}, got @{at}")
     at = own if at is None else at
     if metric.level:
-        return [Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)]
-    return [Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs)]
+        return tuple(
+            Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)
+        )
+    return tuple(Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs))
 
 
 def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> list[str]:
@@ -245,7 +250,7 @@ def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> 
     return [_parse_number(metric, metric.level, part.strip()) for part in at.split(",")]
 
 
-def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int] | None) -> list[int | None]:
+def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: tuple[int, ...] | None) -> list[int | None]:
     """Parse what follows the @; without an @ it is the given cutoffs, or the default."""
     if metric.cutoff == "none":
         if at is not None and at.lower() != metric.name.partition("@")[2]:
@@ -273,6 +278,26 @@ def _normalize(word: str) -> str:
 
 _METRICS_BY_KEY = {_normalize(name): name for name in METRICS}
 _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
+_OWN: dict[str, Metric] = {}  # those of users, by their normalized names
+
+
+def add_own(metric: Metric) -> None:
+    """Make a user's own metric known by its name, in place of an earlier one.
+
+    Raises
+    ------
+    UsageError
+        A name that cannot be read, or that of another metric.
+    """
+    match, key = _NAME.match(metric.name), _normalize(metric.name)
+    if match is None or match.group(1) != metric.name or _split_trailing_cutoff(metric.name, None)[1] is not None:
+        raise UsageError(f"name must begin with a letter and have no cutoff, such as 'Lift', got {metric.name!r}")
+    taken = next((names[key] for names in (_METRICS_BY_KEY, _ALIASES_BY_KEY, GROUPS) if key in names), None)
+    if taken is not None:
+        raise UsageError(f"name: {metric.name} is already that of {taken if isinstance(taken, str) else listed(taken)}")
+    _OWN[key] = metric
+    _parse_name.cache_clear()
+    restore_measure.cache_clear()
 
 
 def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
@@ -286,14 +311,16 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         meaning = _ALIASES_BY_KEY[key]
         if meaning in METRICS:
             return METRICS[meaning], {}, None
-        measure = _parse_name(meaning, [1])[0]
+        measure = _parse_name(meaning, (1,))[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
-    near = difflib.get_close_matches(key, [*_METRICS_BY_KEY, *_ALIASES_BY_KEY], 3, NEAR)
-    meant = dict.fromkeys((_ALIASES_BY_KEY | _METRICS_BY_KEY)[each] for each in near)
+    if key in _OWN:
+        return _OWN[key], {}, None
+    known = _ALIASES_BY_KEY | _METRICS_BY_KEY | {own: metric.name for own, metric in _OWN.items()}
+    meant = dict.fromkeys(known[each] for each in difflib.get_close_matches(key, known, 3, NEAR))
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    hint = _hint_at_commas(name)
-    raise UsageError(f"unknown metric {name!r}{hint or f'{question} (hint: xmceval metrics lists all)'}")
+    lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
+    raise UsageError(f"unknown metric {name!r}{_hint_at_commas(name) or f'{question} (hint: {lister} all)'}")
 
 
 def _hint_at_commas(text: str) -> str:
@@ -345,4 +372,36 @@ def restore_measure(name: str, unit: str = "count") -> Measure:
 
 
 # The entries of the table of metrics cannot be pickled; canonical names say the same.
-copyreg.pickle(Measure, lambda measure: (restore_measure, (measure.name, measure.metric.unit)))
+copyreg.pickle(Measure, lambda measure: (_restore, (measure.name, measure.metric.unit, *_own_parts(measure.metric))))
+
+
+def _own_parts(metric: Metric) -> tuple[Any, ...]:
+    """Return what a user's own metric is made of; nothing of one of the table."""
+    if metric.function is None:
+        return ()
+    return metric.name, metric.formula, metric.function, metric.bounds, metric.higher_is_better
+
+
+def _restore(name: str, unit: str, *own: Any) -> Measure:
+    """Return a measure that was pickled; a process that does not know its own metric yet learns it."""
+    if own and _normalize(own[0]) not in _OWN:
+        add_own(make_own(*own))
+    return restore_measure(name, unit)
+
+
+def make_own(
+    name: str, formula: str, function: RowFunction, bounds: tuple[float, float], higher_is_better: bool
+) -> Metric:
+    """Return the entry of a user's own metric."""
+    is_share = bounds[0] >= 0 and bounds[1] <= 1
+    return Metric(
+        name,
+        "own metric",
+        {"mean": Norm("1", "mean", formula)},
+        "",
+        bounds=bounds,
+        higher_is_better=higher_is_better,
+        family="own",
+        unit="share" if is_share else "gain",
+        function=function,
+    )

@@ -32,7 +32,7 @@ TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit
 # Which other tools have the same definition, and where they differ.
 P_NOTE = (
     "missing predictions count as misses and k stays the divisor, as in XMLRepository's scripts, napkinXC, pyxclib "
-    f"and PECOS; P@all divides by the number of the row's predictions, as set_P in trec_eval; {TREC_NOTE}"
+    f"and PECOS; P@all divides by the number of the instance's predictions, as set_P in trec_eval; {TREC_NOTE}"
 )
 
 F_NOTE = (
@@ -46,12 +46,14 @@ IPREC_NOTE = (
 )
 
 R_NOTE = (
-    f"R@all is set_recall in trec_eval; {TREC_NOTE}; pyxclib leaves out rows without truth, LensKit has NaN for them"
+    f"R@all is set_recall in trec_eval; {TREC_NOTE}; pyxclib leaves out instances without truth, LensKit has NaN for "
+    "them"
 )
 
 NDCG_NOTE = (
-    f"pyxclib sums 32-bit floats, so its values differ by about 2e-8; {TREC_NOTE}; LightGBM and rankeval count a row "
-    "without truth as 1, LensKit has NaN; the LETOR and MSLR scripts count a query with fewer than k documents as 0"
+    f"pyxclib sums 32-bit floats, so its values differ by about 2e-8; {TREC_NOTE}; LightGBM and rankeval "
+    "count an instance without truth as 1, LensKit has NaN; the LETOR and MSLR scripts count a query with fewer than "
+    "k documents as 0"
 )
 
 AP_NOTE = (
@@ -68,7 +70,7 @@ PSP_NOTE = (
 HIT_NOTE = f"called success in trec_eval, abandonment in napkinXC and xCOLUMNs; {TREC_NOTE}"
 
 ZERO_NOTE = (
-    "labels without a score rank below all others; with --unscored zero they have score 0, as in scikit-learn's dense "
+    "labels without a score rank below all others; with unscored=zero they have score 0, as in scikit-learn's dense "
     "input"
 )
 
@@ -97,7 +99,7 @@ _ENTRIES = (
     Metric("Hit", "hit rate", _mean("1", "1 if any hit, else 0"), MANNING, fold="any", note=HIT_NOTE),
     Metric(
         "Abandonment",
-        "share of rows without a hit",
+        "share of instances without a hit",
         _mean("1", "1 - Hit"),
         "Chuklin, Serdyukov, de Rijke, SIGIR 2013",
         fold="any",
@@ -156,7 +158,9 @@ _ENTRIES = (
         "PSP",
         "propensity-scored precision",
         {
-            "ratio": Norm("k", "ratio", "sum over rows of (sum of w over hits / k) / the same for the ideal rankings"),
+            "ratio": Norm(
+                "k", "ratio", "sum over instances of (sum of w over hits / k) / the same for the ideal rankings"
+            ),
             "none": Norm("k", "mean", "sum of w over hits / k"),
         },
         JAIN,
@@ -167,7 +171,9 @@ _ENTRIES = (
         "PSR",
         "propensity-scored recall",
         {
-            "ratio": Norm("n", "ratio", "sum over rows of (sum of w over hits / n) / the same for the ideal rankings"),
+            "ratio": Norm(
+                "n", "ratio", "sum over instances of (sum of w over hits / n) / the same for the ideal rankings"
+            ),
             "none": Norm("n", "mean", "sum of w over hits / n"),
         },
         JAIN,
@@ -191,9 +197,9 @@ _ENTRIES = (
             "row": Norm(
                 "D(min(k,n))",
                 "ratio",
-                "sum over rows of (sum of w d over hits / D(min(k, n))) / the same for the ideal rankings",
+                "sum over instances of (sum of w d over hits / D(min(k, n))) / the same for the ideal rankings",
             ),
-            "sum": Norm("1", "ratio", "sum over rows of (sum of w d over hits) / the same for the ideal rankings"),
+            "sum": Norm("1", "ratio", "sum over instances of (sum of w d over hits) / the same for the ideal rankings"),
             "none": Norm("D(k)", "mean", "sum of w d over hits / D(k)"),
         },
         JAIN,
@@ -249,8 +255,8 @@ _ENTRIES = (
     ),
     Metric(
         "microR@n",
-        "recall at the number of true labels over all rows together",
-        {"ratio": Norm("1", "ratio", "sum over rows of hits in the first n ranks / sum over rows of n")},
+        "recall at the number of true labels over all instances together",
+        {"ratio": Norm("1", "ratio", "sum over instances of hits in the first n ranks / sum over instances of n")},
         "pyxclib",
         fold="R@n",
         family="row",
@@ -282,7 +288,7 @@ _ENTRIES = (
         cutoff="none",
         needs_labels=True,
         empty_value=1,
-        note=f"as in scikit-learn, which also counts a row without truth as 1; Mulan counts it as 0; {ZERO_NOTE}",
+        note=f"as in scikit-learn, which also counts an instance without truth as 1; Mulan counts it as 0; {ZERO_NOTE}",
     ),
     Metric(
         "coverage_error",
@@ -315,7 +321,7 @@ _ENTRIES = (
     ),
     Metric(
         "AUC",
-        "area under the ROC curve of a row's labels",
+        "area under the ROC curve of an instance's labels",
         _mean("n(L-n)", "(pairs of a true label scored above a false one + ties / 2) / pairs"),
         "Hanley, McNeil, Radiology 1982; scikit-learn",
         fold="AUC",
@@ -327,14 +333,15 @@ _ENTRIES = (
     ),
     Metric(
         "GAUC",
-        "area under the ROC curve of a row's candidates (labels with a score)",
-        {"ratio": Norm("1", "ratio", "mean over rows of the AUC of their candidates, weighted by their number")},
+        "area under the ROC curve of an instance's candidates (labels with a score)",
+        {"ratio": Norm("1", "ratio", "mean over instances of the AUC of their candidates, weighted by their number")},
         "Zhu et al., KDD 2017",
         fold="GAUC",
         family="row",
         cutoff="none",
         left_out="no candidate or every candidate is true",
-        note="ties count 1/2; labels without a score are ignored; RecBole's GAUC weighs rows by their true candidates",
+        note="ties count 1/2; labels without a score are ignored; RecBole's GAUC weighs instances by their true "
+        "candidates",
     ),
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.statistics.across import Across, compare_across, count_wins
 from xmceval.version import VERSION
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # How a cell came about. What has failed is not missing: its files are there.
 STATUSES = SCORED, KEPT, PUBLISHED, MISSING, FAILED = ("scored", "kept", "published", "missing", "error")
@@ -45,6 +48,8 @@ class CellOutcome:
     n_runs : int
     digest : str
         Of all that its values depend on; empty where there are none.
+    is_published : bool
+        Whether the system is one whose values are published, also where they are left out.
     """
 
     system: str
@@ -52,6 +57,7 @@ class CellOutcome:
     why: str = ""
     n_runs: int = 1
     digest: str = ""
+    is_published: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> Comparison: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str, str]) -> float: ...
+    def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
         if not isinstance(key, tuple):
             return self._find_comparison(key)
         if len(key) != 3:
@@ -163,12 +173,19 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     @property
     def published(self) -> tuple[str, ...]:
         """The systems whose values are published ones, which are neither ranked nor tested."""
-        return tuple(name for name in self.systems if any(name in each.published for each in self.datasets))
+        names = {each.system for dataset in self.datasets for each in dataset.cells if each.is_published}
+        names.update(name for dataset in self.datasets for name in dataset.published)
+        return tuple(name for name in self.systems if name in names)
 
     def ranks(self, metric: str) -> dict[str, float]:
         """Return the mean rank of each system on a metric, 1 the best, in the order of the systems.
 
         Of the systems that have a value on each data set that has any; published ones are not ranked.
+
+        Parameters
+        ----------
+        metric : str
+            A column of the table, such as ``"P@5"``.
 
         Raises
         ------
@@ -181,6 +198,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     def across(self, metric: str) -> Across:
         """Return the tests across data sets on a metric; numbers stand for places in `systems` and `datasets`.
 
+        Parameters
+        ----------
+        metric : str
+            A column of the table, such as ``"P@5"``.
+
         Raises
         ------
         KeyError
@@ -190,6 +212,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
 
     def wins(self, metric: str) -> dict[tuple[str, str], WinCount]:
         """Return on how many data sets each system is ahead of each other one on a metric, by their names.
+
+        Parameters
+        ----------
+        metric : str
+            A column of the table, such as ``"P@5"``.
 
         Raises
         ------
@@ -205,7 +232,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
             for i, j in permutations(have, 2)
         }
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
 
         Parameters
@@ -224,7 +251,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_benchmark_frame(self, bins=bins)
+        frame: DataFrame = load("forms.frame").make_benchmark_frame(self, bins=bins)
+        return frame
 
     def to_pages(
         self,
@@ -243,7 +271,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
             Made if it does not exist; files of these names are replaced, others stay.
         title : str, optional
             Of the leaderboard.
-        places, percent, intervals
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals : bool, optional
             As in `to_markdown`.
 
         Raises

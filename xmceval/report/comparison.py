@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import counted
+from xmceval.errors import UsageError, counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Displayed, Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
-from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.scoring.comparing.densities import Density
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
@@ -32,8 +34,8 @@ ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Displayed):
     """The difference of one metric between two systems: system minus baseline.
 
     Attributes
@@ -45,13 +47,13 @@ class Difference:
         The bin of labels that it is of; empty for all labels.
     difference : float
     low, high : float or None
-        The 95 % interval; None where the test gives none.
+        The 95% interval; None where the test gives none.
     p, p_adjusted : float or None
         Two-sided, and adjusted for the number of pairs.
     effect : float or None
         t / sqrt(n).
     detectable : float or None
-        The smallest difference that tests by t of as many pairs find with a power of 80 % on so many rows.
+        The smallest difference that tests by t of as many pairs find with a power of 80% on so many rows.
     wins, ties, losses : int or None
         Rows in which the system is better, as good, and worse; rows in which one of the two has no value are none.
     n : int
@@ -93,8 +95,13 @@ class Difference:
         return self.measure.name, self.system, self.baseline
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, `low` and `high`; NaN where the test gives none."""
+        return as_bounds(self.low, self.high)
+
+    @property
     def is_detected(self) -> bool:
-        """Whether the difference is significant at 5 %, after adjustment where there is one."""
+        """Whether the difference is significant at 5%, after adjustment where there is one."""
         p = self.p if self.p_adjusted is None else self.p_adjusted
         return p is not None and p < LEVEL and self.difference != 0
 
@@ -122,6 +129,21 @@ class Difference:
         """Why the interval may be off: ``few_rows`` below 30 rows."""
         is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
         return FEW_ROWS if is_doubtful else None
+
+    def _render(self, form: str, layout: Layout) -> str:
+        listing = load("sheet.differences").list_difference(self, layout)
+        return str(load("forms.registry").render_listings(form, [listing], layout))
+
+    def _describe(self) -> tuple[str, ...]:
+        pair = f"{shorten(self.system)} - {shorten(self.baseline)}"
+        in_bin = f" in {self.bin}" if self.bin else ""
+        tested = load("sheet.verdicts").describe_p(self) if self.p is not None else "not tested"
+        interval = f"{self.low:.4f} to {self.high:.4f}, " if self.low is not None and self.high is not None else ""
+        return (
+            f"Difference of {pair} on {self.measure}{in_bin}: {self.difference:.4f}",
+            f"{interval}{tested}",
+            "print() shows a table",
+        )
 
 
 @dataclass(frozen=True)
@@ -184,12 +206,14 @@ class RunsOf:
 
     def average(self, first: Result) -> Result:
         """Return a result with the means over the runs, of which `first` is the first, as its values."""
-        slices = tuple(Slice(part.bin, self._list_means(part.bin.name)) for part in first.slices)
-        return replace(first, name=self.name, figures=self._list_means(), slices=slices)
+        slices = tuple(Slice(part.bin, self._list_means(part.figures, part.bin.name)) for part in first.slices)
+        means = self._list_means(first.figures)
+        return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
 
-    def _list_means(self, bin_name: str = "") -> tuple[Figure, ...]:
+    def _list_means(self, figures: Sequence[Figure], bin_name: str = "") -> tuple[Figure, ...]:
         spreads = (each for each in (*self.spreads, *self.spreads_in_bins) if each.bin == bin_name)
-        return tuple(Figure(each.measure, Estimate(each.mean)) for each in spreads)
+        means = {each.measure.name: each.mean for each in spreads}
+        return tuple(replace(each, estimate=Estimate(means[each.name])) for each in figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,6 +247,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Pair by pair and metric by metric, where the picture ``rows`` was asked for.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
+    adder : callable or None
+        What `add` calls, where the values of rows are there.
 
     Examples
     --------
@@ -249,6 +275,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
+    adder: Callable[[Comparison, Mapping[str, Any]], Comparison] | None = None
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Comparison:
@@ -274,6 +301,11 @@ class Comparison(Readable, Mapping[Key, Difference]):
         """
         comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
         return comparison
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The warnings that the Python functions issue: its own, and those of its results; see `Result.doubts`."""
+        return tuple(dict.fromkeys([*self.warnings, *(line for each in self.results for line in each.doubts)]))
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
@@ -310,18 +342,60 @@ class Comparison(Readable, Mapping[Key, Difference]):
     def __len__(self) -> int:
         return len(self.by_key)
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def add(self, systems: Mapping[str, Any]) -> Comparison:
+        """Return the comparison with further systems, without scoring the others again; this one stays as it is.
+
+        Parameters
+        ----------
+        systems : mapping of str to matrix or path
+            As in `compare`; their scores are read, and the truth once more. Of a comparison by `compare_rows`, paths of
+            files with values of rows, each with one system.
+
+        Returns
+        -------
+        Comparison
+            The one that `compare`, or `compare_rows`, would return of all systems in this order; without gates.
+
+        Raises
+        ------
+        UsageError
+            A comparison by `compare` without ``rows=True``, or one with overlaps, examples or data for pictures; a name
+            that is there already.
+        DataError
+            Data that is wrong, or another truth than before.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> scores = {"old": np.eye(6)[::-1], "new": np.eye(6)}
+        >>> comparison = xmceval.compare(np.eye(6), scores, k=1, metrics="P", rows=True)
+        >>> more = comparison.add({"newest": np.eye(6)[[0, 1, 2, 3, 5, 4]]})
+        >>> more["P@1", "newest", "old"].wins
+        4
+        """
+        if self.adder is None:
+            raise UsageError(
+                "add: the comparison does not hold the values of rows (hint: compare with rows=True, or saved values "
+                "of rows with compare_rows)"
+            )
+        if not isinstance(systems, Mapping) or not systems:
+            got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
+            raise UsageError(f"systems must be a dict by name, such as {{'c': ...}}, got {got}")
+        return self.adder(self, systems)
+
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.
 
         Parameters
         ----------
         bins : bool
-            Also the differences within bins of labels, with the level ``bin``, empty for all labels.
+            Also the differences within bins of labels or groups of rows, with the level ``bin``, empty for all.
 
         Returns
         -------
         pandas.DataFrame
-            Columns difference, low, high (the 95 % interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
+            Columns difference, low, high (the 95% interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
             and unit; missing where there is none. Differences of shares are fractions of 1.
 
         Raises
@@ -329,7 +403,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_comparison_frame(self, bins=bins)
+        frame: DataFrame = load("forms.frame").make_comparison_frame(self, bins=bins)
+        return frame
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -340,6 +415,12 @@ class Comparison(Readable, Mapping[Key, Difference]):
         """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
 
         Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+
+        Parameters
+        ----------
+        system : str
+        bin : str
+            A bin of labels; empty for all labels.
         """
         against = self.testing.against
         if against is None or system == against:
@@ -348,7 +429,15 @@ class Comparison(Readable, Mapping[Key, Difference]):
         return {each.name: found.get(each.name, UNTESTED) for each in self.results[0].figures} | found
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
-        """Return the differences of one pair, over all labels or within a bin."""
+        """Return the differences of one pair.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Their names.
+        bin : str
+            A bin of labels; empty for all labels.
+        """
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:

@@ -1,4 +1,4 @@
-"""Renderable: the forms that a result, several of them, and a comparison have in common."""
+"""Renderable: the forms that a result, several of them, and a comparison have in common; Displayed: fewer of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.files.writing.targets import save_text
-from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
+from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,21 +20,33 @@ if TYPE_CHECKING:
 LONGEST_NAME = 24  # of a system, in a repr
 
 
-class Renderable:
-    """What can be shown in several forms: as text, as tables of other programs, in a notebook.
-
-    ``str()`` is the table for people, ``repr()`` three lines on what it is.
-    """
+class Displayed:
+    """What ``print()`` and a notebook show as a table, and a shell in a few lines."""
 
     __slots__ = ()
 
     @abstractmethod
     def _render(self, form: str, layout: Layout) -> str:
-        """Write it in one of the FORMS."""
+        """Write it in one of the FORMS, or as html."""
 
     @abstractmethod
-    def _describe(self) -> tuple[str, str, str]:
-        """Return the three lines of the repr: what it is, its main numbers, how to see more."""
+    def _describe(self) -> tuple[str, ...]:
+        """Return the lines of the repr: what it is, its main numbers, how to see more."""
+
+    def __str__(self) -> str:
+        return self._render("table", ALONE)
+
+    def __repr__(self) -> str:
+        return "<{}>".format("\n ".join(self._describe()))
+
+    def _repr_html_(self) -> str:
+        return self._render("html", ALONE)
+
+
+class Renderable(Displayed):
+    """What can be shown in several forms: as text, as tables of other programs, in a notebook."""
+
+    __slots__ = ()
 
     @abstractmethod
     def _draw_page(self, title: str | None, layout: Layout) -> str:
@@ -44,12 +56,6 @@ class Renderable:
     @abstractmethod
     def _subject(self) -> Any:
         """What pictures show: a sequence of Result, or a Comparison."""
-
-    def __str__(self) -> str:
-        return self._render("table", DEFAULT)
-
-    def __repr__(self) -> str:
-        return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists; ``xmceval schema`` describes it; see `Readable`."""
@@ -85,10 +91,28 @@ class Renderable:
         return _put(self._render("csv", DEFAULT), path)
 
     @overload
-    def to_markdown(self, path: None = None, **layout: Any) -> str: ...
+    def to_markdown(
+        self,
+        path: None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        transpose: bool = False,
+        pairs: bool = True,
+    ) -> str: ...
     @overload
-    def to_markdown(self, path: str | Path, **layout: Any) -> None: ...
-    def to_markdown(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_markdown(
+        self,
+        path: str | Path,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        transpose: bool = False,
+        pairs: bool = True,
+    ) -> None: ...
+    def to_markdown(
         self,
         path: str | Path | None = None,
         *,
@@ -109,7 +133,7 @@ class Renderable:
         percent : bool
             Whether shares are in percent, else they are fractions.
         intervals : bool, optional
-            Whether values have the half width of their 95 % intervals beside them; default True, but False of a
+            Whether values have the half width of their 95% intervals beside them; default True, but False of a
             benchmark.
         transpose : bool
             Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
@@ -120,10 +144,34 @@ class Renderable:
         return _put(self._render("md", layout), path)
 
     @overload
-    def to_latex(self, path: None = None, **layout: Any) -> str: ...
+    def to_latex(
+        self,
+        path: None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = False,
+        transpose: bool = False,
+        pairs: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> str: ...
     @overload
-    def to_latex(self, path: str | Path, **layout: Any) -> None: ...
-    def to_latex(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_latex(
+        self,
+        path: str | Path,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = False,
+        transpose: bool = False,
+        pairs: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> None: ...
+    def to_latex(
         self,
         path: str | Path | None = None,
         *,
@@ -142,7 +190,11 @@ class Renderable:
         ----------
         path : path, optional
             A file to write instead, which is replaced if it exists.
-        places, percent, intervals, transpose, pairs
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals, transpose, pairs : bool
             As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
@@ -162,10 +214,28 @@ class Renderable:
         return _put(self._render("latex", layout), path)
 
     @overload
-    def to_html(self, path: None = None, **layout: Any) -> str: ...
+    def to_html(
+        self,
+        path: None = None,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
+    ) -> str: ...
     @overload
-    def to_html(self, path: str | Path, **layout: Any) -> None: ...
-    def to_html(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
+    ) -> None: ...
+    def to_html(
         self,
         path: str | Path | None = None,
         *,
@@ -185,7 +255,13 @@ class Renderable:
             A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places, percent, intervals, pairs
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals : bool, optional
+            As in `to_markdown`.
+        pairs : bool
             As in `to_markdown`.
 
         Raises
@@ -234,9 +310,6 @@ class Renderable:
         figure: Figure = load("pictures").plot(self._subject, kind, metrics=metrics, size=size, ax=ax)
         return figure
 
-    def _repr_html_(self) -> str:
-        return self._render("html", DEFAULT)
-
 
 class Readable(Renderable):
     """What can be read back from its JSON too."""
@@ -251,6 +324,11 @@ class Readable(Renderable):
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
         """Return what `to_json` has written to a file; see `from_dict`.
+
+        Parameters
+        ----------
+        path : path
+            A file of JSON, which may be compressed.
 
         Raises
         ------

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
@@ -27,6 +27,9 @@ from xmceval.scoring.totals import Totals
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from xmceval.report.resultrows import ResultRows
     from xmceval.scoring.per_label.labelgain import LabelGain
     from xmceval.scoring.tasks.reliability import Reliability
 
@@ -58,7 +61,8 @@ class Result(Readable, Mapping[str, float]):
     published : Standings or None
         The ranks of the values within published ones.
     slices : tuple of Slice
-        By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
+        By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them. Or by groups of
+        rows: all metrics of their rows alone.
     options : mapping of str to object
         The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
     truth, scores : str
@@ -73,6 +77,8 @@ class Result(Readable, Mapping[str, float]):
         What gates came to, where they were asked for.
     version : str
         The version of xmceval that computed it.
+    held_rows : ResultRows or None
+        What `rows` has, where ``rows=True``.
 
     Examples
     --------
@@ -105,6 +111,7 @@ class Result(Readable, Mapping[str, float]):
     reliability: Reliability | None = None
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
+    held_rows: ResultRows | None = None
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Result:
@@ -149,6 +156,22 @@ class Result(Readable, Mapping[str, float]):
         return {figure.name: figure.measure.metric.unit for figure in self.figures}
 
     @property
+    def rows(self) -> ResultRows:
+        """The values of every row by metric: ``result.rows["P@5"]`` is float64 [n_rows], NaN where it is left out.
+
+        Raises
+        ------
+        UsageError
+            They were not held.
+        """
+        if self.held_rows is None:
+            raise UsageError(
+                f"{self.name}: the values of rows were not held (hint: score with rows=True; the means over the runs "
+                "of a system have none, each run has its own)"
+            )
+        return self.held_rows
+
+    @property
     def propensity_model(self) -> dict[str, Any] | None:
         """Constants and source of the propensities, as the JSON report has them."""
         return None if self.propensities is None else load("fields.scorefields").PROPENSITIES.write(self.propensities)
@@ -166,18 +189,57 @@ class Result(Readable, Mapping[str, float]):
         """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    # An array compares itself with a result as with any other object: they are not equal.
+    __array_ufunc__: ClassVar[None] = None
 
-    def interval(self, name: str) -> tuple[float, float] | None:
-        """Return the 95 % confidence interval of a metric, or None where there is none."""
-        estimate = self._find_estimate(name)
-        return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+    def interval(self, name: str) -> tuple[float, float]:
+        """Return the 95% confidence interval of a metric.
 
-    def tie_bounds(self, name: str) -> tuple[float, float] | None:
-        """Return the least and greatest value over all orders of equally scored labels, or None where not known."""
-        estimate = self._find_estimate(name)
-        return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
+        Parameters
+        ----------
+        name : str
+            In any spelling; without its cutoff where there is one only.
+
+        Returns
+        -------
+        low, high : float
+            NaN where there is none: ``math.isnan(low)``.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the result, or of several.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> low, high = xmceval.score(np.eye(9), np.eye(9), k=1, metrics="P").interval("P@1")
+        >>> round(low, 3), high
+        (0.664, 1.0)
+        """
+        return self._find_estimate(name).interval
+
+    def tie_bounds(self, name: str) -> tuple[float, float]:
+        """Return the least and the greatest value of a metric over all orders of equally scored labels.
+
+        Parameters
+        ----------
+        name : str
+            As in `interval`.
+
+        Returns
+        -------
+        low, high : float
+            NaN where they are not known.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the result, or of several.
+        """
+        return self._find_estimate(name).tie_bounds
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
         """Return all values by names that loggers take, those of bins of labels after the name of the bin and a slash.
@@ -207,7 +269,7 @@ class Result(Readable, Mapping[str, float]):
             raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
         return values
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
 
         So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
@@ -216,13 +278,13 @@ class Result(Readable, Mapping[str, float]):
         Parameters
         ----------
         bins : bool
-            Also the values of bins of labels, with the level ``bin``, empty for all labels, and the column ``kind``:
-            total, share (those of all bins add up to the total) or average (within the bin).
+            Also the values of bins of labels or groups of rows, with the level ``bin``, empty for all, and the column
+            ``kind``: total, share (those of all bins add up to the total), average (within the bin) or group.
 
         Returns
         -------
         pandas.DataFrame
-            Columns value, low, high (the 95 % interval), tie_low, tie_high (bounds over orders of equal scores) and
+            Columns value, low, high (the 95% interval), tie_low, tie_high (bounds over orders of equal scores) and
             ceiling; NaN where there is none. Shares are fractions of 1.
 
         Raises
@@ -230,7 +292,8 @@ class Result(Readable, Mapping[str, float]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_frame(self._subject, bins=bins)
+        frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
+        return frame
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
@@ -264,6 +327,18 @@ class Result(Readable, Mapping[str, float]):
             fit_line(values, len(self)),
             f'print() shows the table, ["{example}"] one value, .to_frame() all',
         )
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The warnings that say how instances were counted, such as those without a true label."""
+        usual = set(load("sheet.cautions").list_conventions(self.counts, self.empty_rows))
+        return tuple(line for line in self.warnings if line in usual)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The other warnings, which the Python functions issue."""
+        usual = self.conventions
+        return tuple(line for line in self.warnings if line not in usual)
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
@@ -344,7 +419,7 @@ def with_standings(result: Result, entry: Dataset) -> Result:
 
 
 def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
-    """Yield the notes or the warnings of systems, each once; where not all share it, it begins with their names.
+    """Yield what systems have of a kind, such as warnings, each once; where not all share it, with their names before.
 
     A line that begins with a name or with the path that it is the ending of needs no other.
     """

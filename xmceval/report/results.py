@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Results(Readable, Mapping[str, Result]):
@@ -56,6 +59,11 @@ class Results(Readable, Mapping[str, Result]):
     def from_dict(cls, document: Mapping[str, Any]) -> Results:
         """Return the results that `to_dict` has described; see `Result.from_dict`.
 
+        Parameters
+        ----------
+        document : dict
+            Fields that a later version has added are left out.
+
         Raises
         ------
         DataError
@@ -86,18 +94,29 @@ class Results(Readable, Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self._results)
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values of all systems as a pandas DataFrame, indexed by metric, k and system.
 
         So ``frame["value"].unstack(["metric", "k"])`` is the table of papers: a line per system, a column per metric
-        and cutoff. See `Result.to_frame`.
+        and cutoff.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels, as in `Result.to_frame`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns of `Result.to_frame`.
 
         Raises
         ------
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_frame(self._subject, bins=bins)
+        frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
+        return frame
 
     def _render(self, form: str, layout: Layout) -> str:
         return str(load("forms.registry").render(form, self._subject, layout))

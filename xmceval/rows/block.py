@@ -92,6 +92,11 @@ class Scratch:
             self._arrays[name] = array
         return array[:size]
 
+    def whole(self, name: str, size: int, dtype: type) -> NDArray[Any]:
+        """Return all of an array that has at least `size` elements."""
+        self.array(name, size, dtype)
+        return self._arrays[name]
+
     def rows(self, n_rows: int, n_entries: int) -> Rows:
         """Return arrays for a number of rows and entries."""
         return Rows(
@@ -189,7 +194,7 @@ class Block:
     def take(self, n_rows: int) -> Block:
         """Remove the first rows from this block and return them."""
         first, rest = self.stored.split(n_rows)
-        head = replace(self, stored=first)
+        head = Block(first, self.first_row, self.prefix, self.repairs, self.longest)
         self.stored, self.first_row = rest, self.first_row + n_rows
         return head
 

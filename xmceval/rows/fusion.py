@@ -122,11 +122,11 @@ class FusedSource:
         if self.by not in RULES:
             raise UsageError(f"by must be one of {listed(RULES)}, got {self.by!r}")
         if len(self.sources) < 2:
-            raise UsageError("fusion needs at least two systems")
+            raise UsageError("fusion needs at least two files of predictions")
         if len(self.weights) != len(self.sources):
             raise UsageError(
                 f"got {counted(len(self.weights), 'weight')} for "
-                f"{counted(len(self.sources), 'system')}; expected one each"
+                f"{counted(len(self.sources), 'system')}; expected one per system"
             )
         if not all(np.isfinite(weight) and weight >= 0 for weight in self.weights) or not any(self.weights):
             raise UsageError(f"weights must be at least 0 and not all 0, got {listed(self.weights)}")

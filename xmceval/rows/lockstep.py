@@ -55,10 +55,11 @@ class Lockstep:
             if self._n_weights is not None and self.n_rows + n_rows > self._n_weights:
                 raise DataError(f"there are {counted(self._n_weights, 'sample weight')}, but more rows than that")
             self.n_rows += n_rows
+            taken = tuple(block if block.n_rows == n_rows else block.take(n_rows) for block in current)
             if n_rows:
-                yield tuple(block.take(n_rows) for block in current)
-            for reader, block in zip(readers, current, strict=True):
-                if block.n_rows == 0:
+                yield taken
+            for reader, own, block in zip(readers, taken, current, strict=True):
+                if own is block:
                     reader.advance()
 
     def _check_ends(self, readers: Sequence[_Reader], shard: int, first_row: int) -> None:

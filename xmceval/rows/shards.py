@@ -53,7 +53,13 @@ class Shards:
         object.__setattr__(self, "name", self.name or self._describe())
 
     def with_parts(self, parts: Sequence[Any]) -> Shards:
-        """Return shards of other parts; a name that is made of their names changes with them."""
+        """Return shards of other parts; a name that is made of their names changes with them.
+
+        Parameters
+        ----------
+        parts : sequence of path or matrix
+            At least one.
+        """
         return Shards(parts, "" if self.name == self._describe() else self.name, self.is_listed)
 
     def __len__(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
@@ -58,7 +59,7 @@ def each_block(
     if n_threads < 1:
         raise UsageError(f"threads must be at least 1, got {n_threads}")
     loop, failures = _Loop(items, start, work, all_faults), list[BaseException]()
-    if n_threads == 1:
+    if n_threads == 1 or not loop.draw_two():  # to start a pool takes longer than a small block
         with closing(items):
             loop.run()
     else:
@@ -96,6 +97,7 @@ class _Loop(Generic[Item, State]):
         self.stop = threading.Event()
         self._lock = threading.Lock()
         self._n_drawn = 0
+        self._ahead = deque[tuple[int, Item]]()
         self._faults = list[tuple[int, Fault]]()
         self._errors = list[tuple[int, DataError]]()
 
@@ -103,24 +105,34 @@ class _Loop(Generic[Item, State]):
         """Work on items until there are no more, or an error stops all threads."""
         try:
             state = self._start()
-            while not self.stop.is_set() and self._work_on_next(state):
-                pass
+            while not self.stop.is_set() and (drawn := self._take()):
+                self._work_on(state, *drawn)
         except BaseException:
             self.stop.set()
             raise
 
-    def _work_on_next(self, state: State) -> bool:
-        """Work on the next item; return whether there was one."""
+    def draw_two(self) -> bool:
+        """Draw two items before any work; return whether there are as many."""
+        while len(self._ahead) < 2 and (drawn := self._draw()):
+            self._ahead.append(drawn)
+        return len(self._ahead) == 2
+
+    def _take(self) -> tuple[int, Item] | None:
         with self._lock:
-            number = self._n_drawn
-            self._n_drawn += 1
-            try:
-                item = next(self._items, None)
-            except DataError as error:
-                self._errors.append((number, error))
-                item = None
-        if item is None:
-            return False
+            return self._ahead.popleft() if self._ahead else self._draw()
+
+    def _draw(self) -> tuple[int, Item] | None:
+        """Return the next item and its number, or None after the last one and after an error."""
+        number = self._n_drawn
+        self._n_drawn += 1
+        try:
+            item = next(self._items, None)
+        except DataError as error:
+            self._errors.append((number, error))
+            item = None
+        return None if item is None else (number, item)
+
+    def _work_on(self, state: State, number: int, item: Item) -> None:
         try:
             self._work(state, item)
         except Fault as fault:
@@ -131,7 +143,6 @@ class _Loop(Generic[Item, State]):
         except DataError as error:
             self._errors.append((number, error))
             self.stop.set()
-        return True
 
     def find_first(self) -> tuple[list[Fault], DataError | None]:
         """Return the first error, and the faults of rows before it."""

@@ -47,7 +47,7 @@ class Width:
         return self.n_labels if self.is_known else None
 
     def __str__(self) -> str:
-        return f"{self.declared_by} {counted(self.n_labels, 'label')}"
+        return _declare(self.declared_by, self.n_labels)
 
     def agree(self, n_labels: int, name: str, noun: str = "label") -> Width:
         """Return the width that this one and another input declare.
@@ -60,7 +60,8 @@ class Width:
         if not self.is_known:
             return Width(n_labels, f"{name} has")
         if n_labels != self.n_labels:
-            raise DataError(f"{name} has {counted(n_labels, noun)}, but {self}")
+            verb = "is" if name == argument("n_labels") else "has"
+            raise DataError(f"{_declare(f'{name} {verb}', n_labels, noun)}, but {self}")
         return self
 
     def agree_with(self, source: Source, noun: str = "label") -> Width:
@@ -83,3 +84,8 @@ class Width:
         """Refuse a cutoff above the number of labels."""
         if k > self.n_labels:
             raise DataError(f"k = {k} is above the number of labels: {self.declared_by} {self.n_labels:,}")
+
+
+def _declare(declared_by: str, number: int, noun: str = "label") -> str:
+    """Write what declares a number: ``x.txt has 3 labels``, but ``--n-labels is 3``."""
+    return f"{declared_by} {f'{number:,}' if declared_by.endswith(' is') else counted(number, noun)}"

@@ -15,6 +15,7 @@ from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.filters import Filter
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.width import Width
 from xmceval.scoring.decided import Decided, decide
 
@@ -55,6 +56,8 @@ class Terms:
         How labels with equal scores count: in the order by label, the mean over all orders, or the best or worst.
     bins : Bins, optional
         Bins of labels, each of which has its share of every number.
+    groups : RowGroups, optional
+        Groups of rows, each of which has totals of its own.
     longest_row : int, optional
         The most predictions that a row may have, where a header declares it.
     declaration : str
@@ -77,15 +80,17 @@ class Terms:
     threshold: float = -np.inf
     ties: Ties = "label"
     bins: Bins | None = None
+    groups: RowGroups | None = None
     longest_row: int | None = None
     declaration: str = ""
     zeros_are_judged: bool = False
     digests_rows: bool = False
 
     @classmethod
-    def of(cls, options: Options) -> Terms:
+    def of(cls, options: Options, **found: Any) -> Terms:
         """Return the terms that options set; width, propensities, weights and filter are found beside them."""
         return cls(
+            **found,
             filter_truth=options.filter_truth,
             drop_empty=options.empty_rows == "drop",
             zero_unscored=options.unscored == "zero",
@@ -95,6 +100,8 @@ class Terms:
 
     def with_width(self, width: Width, by_frequency: BinSpec | None) -> Terms:
         """Return the terms with a number of labels, and with the bins of labels that depend on it."""
+        if width is self.width and by_frequency is None:
+            return self
         bins = None
         if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
             bins = make_bins(by_frequency, self.propensities, width.n_labels)
@@ -180,6 +187,24 @@ class Batch:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.truth.indptr.size - 1
+
+    def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch, Scratch]) -> Batch:
+        """Copy the rows that are kept, given as bool [n_rows]; rooms are those of truth, scores and zeros."""
+        ranking = self.ranking
+        ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
+        return replace(
+            self,
+            truth=rows_where(self.truth, kept, rooms[0]),
+            scores=rows_where(self.scores, kept, rooms[1]),
+            ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
+            weights=self.weights[kept] if self.weights.size else self.weights,
+            kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
+            zeros=None if self.zeros is None else rows_where(self.zeros, kept, rooms[2]),
+            ends=ends,
+            omitted=self.omitted[kept] if self.omitted.size else self.omitted,
+            _relevant={},
+            _decided={},
+        )
 
     @property
     def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:

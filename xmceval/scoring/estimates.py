@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW, RowSums, ratio_interval
 
+ONE = 1 << (WORD * (WORDS - 2))  # as a multiple of the last bit of an exact sum
 LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
 
 
@@ -23,7 +25,7 @@ class Estimate:
     ----------
     value : float
     low, high : float or None
-        The 95 % confidence interval.
+        The 95% confidence interval.
     caution : str or None
         Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
         the variance.
@@ -44,6 +46,16 @@ class Estimate:
     ceiling: float | None = None
     caution: str | None = None
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """`low` and `high`; NaN where there are none."""
+        return as_bounds(self.low, self.high)
+
+    @property
+    def tie_bounds(self) -> tuple[float, float]:
+        """`tie_low` and `tie_high`; NaN where there are none."""
+        return as_bounds(self.tie_low, self.tie_high)
+
     def without_ceiling(self) -> Estimate:
         """Return it without a ceiling."""
         return self if self.ceiling is None else replace(self, ceiling=None)
@@ -58,10 +70,17 @@ class Estimate:
         return cls(value or 0.0, undefined=value is None)
 
 
+def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
+    """Return two bounds as Python's callers have them: NaN where there are none."""
+    return (math.nan, math.nan) if low is None or high is None else (low, high)
+
+
 def exact(words: Int64) -> Fraction:
     """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
-    multiple = sum(int(word) << (WORD * place) for place, word in enumerate(words))
-    return Fraction(multiple, 1 << (WORD * (WORDS - 2)))
+    multiple = 0
+    for word in reversed(words.tolist()):
+        multiple = (multiple << WORD) + word
+    return Fraction(multiple, ONE)
 
 
 def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estimate:
@@ -74,12 +93,14 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     num, den, num2, cross, den2, best, worst, most = (exact(words) for words in sums)
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    ceiling = float(most / den)
-    tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
     of_rows = RowSums(num, den, num2, cross, den2)
+    ceiling, value = float(most / den), float(of_rows.ratio)
+    tie_low = tie_high = value
+    if best or worst:
+        tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
     low, high = ratio_interval(of_rows, n, is_share=measure.is_mean_share) or (None, None)
     caution = None if low is None else _find_caution(of_rows, n, extremes)
-    return Estimate(float(of_rows.ratio), low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
+    return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:

@@ -64,7 +64,7 @@ class Options:
     metrics: str | Iterable[str] | None = option(
         None,
         "Common",
-        "Metrics, such as P,PSP or P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.  "
+        "Metrics, such as P,PSP or P@1,3 or 'nDCG(gain=exp)@5'; may be repeated; see xmceval metrics.  "
         f"[default: {', '.join(DEFAULT_NAMES)}; decision metrics with --threshold]",
         flags=("-m",),
         metavar="METRIC",
@@ -75,7 +75,7 @@ class Options:
     train: Any = option(
         None,
         "Common",
-        "Training labels, whose frequencies give propensities.",
+        "Labels of the training set, from whose frequencies propensities are computed.",
         metavar="FILE",
         shown="propensities",
     )
@@ -105,7 +105,7 @@ class Options:
     dataset: str | None = option(
         None,
         "Propensities",
-        "A public data set, whose A and B are used; see xmceval datasets.",
+        "Public data set whose A and B to use; see xmceval datasets.",
         metavar="NAME",
         names=datasets,
     )
@@ -130,7 +130,7 @@ class Options:
     n_labels: int | None = option(
         None,
         "Input",
-        "The number of labels, where TRUTH has no header.",
+        "Number of labels, if TRUTH does not declare it.",
         kind=int,
         low=1,
         high=2**63 - 2,
@@ -138,31 +138,36 @@ class Options:
         shown="table",
     )
     labels: Any = option(
-        None, "Input", "Label names, one per line, for files that have names instead of ids.", metavar="FILE"
+        None, "Input", "Label names, one per line, if the files have names instead of ids.", metavar="FILE"
     )
     duplicates: Duplicates = option(
         "error",
         "Input",
-        "If a label is repeated within an instance: fail, or keep its largest value.",
+        "A label repeated within an instance: fail, or keep its largest value.",
         literal=Duplicates,
     )
     max_line: int = option(
-        MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB", shown="nowhere"
+        MAX_LINE,
+        "Input",
+        "Longest line that a text file may have, in MiB.",
+        kind=int,
+        low=1,
+        metavar="N",
+        shown="nowhere",
+        is_setting=True,
     )
-    sample_weight: Any = option(
-        None, "Input", "Sample weights, one per line or npy.", flags=("--weights",), metavar="FILE"
-    )
+    sample_weight: Any = option(None, "Input", "Weight of each instance, one per line or npy.", metavar="FILE")
     row_ids: Any = option(
         None,
         "Input",
-        "Ids of the instances, one per line, for --save-rows and --examples; qrels have ids already.",
+        "Ids of the instances, one per line, for --save-rows and --examples; qrels have their own.",
         metavar="FILE",
         shown="nowhere",
     )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
-    filter_truth: bool = option(False, "Input", "Remove the pairs of --filter from TRUTH too.", kind=bool)
+    filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
     empty_rows: EmptyRows = option(
-        "zero", "Rules", "Count instances without a true label as 0, or leave them out.", literal=EmptyRows
+        "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows
     )
     unscored: Unscored = option(
         "bottom",
@@ -173,7 +178,7 @@ class Options:
     ties: Ties = option(
         "label",
         "Rules",
-        "Break ties by label id, or report the expected, best or worst value over all orders of tied labels.",
+        "Tied scores: order them by label id, or report the expected, best or worst value over all orders.",
         literal=Ties,
     )
     threshold: float | None = option(
@@ -189,6 +194,12 @@ class Options:
         "Break values down by training frequency: a number of bins, names such as head,torso,tail, or counts.",
         metavar="BINS",
     )
+    by_group: Any = option(
+        None,
+        "Breakdown",
+        "Also score groups of instances by themselves: one group per line, or lines of id and group.",
+        metavar="FILE",
+    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -198,6 +209,7 @@ class Options:
         low=1,
         metavar="N",
         shown="nowhere",
+        is_setting=True,
     )
 
     def __post_init__(self) -> None:
@@ -211,7 +223,13 @@ class Options:
                 spec.check_whole(name, value)
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
+        self._take_groups()
         _ = self.measures
+        if self.by_frequency is not None and self.by_group is not None:
+            raise UsageError(
+                f"pass one of {argument('by_frequency')} and {argument('by_group')}: a table has bins of labels or "
+                "groups of instances"
+            )
         if self.by_frequency is not None:
             read_bin_spec(self.by_frequency)
         if self.by_frequency is not None and self.ties != "label":
@@ -227,6 +245,15 @@ class Options:
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
             )
 
+    def _take_groups(self) -> None:
+        """Take the groups of rows in memory; those of ids are taken where the ids are known."""
+        passed = self.by_group
+        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
+            return
+        from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
+
+        object.__setattr__(self, "by_group", passed if isinstance(passed, RowGroups) else RowGroups.of(passed))
+
     def _check_propensities(self) -> None:
         sources = self.sources
         if len(sources) > 1:
@@ -239,6 +266,16 @@ class Options:
             raise UsageError(f"counts need the number of training instances (hint: pass {argument('n_train')})")
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
+
+    def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
+        """Refuse groups of rows where they are not known.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.by_group is not None:
+            raise UsageError(f"{argument('by_group')} is not available for {what} (hint: {hint})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,23 @@ from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
+from xmceval.scoring.tasks.ownmetrics import OwnMetrics
 from xmceval.scoring.tasks.task import RowTask, Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, LabelAreas)
+KINDS: tuple[type[Task], ...] = (
+    TopK,
+    WholeRow,
+    Decisions,
+    Labelwise,
+    Squares,
+    Calibration,
+    Judged,
+    LabelAreas,
+    OwnMetrics,
+)
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,7 @@ class Program:
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:
-    """Turn measures into a program.
+    """Turn measures into a program; the same measures give the same program, which nothing changes.
 
     Raises
     ------
@@ -164,6 +175,11 @@ def compile_program(measures: Sequence[Measure]) -> Program:
     LookupError
         A metric whose table entry names a rule that is not implemented.
     """
+    return _compile(tuple(measures))
+
+
+@lru_cache(maxsize=8)
+def _compile(measures: tuple[Measure, ...]) -> Program:
     if not measures:
         raise UsageError("no metric was requested")
     cutoffs = sorted({measure.k for measure in measures if measure.k is not None})
@@ -177,7 +193,7 @@ def compile_program(measures: Sequence[Measure]) -> Program:
     if untaken:
         raise LookupError(f"no task computes {listed(untaken)}")
     tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
-    return Program(tuple(measures), np.array(cutoffs, dtype=np.int64), tuple(tasks))
+    return Program(measures, np.array(cutoffs, dtype=np.int64), tuple(tasks))
 
 
 def _check_labels_of_mean(measure: Measure) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, argument
 from xmceval.files.io.paths import to_path
 from xmceval.rows.shards import Shards
 
@@ -37,6 +37,8 @@ class Spec:
         Where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
         ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes
         no number.
+    is_setting : bool
+        Whether the environment and ``pyproject.toml`` may set it: it changes no number.
     """
 
     help: str
@@ -49,6 +51,7 @@ class Spec:
     high: int | None = None
     names: Callable[[], Iterable[str]] | None = None
     shown: str = "options"
+    is_setting: bool = False
 
     @property
     def is_file(self) -> bool:
@@ -71,7 +74,7 @@ class Spec:
         if number is None or (low is not None and number < low) or (high is not None and number > high):
             bounds = "" if low is None else f" of at least {low}"
             bounds += "" if high is None else f" and at most {high}"
-            raise UsageError(f"{name} must be a whole number{bounds}, got {value!r}")
+            raise UsageError(f"{argument(name)} must be a whole number{bounds}, got {value!r}")
 
     def record(self, value: Any) -> Any:
         """Return a value as reports record it: a file by its name, an array as ``array``, the rest as JSON has it."""

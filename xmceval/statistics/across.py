@@ -24,8 +24,8 @@ from xmceval.statistics.ranks import midranks, signed_rank_p
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-# With fewer data sets the F of Friedman ranks rejects too often (3 systems whose values are random: 7 % on 4 data sets,
-# 20 % on 3), and no signed rank test comes below 0.1.
+# With fewer data sets the F of Friedman ranks rejects too often (3 systems whose values are random: 7% on 4 data sets,
+# 20% on 3), and no signed rank test comes below 0.1.
 FEWEST_DATASETS = 5
 
 
@@ -58,7 +58,7 @@ class Nemenyi:
     Attributes
     ----------
     critical_difference : float
-        Mean ranks that are at least so far apart are told apart at 5 %.
+        Mean ranks that are at least so far apart are told apart at 5%.
     groups : tuple of tuple of int
         The largest groups of systems, best first, of which no two are told apart; a system that is told apart from all
         others is in none.
@@ -92,7 +92,7 @@ class SignedRanks:
 
     @property
     def is_detected(self) -> bool:
-        """Whether the difference is significant at 5 %."""
+        """Whether the difference is significant at 5%."""
         return self.p_adjusted < LEVEL and self.balance != 0
 
     @property
@@ -152,7 +152,7 @@ class Across:
 
     @property
     def n_needed(self) -> int:
-        """The fewest data sets on which so many signed rank tests can find a difference at 5 %."""
+        """The fewest data sets on which so many signed rank tests can find a difference at 5%."""
         n = 1
         while least_signed_rank_p(n, len(self.signed_ranks)) > LEVEL:
             n += 1
@@ -261,7 +261,7 @@ def _test_signed_ranks(
 
 @lru_cache
 def range_quantile(k: int) -> float:
-    """Return the upper 5 % quantile of the range of `k` independent standard normal numbers.
+    """Return the upper 5% quantile of the range of `k` independent standard normal numbers.
 
     That is the studentized range with infinite degrees of freedom.
     """

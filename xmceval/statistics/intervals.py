@@ -38,7 +38,7 @@ class RowSums:
     @cached_property
     def squares(self) -> Fraction:
         """The sum of e^2, e = num - R den; at least 0, also where sums were rounded."""
-        return max(self.num2 - 2 * self.ratio * self.cross + self.ratio**2 * self.den2, Fraction(0))
+        return max(self.num2 - self.ratio * (2 * self.cross - self.ratio * self.den2), Fraction(0))
 
     def hits(self, n: int) -> int | None:
         """Return in how many of `n` rows the value is 1, if it is 0 or 1 in all and all denominators are equal.
@@ -50,7 +50,7 @@ class RowSums:
 
 
 def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[float, float] | None:
-    """Return the 95 % interval of a ratio of sums, or of a mean where every denominator is 1.
+    """Return the 95% interval of a ratio of sums, or of a mean where every denominator is 1.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[fl
     t s / sqrt(n) around a mean. For a ratio the delta method (Cochran, Sampling Techniques, 1977, ch. 6): with
     e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den). Where a share is 0 or 1 in every row, and fewer than
     20 are 0 or fewer than 20 are 1, the interval of Clopper and Pearson: t is too narrow there (of 1,000 rows of which
-    one in 1,000 is a hit, it misses the truth in 37 % of all samples).
+    one in 1,000 is a hit, it misses the truth in 37% of all samples).
     """
     if n < 2:
         return None
@@ -136,7 +136,7 @@ def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     """Return the two-sided quantile of Student's t distribution.
 
     From 300 degrees on by its expansion in the normal quantile (Abramowitz, Stegun, 26.7.5), whose error there is below
-    4e-13 for 95 % and below 4e-11 for 99.9 %: importing scipy.special would take a tenth of a small run.
+    4e-13 for 95% and below 4e-11 for 99.9%: importing scipy.special would take a tenth of a small run.
     """
     p = (1 + confidence) / 2
     if degrees < 300:

@@ -67,7 +67,7 @@ class PairedT:
     error : float or None
         The standard error of the difference.
     low, high : float or None
-        The 95 % interval.
+        The 95% interval.
     p : float or None
         Two-sided.
     effect : float or None
@@ -198,9 +198,9 @@ def t_test(difference: float, error: float, n: int) -> PairedT:
 
 
 def detectable(error: float, degrees: float, n_tests: int = 1) -> float:
-    """Return the smallest difference that a test at 5 % finds with a power of 80 %.
+    """Return the smallest difference that a test at 5% finds with a power of 80%.
 
-    Each of `n_tests` tests has the level 5 % / n_tests, as the smallest p of a family has by Holm's method.
+    Each of `n_tests` tests has the level 5% / n_tests, as the smallest p of a family has by Holm's method.
     """
     return (t_quantile(degrees, 1 - (1 - CONFIDENCE) / n_tests) + t_quantile(degrees, 2 * POWER - 1)) * error
 

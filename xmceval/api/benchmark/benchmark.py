@@ -24,7 +24,7 @@ def benchmark(
     source: str | Path | Mapping[str, Any],
     *,
     cache: str | Path | None = None,
-    force: bool = False,
+    rescore: bool = False,
     verify: bool = False,
     strict: bool = False,
     fail_if_worse: str | Iterable[str] = (),
@@ -41,7 +41,7 @@ def benchmark(
         The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
         beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as
         pipes, are not kept.
-    force : bool
+    rescore : bool
         Score all again.
     verify : bool
         Read all files to see whether they changed, even where their sizes and times are those of the last run.
@@ -71,6 +71,10 @@ def benchmark(
     XmcevalWarning
         What a reader must know before trusting the values, and why cells could not be scored.
 
+    See Also
+    --------
+    compare : On one data set.
+
     Examples
     --------
     >>> import numpy as np
@@ -91,9 +95,9 @@ def benchmark(
     check_gates(plan, gates)
     store, unkept = open_store(plan, cache, verify=verify)
     scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
-    runner = Runner(plan.systems, scorer, store, force=force)
+    runner = Runner(plan.systems, scorer, store, rescore=rescore)
     found = run_plan(plan, runner, gates=gates)
-    warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
+    warn(dict.fromkeys([*list_failures(found), *list_warnings(found, "doubts"), *describe_unkept(scorer.unkept)]))
     return found
 
 
@@ -211,12 +215,15 @@ def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
         yield f"results are not kept: {first}{more} (hint: pass {argument('cache', kind='DIR')})"
 
 
-def list_warnings(found: Benchmark) -> Iterator[str]:
-    """Yield what a reader must know before trusting the values, with the data set and systems that it is of."""
+def list_warnings(found: Benchmark, kind: str = "warnings") -> Iterator[str]:
+    """Yield what a reader must know before trusting the values, with the data set and systems that it is of.
+
+    Of results all warnings, or with ``doubts`` as `kind` those that Python functions issue.
+    """
     yield from found.warnings
     for dataset in found.datasets:
         own = () if dataset.comparison is None else dataset.comparison.warnings
-        yield from (f"{dataset.name}: {line}" for line in dict.fromkeys([*own, *_list_lines(dataset, "warnings")]))
+        yield from (f"{dataset.name}: {line}" for line in dict.fromkeys([*own, *_list_lines(dataset, kind)]))
 
 
 def list_notes(found: Benchmark) -> Iterator[str]:
@@ -226,7 +233,7 @@ def list_notes(found: Benchmark) -> Iterator[str]:
 
 
 def _list_lines(dataset: DatasetOutcome, kind: str) -> Iterator[str]:
-    """Yield the notes or warnings of the systems of a data set."""
+    """Yield the notes, warnings or doubts of the systems of a data set."""
     from xmceval.report.result import shared_lines
 
     return iter(()) if dataset.comparison is None else shared_lines(dataset.comparison.results, kind)

@@ -71,7 +71,7 @@ def propose(folder: str | Path, *, force: bool = False) -> Proposal:
     if not guessed:
         found = "predictions" if not scores else "a truth that predictions fit" if has_labels else "a truth"
         left_out = ", ".join(list_left_out(files.left_out))
-        raise DataError(f"{root}: {counted(files.n_files, 'file')} looked at, and none looks like {found}"
+        raise DataError(f"{root}: {counted(files.n_files, 'file')} examined, and none looks like {found}"
                         f"{f'; {left_out}' if left_out else ''}")  # fmt: skip
 
     def exists(name: str) -> bool:

@@ -10,20 +10,19 @@ from typing import Any
 
 from xmceval.api.benchmark.plan import Plan, PlannedDataset
 from xmceval.api.benchmark.planning.cellchecks import check_cells
-from xmceval.api.benchmark.planning.configfile import (
+from xmceval.api.benchmark.planning.datasetoptions import Setting, blame, read_options, settings_at_top, without_lacking
+from xmceval.api.benchmark.planning.namedfiles import NamedFiles
+from xmceval.api.benchmark.planning.predictionfiles import ABOVE, SystemEntry, find_cells, read_systems
+from xmceval.api.benchmark.planning.published import add_published, find_entry
+from xmceval.errors import listed, naming_flags
+from xmceval.files.text.configfile import (
     OVERRIDE,
     ConfigFile,
-    blame,
     header,
     read_config,
     show_value,
     suggest,
 )
-from xmceval.api.benchmark.planning.datasetoptions import Setting, read_options, settings_at_top, without_lacking
-from xmceval.api.benchmark.planning.namedfiles import NamedFiles
-from xmceval.api.benchmark.planning.predictionfiles import ABOVE, SystemEntry, find_cells, read_systems
-from xmceval.api.benchmark.planning.published import add_published, find_entry
-from xmceval.errors import listed, naming_flags
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
@@ -161,7 +160,7 @@ def _read_testing(config: ConfigFile, overrides: Mapping[str, Any], systems: Seq
                 f"{'' if published else suggest(against, names)}",
             )
     made = blame(
-        Testing,
+        lambda **own: Testing.of(own),
         values,
         lambda name, why: config.refuse(settings[name].keys if name else OVERRIDE, why),
     )

@@ -52,7 +52,7 @@ class Runner:
         The shown names of all systems, in order.
     scorer : CellScorer
     store : Store or None
-    force : bool
+    rescore : bool
         Whether to score again what is kept.
     keeps_runs : bool
         Whether each run can be kept while it is scored, beside finished comparisons.
@@ -63,7 +63,7 @@ class Runner:
     systems: Sequence[str]
     scorer: CellScorer
     store: Store | None = None
-    force: bool = False
+    rescore: bool = False
     keeps_runs: bool = True
     moved: tuple[str, ...] = ()
 
@@ -75,8 +75,10 @@ class Runner:
         if found.comparison is not None:
             dataset = keep_comparable(dataset, found.comparison.results[0].sizes)
         outcomes = {cell.system: _describe_cell(cell, found) for cell in dataset.cells}
-        outcomes |= {name: CellOutcome(name, PUBLISHED) for name in dataset.published}
-        outcomes |= {name: CellOutcome(name, MISSING, why) for name, why in dataset.unpublished.items()}
+        outcomes |= {name: CellOutcome(name, PUBLISHED, is_published=True) for name in dataset.published}
+        outcomes |= {
+            name: CellOutcome(name, MISSING, why, is_published=True) for name, why in dataset.unpublished.items()
+        }
         return DatasetOutcome(
             dataset.name,
             found.comparison,
@@ -94,9 +96,9 @@ class Runner:
     def _update(self, store: Store, dataset: PlannedDataset, cells: Sequence[PlannedCell]) -> Obtained:
         """Use what is kept, score the rest, and keep that."""
         keys = store.find_keys(dataset)
-        if self.force:
+        if self.rescore:
             store.discard([key for cell in cells for key in keys[cell.system]])
-        found = None if self.force else self._load(store, cells, keys)
+        found = None if self.rescore else self._load(store, cells, keys)
         if found is None:
             found = self._complete(store, dataset, cells, keys) or self._score_and_keep(store, dataset, cells, keys)
             found = replace(found, scored={name: store.explain(dataset.name, name) for name in found.scored})

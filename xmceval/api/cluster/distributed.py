@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.api.cluster.daskbatches import kind_of, score_batches
 from xmceval.api.cluster.dasktasks import DaskTasks, connect, load, open_client
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.extras.choose import choose_extras
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike, SupportsDask
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -22,12 +24,15 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 
 def score(
-    y_true: Any,
-    y_score: Any = None,
+    y_true: MatrixLike | SupportsDask,
+    y_score: MatrixLike | SupportsDask | Fused | None = None,
     *,
-    client: Any = None,
+    client: Client | str | None = None,
     max_weight: float | None = None,
     save_labels: str | Path | None = None,
     progress: Progress | None = None,
@@ -76,19 +81,20 @@ def score(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers; also in ``result.warnings``.
+        What puts the numbers in doubt. ``result.warnings`` has it too, and says how instances without a true label, or
+        with too few predictions, were counted.
     """
     chosen = _options_of(options, "score")
     if kind_of(y_true) or kind_of(y_score):
         result = _score_collections(y_true, y_score, chosen, client, max_weight, save_labels, progress)
-        warn(result.warnings)
+        warn(result.doubts)
         return result
     systems = [Named(find_shards(y_score, are_scores=True))]
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, systems, engine=Engine(tasks), max_weight=max_weight)
         extras = choose_extras(chosen, systems, save_labels=save_labels)
         [result] = score_systems(setup, systems, extras, progress=progress).results
-    warn(result.warnings)
+    warn(result.doubts)
     return result
 
 
@@ -110,7 +116,12 @@ def _score_collections(
 
 
 def compare(
-    y_true: Any, systems: Mapping[str, Any], *, client: Any = None, progress: Progress | None = None, **options: Any
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
+    *,
+    client: Client | str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Comparison:
     """Compare systems on the same truth on a cluster; the same bits as `xmceval.compare` in one process.
 
@@ -146,7 +157,7 @@ def compare(
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, named, engine=Engine(tasks))
         comparison = compare_systems(setup, named, Testing.of(own), progress=progress)
-    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    warn(comparison.doubts)
     return comparison
 
 
@@ -154,7 +165,9 @@ def _options_of(options: Mapping[str, Any], name: str) -> Options:
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"{name}() got an unexpected option {listed(sorted(unknown))}")
-    return Options.of(options)
+    found = Options.of(options)
+    found.refuse_groups("Dask", "score files in one process")
+    return found
 
 
 @contextmanager

@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.comparing.adding import Adder, KeptRuns
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
 from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -21,13 +24,15 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
+from xmceval.scoring.observing.groupedrows import GroupedRows
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.totals import Totals
 
 
 def compare(
-    y_true: Any,
-    systems: Mapping[str, Any],
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
     *,
     against: str | None = None,
     test: Test = "t",
@@ -37,7 +42,8 @@ def compare(
     seed: int = 0,
     overlap: bool = False,
     examples: int | None = None,
-    texts: Any = None,
+    texts: Iterable[str] | Path | None = None,
+    rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
@@ -80,6 +86,9 @@ def compare(
         values of rows, at its largest cutoff; for a ratio of sums these are the rows' own ratios.
     texts : path or sequence of str, optional
         The text of each row, for the examples; a file has one per line.
+    rows : bool
+        Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`, and `add` takes
+        further systems without scoring these again, for which `y_true` and `systems` are held too.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
     save_labels : path, optional
@@ -109,7 +118,14 @@ def compare(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the differences.
+        What puts the differences in doubt; see `score`.
+
+    See Also
+    --------
+    compare_rows : From saved values of rows.
+    score_all : Without tests.
+    benchmark : On several data sets.
+    check_worse : Whether a system became worse, for CI.
 
     Notes
     -----
@@ -137,10 +153,15 @@ def compare(
     check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
     details = Details.of(arguments)
-    extras = choose_extras(chosen, named, details=details, plots=kinds, save_rows=save_rows, save_labels=save_labels)
+    files = {"save_rows": save_rows, "save_labels": save_labels}
+    extras = choose_extras(chosen, named, details=details, plots=kinds, rows=rows, **files)
+    kept = KeptRuns(named) if rows else None
+    extras += [] if kept is None else [kept.extra]
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
-    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    if kept is not None:
+        comparison = replace(comparison, adder=Adder(y_true, chosen, kept.systems))
+    warn(comparison.doubts)
     return comparison
 
 
@@ -148,21 +169,41 @@ class PairedRows(Extra):
     """Sum the values of rows that tests of pairs of systems need, or keep them for those that resample rows."""
 
     def __init__(self, matches: Matches) -> None:
-        self._of_pairs = matches.by_rows
-        self._held = RowsInMemory() if matches.holds_rows else None
+        self._of_pairs, self._holds_rows = matches.by_rows, matches.holds_rows
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
         """Make the observers."""
-        self._columns = ValueColumns.of(scoring.setup.program, scoring.opened[0].terms.bins)
-        self._pairs = Pairs(self._columns, scoring.groups, self._of_pairs)
-        self.observers = [self._pairs, *([] if self._held is None else [self._held])]
+        terms = scoring.opened[0].terms
+        self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
+        self._watched = [self._watch(scoring)]
+        self.observers = list(self._watched[0])
+        if terms.groups is not None:
+            of_groups = [self._watch(scoring) for _ in terms.groups.names]
+            self._watched += of_groups
+            self.observers.append(GroupedRows(terms.groups, of_groups))
+
+    def _watch(self, scoring: Scoring) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
+        """Make the observers of all rows, or of those of a group."""
+        pairs = Pairs(self._columns, scoring.groups, self._of_pairs)
+        return (pairs, RowsInMemory()) if self._holds_rows else (pairs,)
 
     def outputs(self, outcome: Outcome) -> list[Output]:
-        """Return what is known of each metric that has values of rows."""
-        scoring, totals = outcome.scoring, outcome.totals
+        """Return what is known of each metric that has values of rows: of all rows, then of each group."""
+        scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
+        names = ("", *(() if groups is None else groups.names))
+        by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
+        return [
+            output
+            for name, totals, (pairs, *held) in zip(names, by_group, self._watched, strict=True)
+            for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
+        ]
+
+    def _collect(
+        self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
+    ) -> list[Output]:
         runs = [RunSums.of(scoring.setup.program, each) for each in totals]
         n_all = max(each.tally.n_rows for each in totals)
-        return collect_outputs(self._columns, runs, n_all, scoring.groups, self._pairs, self._held)
+        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held, group)
 
 
 def compare_systems(

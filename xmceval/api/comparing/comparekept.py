@@ -49,13 +49,13 @@ class KeptSystem:
     name : str
     y_score : matrix, path, shards, or list of these
         As `compare` takes it; it is not read.
-    files : tuple of Path
-        One per run, as `KeepRows` writes them.
+    files : tuple of Path or bytes
+        One per run, as `KeepRows` writes them, or what one has.
     """
 
     name: str
     y_score: Any
-    files: tuple[Path, ...]
+    files: tuple[Path | bytes, ...]
 
 
 def compare_kept(
@@ -75,7 +75,7 @@ def compare_kept(
     """
     matches = Matches.of([Named(each.y_score, each.name) for each in systems], testing, needs_pairs=needs_pairs)
     with ExitStack() as files:
-        kept = [_KeptRun.of(files.enter_context(open_kept(path))) for each in systems for path in each.files]
+        kept = [_KeptRun.of(files.enter_context(open_kept(path, each.name))) for each in systems for path in each.files]
         for other in kept[1:]:
             kept[0].check_beside(other)
         outputs = _collect(kept, matches, threads)

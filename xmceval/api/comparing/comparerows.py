@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
-from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
+from xmceval.errors import DataError, UsageError, argument, counted, listed, names_flags, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable
 from xmceval.files.saved.rowvalues import read_row_values
@@ -53,7 +54,15 @@ def compare_rows(
         or one column per measure below a header.
     names : sequence of str
         Names of the systems, in the order of the files; default those in the files.
-    against, test, adjust, adjust_over, resamples, seed
+    against : str, optional
+        Compare with this system only, as in `compare`.
+    test : {"t", "randomization", "bootstrap"}
+        As in `compare`.
+    adjust : {"holm", "none", "tukey"}
+        As in `compare`.
+    adjust_over : {"metric", "all"}
+        As in `compare`.
+    resamples, seed : int
         As in `compare`.
     plots : str or iterable of str
         ``"rows"`` collects what this picture needs, as in `compare`.
@@ -71,16 +80,48 @@ def compare_rows(
         Files of other rows, other metrics or another truth, or that lack values, with the place.
     UsageError
         Fewer than two systems, or an argument that is wrong.
+
+    See Also
+    --------
+    compare : From the predictions themselves.
     """
     testing = Testing.of(locals())
     if isinstance(files, (str, Path)):
         raise UsageError(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
-    kinds = check_row_plots(plots)
-    comparison = compare_tables([read_row_values(path) for path in files], names, testing, threads, plots=kinds)
+    paths, kinds = tuple(files), check_row_plots(plots)
+    comparison = compare_tables([read_row_values(path) for path in paths], names, testing, threads, plots=kinds)
     warn(comparison.warnings)
-    return comparison
+    return replace(comparison, adder=RowAdder(paths, kinds, threads))
+
+
+@dataclass(frozen=True)
+class RowAdder:
+    """Adds systems to a comparison of saved values of rows, whose files are read again."""
+
+    files: tuple[str | Path, ...]
+    plots: tuple[str, ...]
+    threads: int | None
+
+    def __call__(self, comparison: Comparison, systems: Mapping[str, str | Path]) -> Comparison:
+        """Compare the systems of more files, each of which has one.
+
+        Raises
+        ------
+        UsageError
+            A file of several systems, or a name that is there already.
+        """
+        names = [each.name for each in comparison.results]
+        for name, path in systems.items():
+            own = read_row_values(path).systems
+            if name in names or len(own) > 1:
+                expected = "a file with one system" if len(own) > 1 else "another name"
+                raise UsageError(f"{path}: is added as {name!r}, and has {listed(own)}; expected {expected}")
+        files, names = [*self.files, *systems.values()], [*names, *systems]
+        return compare_rows(
+            files, names=names, plots=self.plots, threads=self.threads, **dict(vars(comparison.testing))
+        )
 
 
 def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
@@ -95,7 +136,7 @@ def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
     if needing := [kind for kind in kinds if kind != "rows"]:
         raise UsageError(
             f"the picture {needing[0]!r} needs lists of labels, which per-instance values do not have "
-            "(hint: pass TRUTH and PREDS)"
+            f"(hint: {'pass TRUTH and PREDS' if names_flags() else 'use compare'})"
         )
     return kinds
 

@@ -96,9 +96,10 @@ class Matches:
 def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) that are compared, by number."""
     if len(names) < 2:
-        raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
+        raise UsageError(f"a comparison needs at least two systems, got {f'only {names[0]}' if names else 'none'}")
     if testing.against is not None and testing.against not in names:
-        raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
+        against = argument("against", testing.against)
+        raise UsageError(f"{against}: the systems are {listed(names)}")
     return list_pairs(names, testing)
 
 

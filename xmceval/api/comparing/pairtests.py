@@ -56,7 +56,7 @@ class Cost:
     def __str__(self) -> str:
         tests = f"{counted(self.n_tests, 'test')} of {counted(self.n_resamples, 'resample')}"
         memory = f", whose values take {self.n_bytes / 1e6:,.0f} MB" if self.n_bytes >= 1e6 else ""
-        return f"{self.what}: {tests} of {counted(self.n_rows, 'row')}{memory}"
+        return f"{self.what}: {tests} of {counted(self.n_rows, 'instance')}{memory}"
 
 
 # Called with the cost before resampling starts; what it returns is called with resamples done.

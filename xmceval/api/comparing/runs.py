@@ -81,7 +81,8 @@ class Lineup:
                 warnings.append(f"{whole} and {part} are not compared: {part} is one of the runs of {whole}")
             else:
                 warnings.append(
-                    f"{system} and {baseline} share {counted(len(shared), 'run')}, which their tests do not allow for"
+                    f"{system} and {baseline} share {counted(len(shared), 'run')}, "
+                    "but their test assumes independent runs"
                 )
                 kept.append(pair)
         return kept, warnings

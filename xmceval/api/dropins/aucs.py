@@ -5,12 +5,14 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmceval.api.dropins.indicators import (
+    MatrixAverage,
     UndefinedMetricWarning,
     as_classes,
     as_indicator,
@@ -21,6 +23,7 @@ from xmceval.api.dropins.indicators import (
     mean,
 )
 from xmceval.api.dropins.storedcells import finite_scores, iterate_cells, sort_cells
+from xmceval.api.matrixlike import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64
 from xmceval.statistics.curves import (
@@ -33,7 +36,7 @@ from xmceval.statistics.curves import (
     sort_by_score,
 )
 
-AVERAGES = ("micro", "macro", "weighted", "samples", None)
+AVERAGES = (*get_args(MatrixAverage), None)
 
 
 class Area(NamedTuple):
@@ -64,16 +67,38 @@ AVERAGE_PRECISION = Area(
 )
 
 
+@overload
 def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    average: str | None = "macro",
-    sample_weight: Any = None,
+    average: MatrixAverage = "macro",
+    sample_weight: ArrayLike | None = None,
     max_fpr: float | None = None,
-    multi_class: str = "raise",
-    labels: Any = None,  # noqa: ARG001 - orders the classes of multiclass scores, which are refused
-) -> Any:
+    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
+    labels: ArrayLike | None = None,
+) -> float: ...
+@overload
+def roc_auc_score(
+    y_true: MatrixLike,
+    y_score: MatrixLike,
+    *,
+    average: None,
+    sample_weight: ArrayLike | None = None,
+    max_fpr: float | None = None,
+    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
+    labels: ArrayLike | None = None,
+) -> float | Float64: ...
+def roc_auc_score(
+    y_true: MatrixLike,
+    y_score: MatrixLike,
+    *,
+    average: MatrixAverage | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    max_fpr: float | None = None,
+    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
+    labels: ArrayLike | None = None,  # noqa: ARG001 - orders the classes of multiclass scores, which are refused
+) -> float | Float64:
     """Compute the area under the ROC curve, as scikit-learn does, for two classes and for indicators.
 
     It is the share of (positive, negative) pairs in order, a tie being one half. With only one class it is NaN, with a
@@ -91,12 +116,15 @@ def roc_auc_score(
         Weights of the rows.
     max_fpr : float, optional
         Area only up to this false positive rate, in (0, 1], standardised as by McClish: 0.5 is chance, 1 the best.
-    multi_class, labels
+    multi_class : {"raise", "ovr", "ovo"}
         No effect on two classes and indicators, as in scikit-learn; three classes or more are refused.
+    labels : array, optional
+        Likewise.
 
     Returns
     -------
-    float or array [n_labels]
+    float or float64 array [n_labels]
+        The array of an indicator without an average.
 
     Raises
     ------
@@ -104,6 +132,11 @@ def roc_auc_score(
         More than two classes, scores of another shape or not finite.
     UsageError
         A parameter that is wrong.
+
+    See Also
+    --------
+    average_precision_score, roc_curve
+    score : The metrics ``macroAUC`` and ``microAUC``, of files too.
 
     Examples
     --------
@@ -130,23 +163,66 @@ def roc_auc_score(
     return _binary(area, positive, y_score, sample_weight)
 
 
+@overload
 def average_precision_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    average: str | None = "macro",
-    pos_label: Any = 1,
-    sample_weight: Any = None,
-) -> Any:
+    average: MatrixAverage = "macro",
+    pos_label: ClassLike = 1,
+    sample_weight: ArrayLike | None = None,
+) -> float: ...
+@overload
+def average_precision_score(
+    y_true: MatrixLike,
+    y_score: MatrixLike,
+    *,
+    average: None,
+    pos_label: ClassLike = 1,
+    sample_weight: ArrayLike | None = None,
+) -> float | Float64: ...
+def average_precision_score(
+    y_true: MatrixLike,
+    y_score: MatrixLike,
+    *,
+    average: MatrixAverage | None = "macro",
+    pos_label: ClassLike = 1,
+    sample_weight: ArrayLike | None = None,
+) -> float | Float64:
     """Compute average precision, as scikit-learn does, for two classes and for indicators.
 
     It is the sum over thresholds of precision x step in recall; equal scores are one threshold. Without a positive it
-    is 0, with a warning. See `roc_auc_score` for the other arguments.
+    is 0, with a warning.
 
     Parameters
     ----------
+    y_true : array [n_rows] or sparse matrix or array [n_rows, n_labels]
+        Two classes; or an indicator.
+    y_score : array [n_rows] or sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    average : {"micro", "macro", "weighted", "samples", None}
+        For indicators: all cells together; mean over labels; mean weighted by support; mean over rows; no mean.
     pos_label : class
         The positive class; 1 for indicators.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float or float64 array [n_labels]
+        The array of an indicator without an average.
+
+    Raises
+    ------
+    DataError
+        More than two classes, none of which is `pos_label`, scores of another shape or not finite.
+    UsageError
+        A parameter that is wrong.
+
+    See Also
+    --------
+    roc_auc_score, precision_recall_curve, label_ranking_average_precision_score
+    score : The metric ``macroAP``, of files too.
 
     Examples
     --------
@@ -182,7 +258,9 @@ def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> f
     scores = (scores.toarray() if sparse.issparse(scores) else scores).reshape(-1).astype(np.float64)
     check_shapes(is_positive, scores, "y_score")
     weight = as_weight(sample_weight, is_positive.size)
-    weights = np.ones(is_positive.size) if weight is None else weight.astype(np.float64)
+    if weight is None:
+        return float(area.values(area.compute(RankedGroups.of_classes(scores[is_positive], scores[~is_positive])))[0])
+    weights = weight.astype(np.float64)
     kept = np.flatnonzero(weights)
     order = kept[sort_by_score(scores[kept], stable=True)]
     starts = np.array([0, order.size])
@@ -190,7 +268,9 @@ def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> f
     return float(area.values(area.compute(groups))[0])
 
 
-def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_weight: Any) -> Any:
+def _average(
+    area: Area, y_true: Any, y_score: Any, average: MatrixAverage | None, sample_weight: Any
+) -> float | Float64:
     """Compute the area of labels, rows or all cells, and average."""
     indicator = as_indicator(y_true, "y_true")
     if indicator.value != 1:
@@ -208,7 +288,11 @@ def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_
         support = np.bincount(truth.indices, np.repeat(row_weights, np.diff(truth.indptr)), minlength=truth.shape[1])
         if np.isclose(support.sum(), 0):
             return 0.0
-    values = area.values(area.compute(rank_columns(truth, scores, row_weights, micro=average == "micro")))
+    if average == "micro" and weight is None:
+        groups = _rank_all_cells(truth, scores)
+    else:
+        groups = rank_columns(truth, scores, row_weights, micro=average == "micro")
+    values = area.values(area.compute(groups))
     if average is None:
         return values
     if average == "weighted":
@@ -233,6 +317,17 @@ def _compute_by_row(area: Area, truth: Any, scores: Any) -> GroupAreas:
     return areas
 
 
+def _rank_all_cells(truth: Any, scores: Any) -> RankedGroups:
+    """Rank all cells as one group, without weights."""
+    positive, negative = list[Float64](), list[Float64]()
+    for _, _, block in iterate_cells(truth, scores):
+        is_true = block.data.real != 0
+        positive.append(block.data.imag[is_true])
+        negative.append(block.data.imag[~is_true])
+    n_zeros = truth.shape[0] * truth.shape[1] - sum(each.size for each in (*positive, *negative))
+    return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
+
+
 def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
     """Rank the cells [n_rows, n_labels] of every label, or all as one group, with `row_weights`, float64 [n_rows]."""
     n_rows, n_labels = truth.shape
@@ -244,7 +339,7 @@ def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) 
         starts, n_cells, total = np.array([0, order.size]), n_rows * n_labels, row_weights.sum() * n_labels
     else:
         cells = sort_cells(matrix.tocsc())
-        rows, is_true, ranked = cells.labels, cells.truth != 0, cells.scores
+        rows, is_true, ranked = cells.places, cells.truth != 0, cells.scores
         starts, n_cells, total = cells.starts, n_rows, row_weights.sum()
     weights = row_weights[rows]
     n_stored = np.diff(starts)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from xmceval.api.dropins.indicators import MULTILABEL, AnyArray, Targets, as_array, check_targets, mean
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError
 
 
@@ -96,13 +97,13 @@ def _by_class(targets: Targets, labels: Any) -> ConfusionCounts:
 
 
 def multilabel_confusion_matrix(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    sample_weight: Any = None,
-    labels: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     samplewise: bool = False,
-) -> NDArray[Any]:
+) -> AnyArray:
     """Count tn, fp, fn, tp of every label, or of every row with `samplewise`, as scikit-learn does.
 
     Parameters
@@ -126,6 +127,10 @@ def multilabel_confusion_matrix(
     DataError
         Targets that do not fit together, or labels out of range.
 
+    See Also
+    --------
+    precision_recall_fscore_support : The ratios of these counts.
+
     Examples
     --------
     >>> multilabel_confusion_matrix([[1, 0], [1, 1]], [[1, 0], [0, 1]]).tolist()
@@ -145,20 +150,62 @@ def _differing(targets: Targets) -> AnyArray:
     return np.asarray(in_one if targets.one_value else in_one + np.diff(both.indptr), dtype=np.int64)
 
 
-def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+def hamming_loss(y_true: MatrixLike, y_pred: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the share of cells that differ, as scikit-learn does.
 
-    See `multilabel_confusion_matrix` for the arguments.
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix or array
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better.
+
+    See Also
+    --------
+    accuracy_score, jaccard_score
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.25
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     width = targets.true.shape[1] if targets.kind == MULTILABEL else 1
     return mean(_differing(targets), targets.weight) / width
 
 
-def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+def accuracy_score(
+    y_true: MatrixLike, y_pred: MatrixLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute the share of rows without a difference, as scikit-learn does; without `normalize` their number or weight.
 
-    See `multilabel_confusion_matrix` for the other arguments.
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix or array
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
+    normalize : bool
+        Whether to divide by the number of rows, or their weight.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; without `normalize` to the number of rows, or their weight.
+
+    See Also
+    --------
+    zero_one_loss, hamming_loss
+
+    Examples
+    --------
+    >>> accuracy_score([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.5
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     is_equal = _differing(targets) == 0
@@ -167,10 +214,33 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     return float(is_equal.sum() if targets.weight is None else targets.weight[is_equal].sum())
 
 
-def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+def zero_one_loss(
+    y_true: MatrixLike, y_pred: MatrixLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute the share of rows with a difference, as scikit-learn does; without `normalize` their number or weight.
 
-    See `multilabel_confusion_matrix` for the other arguments.
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix or array
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
+    normalize : bool
+        Whether to divide by the number of rows, or their weight.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better. Without `normalize` to the number of rows, or their weight.
+
+    See Also
+    --------
+    accuracy_score, hamming_loss
+
+    Examples
+    --------
+    >>> zero_one_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.5
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     is_different = _differing(targets) != 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xmceval.api.dropins.indicators import (
     AnyArray,
@@ -16,6 +17,7 @@ from xmceval.api.dropins.indicators import (
     check_shapes,
     is_sparse,
 )
+from xmceval.api.matrixlike import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
@@ -25,11 +27,11 @@ BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
 
 
 def roc_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: ClassLike | None = None,
+    sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = True,
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of one list of scores, as scikit-learn does.
@@ -60,6 +62,10 @@ def roc_curve(
     DataError
         More than one column, different lengths, scores that are not finite, or a `pos_label` that cannot be guessed.
 
+    See Also
+    --------
+    roc_auc_score, precision_recall_curve
+
     Examples
     --------
     >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
@@ -74,17 +80,29 @@ def roc_curve(
 
 
 def precision_recall_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: ClassLike | None = None,
+    sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Float64, Float64, AnyArray]:
     """Compute the points of the precision-recall curve of one list of scores, as scikit-learn does.
 
-    See `roc_curve` for the arguments and errors; ``drop_intermediate`` keeps the first and last point of each recall.
     For all cells of a matrix together, which may be sparse, see `label_precision_recall_curve`.
+
+    Parameters
+    ----------
+    y_true : array [n_rows]
+        One class per row.
+    y_score : array [n_rows]
+        Scores; rows with equal scores are one point.
+    pos_label : class, optional
+        The positive class; all others are negative. Default 1, where the classes are 0 and 1 or -1 and 1.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+    drop_intermediate : bool
+        Keep only the first and last point of each recall.
 
     Returns
     -------
@@ -92,6 +110,15 @@ def precision_recall_curve(
         Recall falls and ends at 0 with precision 1; it is 1, with a warning, where no row is positive.
     thresholds : array
         One less than the others, ascending.
+
+    Raises
+    ------
+    DataError
+        As of `roc_curve`.
+
+    See Also
+    --------
+    average_precision_score, roc_curve
 
     Examples
     --------

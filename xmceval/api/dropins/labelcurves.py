@@ -6,13 +6,14 @@ A label without a stored score has score 0: all such cells of a label are one gr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from scipy import sparse
 
 from xmceval.api.dropins.aucs import rank_columns
 from xmceval.api.dropins.indicators import check_choice
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
@@ -20,11 +21,12 @@ from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.statistics.curves import GroupAreas, RankedGroups, Steps, add_up_steps, average_precisions, roc_areas
 
-AVERAGES = ("macro", "micro", "weighted", None)
+LabelAverage = Literal["macro", "micro", "weighted"]
+AVERAGES = (*get_args(LabelAverage), None)
 
 
 def label_roc_curve(
-    y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = True
+    y_true: MatrixLike, y_score: MatrixLike, *, label: int | None = None, drop_intermediate: bool = True
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of all cells of a matrix together (micro average).
 
@@ -53,12 +55,18 @@ def label_roc_curve(
 
 
 def label_precision_recall_curve(
-    y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = False
+    y_true: MatrixLike, y_score: MatrixLike, *, label: int | None = None, drop_intermediate: bool = False
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the precision-recall curve of all cells of a matrix together (micro average).
 
-    The parameters are those of `label_roc_curve`, and `label` is deprecated likewise, for `precision_recall_curve`;
-    ``drop_intermediate`` keeps the first and last point of each recall.
+    Parameters
+    ----------
+    y_true, y_score : matrices [n_rows, n_labels]
+        As in `score`; a label without a stored score has score 0.
+    label : int, optional
+        Compute the curve of this label. Deprecated: use `precision_recall_curve` with one column.
+    drop_intermediate : bool
+        Keep only the first and last point of each recall.
 
     Returns
     -------
@@ -69,7 +77,13 @@ def label_precision_recall_curve(
     return (steps.without_points_between() if drop_intermediate else steps).precision_recall_curve()
 
 
-def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
+@overload
+def label_roc_auc(y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage = "macro") -> float: ...
+@overload
+def label_roc_auc(y_true: MatrixLike, y_score: MatrixLike, *, average: None) -> Float64: ...
+def label_roc_auc(
+    y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage | None = "macro"
+) -> float | Float64:
     """Compute the area under the ROC curve by label. Deprecated: use `roc_auc_score` or `score`.
 
     ``roc_auc_score(y_true, y_score, average=average)`` is the same where each label has both classes, and
@@ -83,10 +97,19 @@ def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -
         The mean over the labels that have both classes, the area of all cells together, the mean weighted by the number
         of true cells, or an array of all labels, NaN where a label has only one class, which scikit-learn refuses.
 
+    Returns
+    -------
+    float or float64 array [n_labels]
+        The array without an average.
+
     Raises
     ------
     DataError
         No label has both classes.
+
+    See Also
+    --------
+    roc_auc_score
 
     Notes
     -----
@@ -96,12 +119,38 @@ def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -
     return _compute_areas(roc_areas, y_true, y_score, average)
 
 
-def label_average_precision(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
+@overload
+def label_average_precision(y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage = "macro") -> float: ...
+@overload
+def label_average_precision(y_true: MatrixLike, y_score: MatrixLike, *, average: None) -> Float64: ...
+def label_average_precision(
+    y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage | None = "macro"
+) -> float | Float64:
     """Compute average precision by label. Deprecated: use `average_precision_score` or `score`.
 
-    See `label_roc_auc` for the arguments and errors, and for what replaces it; the metric of `score` is ``macroAP``. A
-    label with only one class is left out; scikit-learn counts a label that is never true as 0. With
-    ``average=None`` the result is float64 [n_labels].
+    The metric of `score` is ``macroAP``. A label with only one class is left out; scikit-learn counts a label that is
+    never true as 0.
+
+    Parameters
+    ----------
+    y_true, y_score : matrices [n_rows, n_labels]
+        As in `score`; a label without a stored score has score 0.
+    average : {"macro", "micro", "weighted", None}
+        As of `label_roc_auc`.
+
+    Returns
+    -------
+    float or float64 array [n_labels]
+        The array without an average.
+
+    Raises
+    ------
+    DataError
+        No label has both classes.
+
+    See Also
+    --------
+    average_precision_score
     """
     _warn_of_area("label_average_precision", "average_precision_score", "macroAP")
     return _compute_areas(average_precisions, y_true, y_score, average)
@@ -133,7 +182,7 @@ def _compute_steps(y_true: Any, y_score: Any, label: int | None, drop_in: str) -
 
 
 def _compute_areas(
-    compute: Callable[[RankedGroups], GroupAreas], y_true: Any, y_score: Any, average: str | None
+    compute: Callable[[RankedGroups], GroupAreas], y_true: Any, y_score: Any, average: LabelAverage | None
 ) -> float | Float64:
     """Average the areas of labels with both classes, or return all labels; a value is NaN where one has only one."""
     check_choice(average, "average", AVERAGES)

@@ -6,20 +6,34 @@ import numbers
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 
-from xmceval.api.dropins.indicators import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
-from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.api.dropins.indicators import (
+    as_array,
+    as_csr,
+    as_indicator,
+    as_weight,
+    check_shapes,
+    dense_to_csr,
+    is_sparse,
+    mean,
+)
+from xmceval.api.dropins.storedcells import finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
+from xmceval.kernels.metrics.hits import FEW
 from xmceval.rows.block import Float64
 from xmceval.scoring.tasks.wholerow import working_space
+from xmceval.statistics.curves import sort_by_score
 from xmceval.statistics.powers import log
 
 LRAP, COVERAGE, LOSS = 0, 1, 2
 
 
-def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def label_ranking_average_precision_score(
+    y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute label ranking average precision (LRAP), as scikit-learn does.
 
     A row's value is the mean over its true labels of (true labels at this rank or above) / rank. Tied labels have their
@@ -43,6 +57,11 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
     DataError
         A truth that is no indicator, scores that are not finite, different shapes, or weights that sum to zero.
 
+    See Also
+    --------
+    score : The metric ``LRAP``, of files too, with an interval.
+    coverage_error, label_ranking_loss, average_precision_score
+
     Examples
     --------
     >>> label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
@@ -51,18 +70,60 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
     return _mean_of_rows(LRAP, y_true, y_score, sample_weight)
 
 
-def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 for a row without any.
 
-    See `label_ranking_average_precision_score` for the arguments.
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to the number of labels; less is better.
+
+    See Also
+    --------
+    label_ranking_average_precision_score, label_ranking_loss
+
+    Examples
+    --------
+    >>> coverage_error([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    2.5
     """
     return _mean_of_rows(COVERAGE, y_true, y_score, sample_weight)
 
 
-def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean share of (true, false) label pairs that are tied or in the wrong order, as scikit-learn does.
 
-    See `label_ranking_average_precision_score` for the arguments.
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better.
+
+    See Also
+    --------
+    label_ranking_average_precision_score, coverage_error
+
+    Examples
+    --------
+    >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.75
     """
     return _mean_of_rows(LOSS, y_true, y_score, sample_weight)
 
@@ -81,31 +142,28 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
     specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     no_powers, no_discounts = np.ones(1), np.empty((0, 0))
-    longest = int(np.max(np.diff(truth.indptr), initial=1))
-    space = working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
-    values = np.empty((truth.shape[0], 1, 4))
-    for start, stop, true, predicted in iterate_rows(truth, scores):
+    values, space = np.empty((truth.shape[0], 1, 4)), _working_space(truth)
+    for rows, true, scored in iterate_rows(truth, scores):
         kernels.compute_whole_rows(
-            *(_rows(true), _rows(predicted), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
-            *(specs, no_powers, no_discounts, *space, left_out, status, values[start:stop]),
+            *(tuple(true), tuple(scored), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
+            *(specs, no_powers, no_discounts, *space, left_out, status, values[rows]),
         )
     return values[:, 0, 0]
 
 
-def _rows(matrix: Any) -> tuple[Any, ...]:
-    """Return the arrays of a CSR matrix in the types that kernels are compiled for."""
-    types = (np.int64, np.int64, np.float64)
-    arrays = zip((matrix.indptr, matrix.indices, matrix.data), types, strict=True)
-    return tuple(array.astype(dtype) for array, dtype in arrays)
+def _working_space(truth: Any) -> tuple[Any, Any]:
+    """Return the working space of kernels for rows of truth."""
+    longest = int(np.max(np.diff(truth.indptr), initial=1))
+    return working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
 
 
 def dcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
     k: int | None = None,
     log_base: float = 2,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
 ) -> float:
     """Compute the mean DCG, the sum over ranks r <= k of gain / log(r + 1), as scikit-learn does.
@@ -137,6 +195,11 @@ def dcg_score(
     UsageError
         A parameter that is wrong.
 
+    See Also
+    --------
+    ndcg_score
+    score : The metric ``DCG``, of files too, with an interval.
+
     Examples
     --------
     >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
@@ -149,23 +212,56 @@ def dcg_score(
 
 
 def ndcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
     k: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
 ) -> float:
     """Compute mean nDCG, the DCG of a row divided by its best possible DCG, as scikit-learn does.
 
-    A row without gain counts 0. See `dcg_score` for the arguments; gains must not be negative.
+    A row without gain counts 0.
+
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        Gains: finite numbers of at least 0; 0 where a sparse matrix stores none.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    k : int, optional
+        The lowest rank that counts; default all.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+    ignore_ties : bool
+        Order equal scores by label, as in `dcg_score`, instead of averaging over all their orders.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        Matrices that are not finite, of different shapes, or with only one column; a gain below 0.
+    UsageError
+        A parameter that is wrong.
+
+    See Also
+    --------
+    ndcg_at_k : With scores that are not stored below all others.
+    dcg_score
+
+    Examples
+    --------
+    >>> round(ndcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
+    0.6957
     """
     gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
     if gains.data.size and gains.data.min() < 0:
         raise DataError(f"y_true: has the negative value {gains.data.min():g}; nDCG needs gains of at least 0")
     discounts = _sum_discounts(gains.shape[1], k, 2)
-    values = _compute_dcg(gains, scores, discounts, ignore_ties)
-    ideal = _compute_dcg(gains, gains, discounts, True)
+    values, ideal = _compute_dcg(gains, scores, discounts, ignore_ties), _compute_best_dcg(gains, discounts)
     return mean(np.divide(values, ideal, out=np.zeros_like(values), where=ideal != 0), weight)
 
 
@@ -179,7 +275,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     if not is_sparse(gains):
         if not np.isfinite(gains).all():
             raise DataError("y_true: has an infinity; expected finite numbers")
-        gains = sparse.csr_matrix(gains)
+        gains = dense_to_csr(gains)
     scores = finite_scores(y_score)
     check_shapes(gains, scores, "y_score")
     return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
@@ -192,32 +288,26 @@ def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
 
 
 def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:
-    """Return each row's DCG."""
-    from xmceval.kernels.metrics.gains import average_gains
+    """Return each row's DCG: from the labels above each gain, or where most are many, from all cells in order."""
+    from xmceval.kernels.metrics.gains import average_gains, sum_gains
 
-    n_labels = gains.shape[1]
-    values = np.empty(gains.shape[0])
-    for start, stop, block in iterate_cells(gains, scores):
-        cells = sort_cells(block, by_label=ignore_ties)
-        if not ignore_ties:
+    (n_rows, n_labels), values = gains.shape, np.empty(gains.shape[0])
+    if gains.nnz > FEW * n_rows and not ignore_ties:
+        for start, stop, block in iterate_cells(gains, scores):
+            cells = sort_cells(block)
             average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
-            continue
-        rows = np.repeat(np.arange(stop - start), np.diff(cells.starts))
-        ranks = _rank_cells(block, cells, rows, n_labels)
-        counts = ranks < discounts.size - 1
-        discounted = cells.truth[counts] * np.diff(discounts)[ranks[counts]]
-        values[start:stop] = np.bincount(rows[counts], discounted, minlength=stop - start)
+        return values
+    space = _working_space(gains)
+    for rows, gained, scored in iterate_rows(gains, scores):
+        sum_gains(tuple(gained), tuple(scored), n_labels, ignore_ties, discounts, *space, values[rows])
     return values
 
 
-def _rank_cells(block: Any, cells: SortedCells, rows: Any, n_labels: int) -> Any:
-    """Return rank - 1 of sorted cells, the labels that are not stored having score 0, larger labels first."""
-    starts = cells.starts
-    rank = np.arange(rows.size) - starts[rows]
-    n_implicit = n_labels - np.diff(starts)
-    # Above a stored zero at label l are all positive scores, and all labels beyond l whose score is 0, stored or not.
-    n_nonzero = np.concatenate([[0], np.cumsum(block.data.imag != 0)])
-    n_nonzero_beyond = n_nonzero[starts[rows + 1]] - n_nonzero[cells.order + 1]
-    n_positive = np.bincount(rows[cells.scores > 0], minlength=starts.size - 1)
-    at_zero = n_positive[rows] + (n_labels - 1 - cells.labels.astype(np.int64)) - n_nonzero_beyond
-    return np.where(cells.scores == 0, at_zero, np.where(cells.scores < 0, rank + n_implicit[rows], rank))
+def _compute_best_dcg(gains: Any, discounts: Float64) -> Float64:
+    """Return the highest DCG that each row could reach."""
+    values = gains.data.astype(np.float64)  # of small integers, the order would wrap around
+    rows = np.repeat(np.arange(gains.shape[0], dtype=np.uint32), np.diff(gains.indptr))
+    order = sort_by_score(values, rows)
+    ranks = np.arange(order.size) - gains.indptr[rows]
+    discounted = values[order] * np.diff(discounts, append=discounts[-1])[np.minimum(ranks, discounts.size - 1)]
+    return np.bincount(rows, discounted, minlength=gains.shape[0]).astype(np.float64)  # of none it makes integers

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, argument
+from xmceval.errors import UsageError, argument, names_flags
 from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def choose_extras(
     *,
     details: Details | None = None,
     plots: Sequence[str] = (),
+    rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
@@ -35,10 +36,11 @@ def choose_extras(
         A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
     """
     has_examples = details is not None and details.examples is not None
-    if options.row_ids is not None and save_rows is None and not has_examples:
-        raise UsageError(
-            f"row ids have no effect without saved values or examples (hint: pass {argument('save_rows')})"
-        )
+    is_shown = rows or has_examples or save_rows is not None or options.by_group is not None
+    if options.row_ids is not None and not is_shown:
+        shown = argument("save_rows") if names_flags() else "rows, save_rows"
+        ways = f"{shown}, {argument('examples')} or {argument('by_group')}"
+        raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details
@@ -48,6 +50,10 @@ def choose_extras(
         from xmceval.api.extras.plots import PLOTTED
 
         extras += [PLOTTED[kind]() for kind in plots]
+    if rows:
+        from xmceval.api.extras.holdrows import HoldRows
+
+        extras.append(HoldRows())
     if save_rows is not None:
         from xmceval.api.extras.saverows import SaveRows
 

@@ -116,7 +116,7 @@ def _pick_texts(texts: Any, rows: set[int], n_rows: int) -> Mapping[int, str]:
         else:
             problem = f"there are {counted(n_texts, 'text')} for {counted(n_rows, 'row')}"
         raise DataError(
-            f"{problem}; expected one per instance (hint: pass {argument('texts', kind='FILE')} with those of TRUTH)"
+            f"{problem}; expected one per instance (hint: pass {argument('texts', kind='FILE')} with all of them)"
         )
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
@@ -21,12 +22,12 @@ class KeepRows(Extra):
 
     Parameters
     ----------
-    paths : sequence of Path or None
-        One per run, in their order; None where it is not kept. Each appears under its name when it is complete, in
+    paths : sequence of Path, BytesIO or None
+        One per run, in their order; None where it is not kept. A file appears under its name when it is complete, in
         place of one that is there.
     """
 
-    def __init__(self, paths: Sequence[Path | None]) -> None:
+    def __init__(self, paths: Sequence[Path | BytesIO | None]) -> None:
         self._paths = paths
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:

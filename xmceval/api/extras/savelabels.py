@@ -130,8 +130,8 @@ def label_names(setup: Setup) -> Callable[[Iterable[int]], list[str | None]] | N
     names, judgments = setup.opener.names, setup.truth.judgments
     if names is not None:
         return lambda labels: [names.name_of(label) for label in labels]
-    places = None if judgments is None or judgments.documents is None else judgments.documents.places
-    if places is None:
+    documents = None if judgments is None or judgments.documents is None else judgments.documents.by_label
+    if documents is None:
         return None
-    documents = {label: document.decode(errors="replace") for document, label in places.items()}
-    return lambda labels: [documents.get(label) for label in labels]
+    names_of = {label: document.decode(errors="replace") for label, document in documents.items()}
+    return lambda labels: [names_of.get(label) for label in labels]

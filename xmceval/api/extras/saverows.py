@@ -10,7 +10,7 @@ from typing import Any
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.errors import UsageError
 from xmceval.files.saved.rowtable import RowHead
-from xmceval.files.saved.rowvalues import open_row_writer
+from xmceval.files.saved.rowvalues import RowWriter, open_row_writer
 from xmceval.report.result import Result
 from xmceval.scoring.observing.orderedrows import OrderedRows
 from xmceval.scoring.states.rowdigests import TruthDigest
@@ -40,9 +40,12 @@ class SaveRows(Extra):
         names = tuple(each.name for each in scoring.opened)
         has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
         head = RowHead(names, tuple(measure.name for measure in measures), has_ideal, setup.row_ids)
-        self._writer = files.enter_context(open_row_writer(self._path, head))
+        self._writer = self._open(head, files)
         self._rows = OrderedRows(setup.program, self._writer, drop_empty=setup.terms.drop_empty)
         self.observers = [self._rows]
+
+    def _open(self, head: RowHead, files: ExitStack) -> RowWriter:
+        return files.enter_context(open_row_writer(self._path, head))
 
     def finish(self, outcome: Outcome) -> Outcome:
         """Write what is known at the end: digests of truth and propensities, rules, and the counts of each system."""

@@ -69,13 +69,16 @@ class SaveState(Extra):
             raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
         check_new(path)
         if len(systems) != 1:
-            raise UsageError(f"{path}: holds the totals of one system, got {len(systems)} (hint: score each by itself)")
+            raise UsageError(
+                f"{path}: takes the totals of one system, got {len(systems)} systems (hint: score each separately)"
+            )
+        options.refuse_groups("states", "score whole files")
         compile_program(options.measures).check_mergeable("states")
         asking = [measure for measure in options.measures if measure.needs_propensities]
         if not options.sources and (asking or options.by_frequency is not None):
-            names = f"{listed(asking)}: need" if asking else f"{argument('by_frequency')}: needs"
+            names = f"{listed(asking)} need" if asking else f"{argument('by_frequency')} needs"
             raise UsageError(
-                f"{names} propensities, which are never estimated from the rows of one shard "
+                f"{names} propensities, which cannot be estimated from one shard "
                 f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as "
                 "P,nDCG)"
             )

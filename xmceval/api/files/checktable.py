@@ -12,11 +12,15 @@ from xmceval.files.io.paths import as_input
 from xmceval.files.records.papertables import TableRow, read_table
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.plausibility import IMPOSSIBLE, Finding, Printed, check_row, find_copies
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import render_listings
+from xmceval.report.renderable import Displayed
+from xmceval.report.sheet.model import Listing
 
 
-@dataclass(frozen=True)
-class TableCheck:
-    """What was found in a table: ``str(check)`` lists it.
+@dataclass(frozen=True, repr=False)
+class TableCheck(Displayed):
+    """What was found in a table: ``print(check)`` lists it.
 
     Attributes
     ----------
@@ -42,11 +46,21 @@ class TableCheck:
 
         return CHECK_TABLE.write(self)
 
-    def __str__(self) -> str:
-        lines = [f"{self.path}: {counted(self.n_rows, 'row')}, {counted(self.n_values, 'value')}"]
-        lines.extend(f"  {each.row}: {each.text} ({each.severity})" for each in self.findings)
-        lines.append(f"  {counted(len(self.findings), 'problem')}" if self.findings else "  no problems found")
-        return "\n".join(map(escaped, lines))
+    def _render(self, form: str, layout: Layout) -> str:
+        read, found = self._count()
+        if form == "table":
+            lines = (f"  {each.row}: {each.text} ({each.severity})" for each in self.findings)
+            return "\n".join(map(escaped, (read, *lines, f"  {found}")))
+        rows = tuple((each.row, each.text, each.severity) for each in self.findings)
+        return render_listings(form, [Listing(read, rows, frozenset(), (found,))], layout)
+
+    def _count(self) -> tuple[str, str]:
+        """Describe what was read, and how many problems were found."""
+        read = f"{self.path}: {counted(self.n_rows, 'row')}, {counted(self.n_values, 'value')}"
+        return read, counted(len(self.findings), "problem") if self.findings else "no problems found"
+
+    def _describe(self) -> tuple[str, ...]:
+        return "TableCheck of {}: {}".format(*self._count()), "print() shows them, .findings has each"
 
 
 def check_table(path: str | Path, *, dataset: str | None = None) -> TableCheck:

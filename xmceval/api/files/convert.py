@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.opened import Role
 from xmceval.files.opening import open_either
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.files.writing.conversion import convert as write_rows
@@ -38,7 +39,7 @@ def convert(
     dst: str | Path | BinaryIO,
     *,
     to: str | None = None,
-    truth: bool = False,
+    kind: Role | None = None,
     top: int | None = None,
     order: str | None = None,
     n_labels: int | None = None,
@@ -61,8 +62,8 @@ def convert(
     to : {"xmc", "plain", "omikuji", "lists", "npz", "npy"}, optional
         The form to write; default by the ending of `dst`: .npz, -labels.npy for a pair of npy files, else "xmc". An
         ending of another form, such as .csv, is refused unless this is passed.
-    truth : bool
-        Read `src` as truth where it could be predictions too.
+    kind : {"truth", "scores"}, optional
+        What `src` is; default by its content.
     top : int, optional
         Keep only so many best labels of each row, best first; equal scores in the order of the labels.
     order : {"score", "label"}, optional
@@ -91,7 +92,7 @@ def convert(
     """
     names = None if labels is None else read_names(labels)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
-    opened = open_either(src, "truth" if truth else None, names=names, max_line=max_line)
+    opened = open_either(src, kind, names=names, max_line=max_line)
     written = write_rows(
         opened.fit_width(n_labels) if opened.role == "scores" else opened.source,
         dst,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import UsageError, counted, listed
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input
@@ -29,10 +30,16 @@ class Fused:
     systems : tuple
         Scores of at least two systems, as in `score`.
     by : str
+        How they are fused; see `fuse`.
     weights : tuple of float
+        One per system; empty where all are 1.
+
+    See Also
+    --------
+    fuse : Makes it.
     """
 
-    systems: tuple[Any, ...]
+    systems: tuple[MatrixLike | Fused, ...]
     by: str = "score"
     weights: tuple[float, ...] = ()
 
@@ -45,7 +52,13 @@ class Fused:
         return f"fused({', '.join(str(each) if isinstance(each, (str, Path)) else 'y_score' for each in self.systems)})"
 
     def source(self, sources: Sequence[Source]) -> FusedSource:
-        """Return the fused predictions of opened systems."""
+        """Return the fused predictions of opened systems.
+
+        Parameters
+        ----------
+        sources : sequence of Source
+            One per system, as they are opened for scoring.
+        """
         weights = self.weights or (1.0,) * len(sources)
         return FusedSource(sources, self.by, weights, self.name)
 
@@ -61,7 +74,31 @@ class Fused:
         max_line: int = MAX_LINE,
         threads: int | None = None,
     ) -> Conversion:
-        """Write the fused predictions, best label first; the options are those of `convert`."""
+        """Write the fused predictions, best label first.
+
+        Parameters
+        ----------
+        dst : path or binary stream
+            As in `convert`, as are all others.
+        to : str, optional
+            The form to write.
+        top : int, optional
+            Keep only so many best labels of each row.
+        n_labels : int, optional
+            The number of labels, where the systems do not declare it.
+        labels : path, optional
+            A file with the names of the labels, where the systems have names.
+        force : bool
+            Overwrite `dst`.
+        max_line : int
+            The longest line of a text file, in MiB.
+        threads : int, optional
+            Default: one per processor.
+
+        Returns
+        -------
+        Conversion
+        """
         # Loaded where it is used: scoring needs Fused, but nothing that writes.
         from xmceval.api.files.convert import Conversion
         from xmceval.files.writing.conversion import convert as write_rows
@@ -76,7 +113,7 @@ class Fused:
         return Conversion(description, written.n_rows, written.n_labels, written.n_entries, written.notes)
 
 
-def fuse(systems: Sequence[Any], *, by: str = "score", weights: Sequence[float] | None = None) -> Fused:
+def fuse(systems: Sequence[MatrixLike | Fused], *, by: str = "score", weights: Sequence[float] | None = None) -> Fused:
     """Fuse the predictions of systems; the result can be passed to `score` and `compare`, or written.
 
     Parameters
@@ -94,11 +131,16 @@ def fuse(systems: Sequence[Any], *, by: str = "score", weights: Sequence[float] 
     Returns
     -------
     Fused
+        ``score(y_true, fused)``, or ``fused.write("fused.txt")``.
 
     Raises
     ------
     UsageError
         Fewer than two systems, an unknown rule, or other weights than systems.
+
+    See Also
+    --------
+    score, compare
 
     Examples
     --------

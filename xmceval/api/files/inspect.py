@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import UsageError
+from numpy.typing import ArrayLike
+
+from xmceval.errors import counted
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.io.presence import check_files
+from xmceval.files.opened import Role
+from xmceval.files.opening import check_kind
 from xmceval.files.saved.statefiles import is_state
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.savedstate import StateInspection, inspect_state
-from xmceval.inspection.text import inspection_table
+from xmceval.inspection.text import inspection_table, list_findings
 from xmceval.labels.training import count_training
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import render_listings
+from xmceval.report.listings.inspectionlist import list_files, list_pairs
+from xmceval.report.renderable import Displayed, join_facts
+from xmceval.report.sheet.model import Listing
 from xmceval.rows.filters import Filter, as_filter
 
-KINDS = ("truth", "scores")
 
-
-@dataclass(frozen=True)
-class InspectionReport:
-    """Inspected files, and the pairs of truth and predictions in them.
+@dataclass(frozen=True, repr=False)
+class InspectionReport(Displayed):
+    """Inspected files, and the pairs of truth and predictions in them; ``print(report)`` shows it.
 
     Attributes
     ----------
@@ -56,15 +63,43 @@ class InspectionReport:
 
         return INSPECTION.write(self)
 
-    def __str__(self) -> str:
-        return inspection_table(self.files, self.pairs, self.states)
+    def _render(self, form: str, layout: Layout) -> str:
+        if form == "table":
+            return inspection_table(self.files, self.pairs, self.states)
+        return render_listings(form, list(self._list(layout)), layout)
+
+    def _list(self, layout: Layout) -> Iterator[Listing]:
+        """List what was found, what the files contain, and how well pairs agree."""
+        for head, *lines in list_findings(self.files, self.pairs, self.states):
+            yield Listing(head, (), lines=tuple(lines))
+        read = [file for file in self.files if not file.is_unread]
+        yield from [list_files(read)] if read else []
+        compared = [pair for pair in self.pairs if pair.shifted is not None]
+        yield from [list_pairs(compared, layout)] if compared else []
+        for head, *lines in map(StateInspection.describe, self.states):
+            yield Listing(head, (), lines=tuple(lines))
+
+    def _describe(self) -> tuple[str, ...]:
+        n = len(self.files) + len(self.states)
+        found = list_findings(self.files, self.pairs, self.states)
+        n_problems = sum(len(lines) - 1 for lines in found)
+        return (
+            join_facts(
+                f"InspectionReport of {counted(n, 'file')}",
+                (
+                    "all valid" if self.is_sound else "not all valid",
+                    counted(n_problems, "problem") if n_problems else "no problems found",
+                ),
+            ),
+            "print() shows what was found, .files and .pairs have all numbers",
+        )
 
 
 def inspect(
     files: str | Path | Iterable[str | Path],
     *,
-    kind: str | None = None,
-    filter: Any = None,  # noqa: A002 - the field's word
+    kind: Role | None = None,
+    filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     train: str | Path | None = None,
     n_labels: int | None = None,
     labels: str | Path | None = None,
@@ -108,8 +143,7 @@ def inspect(
     UsageError
         An argument that is wrong.
     """
-    if kind not in {None, *KINDS}:
-        raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    check_kind(kind)
     paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
@@ -140,7 +174,8 @@ def _inspect(
     inspections = [inspect_one(path, kind=kind) for path in paths]
     may_be_truth = not inspections[0].is_joined
     if kind is None and len(paths) > 1 and may_be_truth and all(file.kind == "scores" for file in inspections):
-        inspections[0] = inspect_one(paths[0], kind="truth")  # lists can be either: the first is the truth, as in score
+        first = inspect_one(paths[0], kind="truth")  # lists can be either
+        inspections[0] = replace(first, why="the first of several files, as in score")
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,

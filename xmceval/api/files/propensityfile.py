@@ -39,7 +39,7 @@ def write_inverse_propensities(
     a: float | None = None,
     b: float | None = None,
     dataset: str | None = None,
-    counts: bool = False,
+    write_counts: bool = False,
     n_labels: int | None = None,
     force: bool = False,
     max_line: int = MAX_LINE,
@@ -61,7 +61,7 @@ def write_inverse_propensities(
         Constants of the propensity model; default those of `dataset`, else 0.55 and 1.5.
     dataset : str, optional
         Name of a public data set, for its A and B.
-    counts : bool
+    write_counts : bool
         Write the number of training rows of each label instead, for ``score(..., counts=dst, n_train=N)``.
     n_labels : int, optional
         The number of labels, where `train` does not declare it; default the largest label + 1.
@@ -84,7 +84,7 @@ def write_inverse_propensities(
         An unknown data set, constants outside the model, or a `dst` that exists without `force`.
     """
     training = count_training(train, n_labels=n_labels, max_line=max_line, threads=threads)
-    if counts:
+    if write_counts:
         write_numbers(dst, training.counts, force=force)
         return PropensityFile(training.counts.size, training.n_rows, warnings=training.warnings)
     write_numbers(dst, training.inverse(dataset, a, b), force=force)

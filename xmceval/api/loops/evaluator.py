@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from xmceval.api.loops.updates import NAME, add_batch, begin_state
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.saved.statefiles import write_state
@@ -68,6 +69,11 @@ class Evaluator:
     DataError
         Training labels, counts or pairs that are wrong.
 
+    See Also
+    --------
+    score : All rows at once.
+    merge : Of shards and saved states.
+
     Examples
     --------
     The same with tensors of PyTorch on any device:
@@ -95,10 +101,10 @@ class Evaluator:
         metrics: str | Iterable[str] | None = None,
         k: int | str | Iterable[int | str] | None = None,
         n_labels: int | None = None,
-        train: Any = None,
-        counts: Any = None,
+        train: MatrixLike | None = None,
+        counts: ArrayLike | str | Path | None = None,
         n_train: int | None = None,
-        inverse_propensities: Any = None,
+        inverse_propensities: ArrayLike | str | Path | None = None,
         max_weight: float | None = None,
         threads: int | None = None,
         **options: Any,
@@ -121,7 +127,7 @@ class Evaluator:
         self._accumulator, self._n_batches = Accumulator(state, threads), 0
         self._threads, self._lock = threads, threading.RLock()
 
-    def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> None:
+    def update(self, y_true: MatrixLike, y_score: MatrixLike, sample_weight: ArrayLike | None = None) -> None:
         """Add a batch of rows; after an error nothing of it was added.
 
         Parameters
@@ -160,13 +166,13 @@ class Evaluator:
         Warns
         -----
         XmcevalWarning
-            What a reader must know before trusting the numbers.
+            What puts the numbers in doubt; see `score`.
         """
         with self._lock:
             state = self._state
             check_filter(state)
             result = finish_state(state)
-        warn(result.warnings)
+        warn(result.doubts)
         return result
 
     def compute(self) -> Result:
@@ -174,7 +180,13 @@ class Evaluator:
         return self.result()
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
-        """Return the values of all rows so far as plain numbers, by names that loggers take; see `Result.flat`."""
+        """Return the values of all rows so far as plain numbers, by names that loggers take.
+
+        Parameters
+        ----------
+        sep : str
+            What stands for the ``@``; see `Result.flat`.
+        """
         return self.result().flat(sep=sep)
 
     def reset(self) -> None:
@@ -185,6 +197,16 @@ class Evaluator:
 
     def merge(self, other: Evaluator) -> Evaluator:
         """Add the rows of another Evaluator of the same configuration, and return this one.
+
+        Parameters
+        ----------
+        other : Evaluator
+            It is left as it is.
+
+        Returns
+        -------
+        Evaluator
+            This one.
 
         Raises
         ------
@@ -236,8 +258,13 @@ class Evaluator:
         with self._lock:
             return self._state.vector()
 
-    def from_state(self, state: Any) -> Evaluator:
+    def from_state(self, state: ArrayLike) -> Evaluator:
         """Return a new Evaluator of this configuration with the rows of a state, or of a sum of states.
+
+        Parameters
+        ----------
+        state : int64 array [size]
+            What `state` has returned, or a sum of such arrays.
 
         Raises
         ------
@@ -253,6 +280,11 @@ class Evaluator:
         As with ``torch.save``, a file of that name is replaced, so a loop may save after each epoch. It is replaced at
         once when the new one is complete: where the process is killed before, the old file is left as it was.
 
+        Parameters
+        ----------
+        path : path
+            The file to write.
+
         Raises
         ------
         DataError
@@ -265,6 +297,13 @@ class Evaluator:
     @classmethod
     def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:
         """Return the Evaluator that was saved to a file.
+
+        Parameters
+        ----------
+        path : path
+            A file of `save`, or of ``xmceval score --save-state``.
+        threads : int, optional
+            As of `Evaluator`.
 
         Raises
         ------

@@ -102,11 +102,12 @@ class Metric(torchmetrics.Metric):
         values = self._current().flat(sep=self._sep)
         return {name: torch.tensor(value, dtype=dtype, device=device) for name, value in values.items()}
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
         """Add a batch and return its own values; torchmetrics resets the state in between, which is no new epoch."""
         self._is_forward = True
         try:
-            return super().forward(*args, **kwargs)
+            values: dict[str, torch.Tensor] = super().forward(*args, **kwargs)
+            return values
         finally:
             self._is_forward = False
 

@@ -31,6 +31,7 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
     """Find propensities and filter, and return the state of no rows."""
     train = check_inputs(None, (), options)
     program = compile_program(options.measures)
+    options.refuse_groups(WHAT)
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
     _check_sources(options, program)
@@ -108,7 +109,7 @@ def _read_weights(state: State, sample_weight: Any, truth: BatchSource) -> Float
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows or 0, 'row')}; "
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows or 0, 'row')}; "
             "expected one weight per row"
         )
     wrong = np.flatnonzero(~((weights >= 0) & (weights <= greatest)))

@@ -46,7 +46,7 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
         warnings=(
             *state.warnings,
             *_weight_warnings(state),
-            *_check_dataset(options, sizes, is_filtered=terms.filter is not None),
+            *_check_dataset(options, sizes, terms),
             *warnings,
             *_removal_warnings(state),
         ),
@@ -77,10 +77,12 @@ def _find_sizes(terms: Terms, totals: Totals) -> Sizes:
     )
 
 
-def _check_dataset(options: Options, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
+def _check_dataset(options: Options, sizes: Sizes, terms: Terms) -> Iterator[str]:
     """Report where the data do not fit the data set that was named, or which they fit where none was."""
+    is_filtered = terms.filter is not None
     if options.dataset is None:
-        yield from hint_at_dataset(sizes)
+        propensities = terms.propensities
+        yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
     else:
         yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
 

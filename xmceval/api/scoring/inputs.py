@@ -32,7 +32,7 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
-from xmceval.rows.matrices.storage import PaddedLists, is_wide
+from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ShardedSource, shards_of
@@ -108,6 +108,7 @@ class Opener:
         if not isinstance(matrix, (str, Path)):
             matrix_source = as_scores(matrix, name, width.or_none)
             _check_lists(truth, matrix_source)
+            _check_ids(truth, matrix_source)
             return self._as_input(matrix_source)
         open_file = partial(
             open_scores,
@@ -146,6 +147,21 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
         raise DataError(
             f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.source.name} has "
             f"{counted(truth.source.n_labels or 0, 'label')}{hint_at_lists(truth)}"
+        )
+
+
+def _check_ids(truth: Input, scores: MatrixSource) -> None:
+    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids."""
+    are_integers = scores.is_exact and scores.dtype is not None and scores.dtype.kind in "iu"
+    pieces = truth.source.pieces if isinstance(truth.source, MatrixSource) else ()
+    if not are_integers or truth.source.n_labels is not None or not isinstance(pieces, Sequence):
+        return
+    n_columns = scores.n_labels or 0
+    largest = max((int(np.max(each.indices[:], initial=-1)) for each in pieces if isinstance(each, Csr)), default=-1)
+    if largest >= n_columns:
+        raise DataError(
+            f"{truth.source.name} has label {largest}, but {scores.name}, whose integers are read as scores, "
+            f"has {counted(n_columns, 'column')} (hint: pass n_labels if they are ids of labels)"
         )
 
 

@@ -60,21 +60,18 @@ def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a
     is_truth = truth is not None and (train is None or are_same(source, truth))
     if truth is not None and train is None:
         warnings.append(
-            "no training labels were passed: propensities come from the label frequencies of "
-            f"{truth.name} itself, and such values are not comparable with published ones "
+            f"propensities are estimated from {truth.name} itself: not comparable with published values "
             f"(hint: pass {argument('train', kind='FILE')})"
         )
     elif truth is not None and is_truth:
-        warnings.append(
-            f"the training labels are {truth.name} itself: such values are not comparable with published ones"
-        )
+        warnings.append(f"the training labels are {truth.name} itself: not comparable with published values")
     counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
     if train is not None:
         warnings.extend(source.warnings)
     if counts.n_rows < 3:
         warnings.append(
-            f"{source.name} has {counted(counts.n_rows, 'row')}: propensities are not defined below 3, "
-            "and the metrics that need them are left out"
+            f"{source.name} has {counted(counts.n_rows, 'row')}: too few for propensities, so the metrics "
+            "that need them are left out"
         )
         return PropensityLookup(width, None, training.notes, tuple(warnings))
     propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from numpy.typing import ArrayLike
 
 from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
@@ -20,33 +23,35 @@ from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Tie
 
 
 def score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike | Fused,
     *,
     k: int | str | Iterable[int | str] | None = None,
     metrics: str | Iterable[str] | None = None,
-    train: Any = None,
-    counts: Any = None,
+    train: MatrixLike | None = None,
+    counts: ArrayLike | str | Path | None = None,
     n_train: int | None = None,
-    inverse_propensities: Any = None,
+    inverse_propensities: ArrayLike | str | Path | None = None,
     dataset: str | None = None,
     a: float | None = None,
     b: float | None = None,
     n_labels: int | None = None,
-    labels: Any = None,
+    labels: str | Path | None = None,
     duplicates: Duplicates = "error",
     max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
     unscored: Unscored = "bottom",
     ties: Ties = "label",
     by_frequency: BinSpec | None = None,
+    by_group: Iterable[object] | Mapping[object, object] | str | Path | None = None,
     ceiling: bool = False,
     threshold: float | None = None,
-    sample_weight: Any = None,
-    row_ids: Any = None,
-    filter: Any = None,  # noqa: A002 - the field's word
+    sample_weight: ArrayLike | str | Path | None = None,
+    row_ids: Iterable[object] | str | Path | None = None,
+    filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
+    rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
@@ -113,6 +118,12 @@ def score(
         the most frequent on, or ascending training counts at which bins begin; in a list these may be a single one.
         ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
         the label-wise metrics within the bin.
+    by_group : sequence, mapping of ids or path, optional
+        The group of each row, such as its language: a sequence, an array, a column of pandas, or a file with one per
+        line; or the groups of ids, where rows have any, as a mapping or in lines of id and group. ``result.slices``
+        then has for each of at most 100 groups, in the order of their names, what `score` gives for its rows alone, but
+        that propensities are those of all rows. These values have intervals of their own, and do not add up to the
+        metric. Each group has totals of its own: metrics that count labels need so many times the memory.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional
@@ -132,6 +143,8 @@ def score(
         Remove those pairs from the truth too.
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
+    rows : bool
+        Hold the values of every row in memory, 8 bytes per row and metric: `result.rows` has them.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
     save_labels : path, optional
@@ -154,7 +167,7 @@ def score(
     Returns
     -------
     Result
-        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95 % interval.
+        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95% interval.
 
     Raises
     ------
@@ -166,7 +179,16 @@ def score(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers; also in ``result.warnings``.
+        What puts the numbers in doubt. ``result.warnings`` has it too, and says how instances without a true label, or
+        with too few predictions, were counted.
+
+    See Also
+    --------
+    score_all : Several systems on the same truth.
+    compare : Tests of their differences.
+    Evaluator : Batch by batch, as in a training loop.
+    precision_at_k, ndcg_at_k, psp_at_k : One metric as a float.
+    inspect : What may be wrong with files.
 
     Examples
     --------
@@ -187,6 +209,7 @@ def score(
     extras = choose_extras(
         *(options, systems),
         plots=check_plots(plots, has_pairs=False),
+        rows=rows,
         save_rows=save_rows,
         save_labels=save_labels,
         save_state=save_state,
@@ -195,7 +218,7 @@ def score(
     needs_counts = any(each.needs_counts for each in extras)
     setup = Setup.of(y_true, options, systems, needs_counts=needs_counts, max_weight=max_weight)
     [result] = score_systems(setup, systems, extras, progress=progress).results
-    warn(result.warnings)
+    warn(result.doubts)
     return result
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -17,9 +19,10 @@ from xmceval.scoring.options import Options, specs
 
 
 def score_all(
-    y_true: Any,
-    systems: Mapping[str, Any],
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
     *,
+    rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
@@ -34,6 +37,8 @@ def score_all(
         As in `score`.
     systems : mapping of str to matrix or path
         The scores of each system by name, each as in `score`.
+    rows : bool
+        Hold the values of every row, as in `score`: ``results["b"].rows`` has them.
     save_rows, save_labels : path, optional
         Write the values of every row there, or those of every label, as in `score`.
     plots : str or iterable of str
@@ -58,7 +63,13 @@ def score_all(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers.
+        What puts the numbers in doubt; see `score`.
+
+    See Also
+    --------
+    compare : The same with tests of the differences.
+    score : One system.
+    Results : Puts results that there are already into one table.
 
     Examples
     --------
@@ -75,8 +86,8 @@ def score_all(
         raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     kinds, chosen = check_plots(plots, has_pairs=False), Options.of(options)
-    extras = choose_extras(chosen, named, plots=kinds, save_rows=save_rows, save_labels=save_labels)
+    extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows, save_labels=save_labels)
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     results = Results(score_systems(setup, named, extras, progress=progress).results)
-    warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
+    warn(dict.fromkeys(line for each in results.values() for line in each.doubts))
     return results

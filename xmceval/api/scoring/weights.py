@@ -60,7 +60,7 @@ def read_weights(
     weights, name = take_numbers(values, "sample_weight", "row")
     if truth is not None and truth.n_rows is not None and weights.size != truth.n_rows:
         raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows, 'row')}; "
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows, 'row')}; "
             "expected one weight per row"
         )
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))

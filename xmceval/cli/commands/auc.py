@@ -11,7 +11,7 @@ from xmceval.cli.runner import long_work
 from xmceval.report.pictures import AUC, kinds_of
 
 
-@click.command("auc", short_help="Compute AUC and group AUC of a CSV of group,label,score.")
+@options.command("auc", short_help="Compute AUC and group AUC of a CSV of group,label,score.")
 @click.argument("file", type=options.FILE)
 @click.option(
     "--columns",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.messages import by_kind, say, say_written, warn
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
@@ -25,6 +26,8 @@ from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xmceval.api.benchmark.plan import Plan
     from xmceval.api.benchmark.running import Runner
     from xmceval.api.benchmark.store import Store
@@ -34,37 +37,42 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 
-@click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
+@options.command(
+    "benchmark",
+    reads_settings=False,  # its file has what it needs, so that all who have the file get the same
+    short_help="Score and compare systems on several data sets.",
+)
 @click.argument("file", type=options.FILE, default=FILE_NAME)
 @options.option(
     "--init",
     type=options.FILE,
     metavar="DIR",
-    help="Write DIR/benchmark.toml from the files of a folder, say what was taken for what, and score nothing.",
+    help="Write DIR/benchmark.toml for the files found in DIR, without scoring.",
 )
-@options.option("--force", is_flag=True, help="Score again what is kept; with --init: overwrite the file.")
-@options.option("--verify", is_flag=True, help="Read all files to see whether they changed.")
+@options.option("--force", is_flag=True, help="With --init: overwrite the file.")
+@options.option("--rescore", is_flag=True, help="Score everything again, even what has not changed.")
+@options.option("--verify", is_flag=True, help="Compare the content of files, not only sizes and times.")
 @options.option(
     "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
 )
-@options.option("--prune", is_flag=True, help="Remove kept results that FILE does not use.")
-@options.option("--history", is_flag=True, group="Output", help="Show what moved since when, and score nothing.")
+@options.option("--prune", is_flag=True, help="Remove kept results that FILE no longer uses.")
+@options.option("--history", is_flag=True, group="Output", help="Show how values changed over runs, without scoring.")
 @options.option("--since", metavar="DATE", group="Output", help="With --history: from this date on.")
 @options.option(
     *("-m", "metric"),
     metavar="METRIC",
     group="Output",
-    help="With --history or --plot: show this metric.  [default: the first at its largest cutoff]",
+    help="With --history or --plot: the metric to show.  [default: the first at its largest cutoff]",
 )
 @options.option(
-    "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
+    "--wins", is_flag=True, group="Output", help="Show on how many data sets each system beats each other one."
 )
 @options.option(
     "--pages",
     type=options.FILE,
     metavar="DIR",
     group="Output",
-    help="Write a leaderboard to this folder: index.html, and a report of each data set.",
+    help="Write a leaderboard: index.html, and a report of each data set.",
 )
 @fail_if_worse
 @options.threads
@@ -91,6 +99,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     if arguments["init"] is not None:
         _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
         return
+    _refuse_folder(file)
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
     pictures = Plots.of(plots, ())
     _check_flags(arguments["history"], plots)
@@ -117,14 +126,30 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
         click.echo(render_benchmark(form, found, layout), nl=False)
         pictures.write(found, arguments["metric"])
         for write in pages:
-            write(found)
+            *reports, index = sizes = write(found)
+            what = f"{index} and {counted(len(reports), 'report')}"
+            say_written(what, sum(sizes.values()), quiet=quiet)
         facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
 
 
-def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], None]]:
+def _refuse_folder(path: str) -> None:
+    """Refuse a folder in place of the file, with what was probably meant.
+
+    Raises
+    ------
+    UsageError
+        Always for a folder.
+    """
+    if os.path.isdir(path):
+        file = os.path.join(path, FILE_NAME)
+        meant = file if os.path.exists(file) else f"--init {path}, which writes one"
+        raise UsageError(f"{path}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
+
+
+def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], Mapping[Path, int]]]:
     """Yield what writes pages to a folder, if there is one, which is made before anything is scored."""
     if folder is not None:
         from xmceval.report.leaderboard.pagefiles import open_folder, write_pages
@@ -140,7 +165,7 @@ def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     context = click.get_current_context()
     others = {each.name or "" for each in context.command.params} - {"init", "force", "quiet"}
     if passed := passed_flags(context, others):
-        raise UsageError(f"{listed(passed)}: has no effect with --init")
+        raise UsageError(f"{listed(passed)} {'has' if len(passed) == 1 else 'have'} no effect with --init")
     with long_work(quiet):
         proposal = propose(folder, force=force)
     for line in (*proposal.lines, write_proposal(proposal)):
@@ -157,14 +182,16 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
     """
     context = click.get_current_context()
     if history:
-        without = {"plots", "pages", "force", "verify", "prune", "fail_if_worse", "dask"}
+        without = {"plots", "pages", "rescore", "verify", "prune", "fail_if_worse", "dask"}
         passed, what = passed_flags(context, without), "with"
     else:
         passed, what = passed_flags(context, {"since"}), "without"
+        if passed_flags(context, {"force"}):
+            raise UsageError("--force: has no effect without --init (hint: --rescore scores everything again)")
         if not plots and passed_flags(context, {"metric"}):
-            raise UsageError("-m: has no effect without --history or --plot (hint: metrics are named in the file)")
+            raise UsageError("-m has no effect without --history or --plot (hint: metrics are named in the file)")
     if passed:
-        raise UsageError(f"{listed(passed)}: has no effect {what} --history")
+        raise UsageError(f"{listed(passed)} {'has' if len(passed) == 1 else 'have'} no effect {what} --history")
 
 
 def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:
@@ -201,7 +228,7 @@ def _run(plan: Plan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benc
             return stack.enter_context(engine_of(dask))
 
         scorer = CellScorer(plan.testing, begin, watch=watch(quiet), unkept=unkept)
-        runner = Runner(plan.systems, scorer, store, force=arguments["force"], keeps_runs=dask is None)
+        runner = Runner(plan.systems, scorer, store, rescore=arguments["rescore"], keeps_runs=dask is None)
         stack.enter_context(progressbar.shown(quiet))
         found = run_plan(*(plan, runner, _line_writer(quiet)), gates=gates, layout=layout, prune=arguments["prune"])
     return found, runner

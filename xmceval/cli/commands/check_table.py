@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from xmceval.cli import options
+from xmceval.scoring.options import GROUPS
 
 
-@click.command("check-table", short_help="Find impossible values in a table of results.")
+@options.command("check-table", short_help="Find impossible values in a table of results.")
 @click.argument("file", type=options.FILE)
-@options.scoring_option("dataset", help="The public data set of the whole table, whose size bounds P@k.")
+@options.scoring_option("dataset", group=GROUPS[0], help="Public data set of the whole table, whose size bounds P@k.")
 @options.form
 def command(file: str, dataset: str | None, form: str) -> None:
     """Check FILE, a table of results, for values that contradict their definitions.

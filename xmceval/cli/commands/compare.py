@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xmceval.report.gates import Gate
 
 
-@click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
+@options.command("compare", short_help="Compare systems on the same truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)
@@ -62,8 +62,8 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     instances won, tied and lost, and a verdict in a sentence. The system named first is the baseline.
 
-    TRUTH and PREDS may be shards, as in xmceval score. Instead of them, files of --save-rows can be compared, whose
-    names contain .rows., and per-query files of other tools after --rows.
+    TRUTH and PREDS are as in xmceval score. Files that --save-rows wrote, with .rows. in their names, are compared
+    without TRUTH, and so are the per-query files of other tools, with --rows.
 
     \b
     Examples:
@@ -111,7 +111,7 @@ def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> N
         raise UsageError("CSV has differences only, without overlap or examples (hint: pass -o json)")
     if form in DRAWN and layout.settle(form).pairs is False and Details.of(arguments).needs_lists:
         raise UsageError(
-            f"-o {form} shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+            f"--overlap and --examples have no effect on -o {form} without the lists of pairs (hint: pass --pairs)"
         )
 
 

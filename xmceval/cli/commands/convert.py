@@ -12,11 +12,11 @@ from xmceval.cli.messages import say, warn
 from xmceval.cli.runner import long_work
 
 
-@click.command("convert", short_help="Write truth or predictions in another form.")
+@options.command("convert", short_help="Write truth or predictions in another form.")
 @click.argument("src", type=options.FILE)
 @click.argument("dst", type=options.FILE)
 @click.option("--to", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")
-@click.option("--truth", is_flag=True, help="Read SRC as truth if it could also be predictions.")
+@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of SRC.  [default: by content]")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row, best first.")
 @click.option(
     "--sort", "order", type=click.Choice(["score", "label"]), help="Order within each row.  [default: as in SRC]"

@@ -22,7 +22,7 @@ def parse_weights(_: click.Context, __: click.Parameter, value: str | None) -> l
         raise click.BadParameter(f"expected numbers between commas, got {value!r}") from None
 
 
-@click.command("fuse", short_help="Write the fused predictions of several systems.")
+@options.command("fuse", short_help="Write the fused predictions of several systems.")
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @click.argument("dst", type=options.FILE)
 @click.option("--by", type=click.Choice(RULES), default="score", show_default=True, help="How lists are fused.")

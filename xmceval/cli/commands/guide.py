@@ -25,15 +25,15 @@ ORDER = (
     "loops",
     "shards",
     "conventions",
+    "speed",
     "design",
 )
-GENERATED = ("metrics", "formats")  # from the tables of metrics and formats, when they are printed
 
 
 def find_topics() -> list[str]:
     """Return the names of the guides, in the order in which they are read."""
-    files = {name.removesuffix(".md") for name in list_resources(PACKAGE, FOLDER) if name.endswith(".md")}
-    return sorted(files | set(GENERATED), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    topics = [name.removesuffix(".md") for name in list_resources(PACKAGE, FOLDER) if name.endswith(".md")]
+    return sorted(topics, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
 def read_guide(topic: str) -> str:
@@ -49,10 +49,6 @@ def read_guide(topic: str) -> str:
         near = difflib.get_close_matches(topic.lower(), topics, 1) or [each for each in topics if topic in each][:1]
         hint = f"did you mean {near[0]}?" if near else "hint: xmceval guide lists them"
         raise UsageError(f"there is no guide {topic!r} ({hint}); expected one of {listed(topics)}")
-    if topic in GENERATED:
-        from xmceval.report.listings.guidelists import write_guide
-
-        return write_guide(topic)
     return read_resource(PACKAGE, f"{FOLDER}/{topic}.md")
 
 

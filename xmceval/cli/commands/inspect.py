@@ -10,7 +10,7 @@ from xmceval.cli import options
 from xmceval.cli.runner import long_work
 
 
-@click.command("inspect", short_help="Describe files and check whether they are valid.")
+@options.command("inspect", short_help="Describe files and check whether they are valid.")
 @click.argument("files", nargs=-1, required=True, type=options.FILE)
 @click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
 @click.option(

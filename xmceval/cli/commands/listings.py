@@ -17,7 +17,7 @@ def _listing(
 ) -> click.Command:
     """Make the command of a list: a shell completes `names`, `text` is its help."""
 
-    @click.command(name, help=text, short_help=short_help)
+    @options.command(name, help=text, short_help=short_help)
     @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(names))
     @options.form_option(forms)
     def command(names: tuple[str, ...], form: str) -> None:

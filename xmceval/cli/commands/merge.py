@@ -11,7 +11,7 @@ from xmceval.cli.messages import warn_of_results
 from xmceval.report.forms.registry import render
 
 
-@click.command("merge", cls=options.GroupedCommand, short_help="Merge the totals that separate jobs saved.")
+@options.command("merge", short_help="Merge the totals that separate jobs saved.")
 @click.argument("states", nargs=-1, required=True, type=options.FILE)
 @options.report_form
 @options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: the names in STATES]")
@@ -36,10 +36,10 @@ def command(
 ) -> None:
     """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
 
-    The values are the same bits as those of one run over all rows, whatever the order of STATES. They must be of the
-    same metrics, options, propensities and version of xmceval. Two states of the same rows are refused, and with
-    --shard also a missing one; states that seem to share at least 1 % of their rows are warned of. A quoted pattern
-    stands for the files that match.
+    The values are those of one run over all instances, to the last bit, in whatever order STATES are. All must have the
+    same metrics, options, propensities and version of xmceval. Two states of the same instances are refused, and with
+    --shard a missing one is too; states that seem to share 1% of their instances or more give a warning. A quoted
+    pattern stands for the files that match.
 
     \b
     Example:

@@ -12,13 +12,15 @@ from xmceval.cli.messages import say, warn
 from xmceval.cli.runner import long_work
 
 
-@click.command("propensity", short_help="Write the inverse propensities of training labels.")
+@options.command("propensity", short_help="Write the inverse propensities of training labels.")
 @click.argument("train", type=options.FILE)
 @click.argument("dst", type=options.FILE)
 @options.scoring_option("a")
 @options.scoring_option("b")
 @options.scoring_option("dataset")
-@click.option("--counts", is_flag=True, help="Write the training count of each label, for score --counts.")
+@click.option(
+    "--write-counts", is_flag=True, help="Write the training count of each label instead, for score --counts."
+)
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if TRAIN does not declare it."
 )

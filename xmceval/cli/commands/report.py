@@ -12,7 +12,7 @@ import click
 from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags, write_command
 from xmceval.cli.commands.compare import is_row_file
-from xmceval.cli.messages import say, warn_of_results
+from xmceval.cli.messages import say, say_written, warn_of_results
 from xmceval.cli.runner import find_inputs, watch
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
@@ -21,17 +21,19 @@ from xmceval.report.forms.layout import Layout
 from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import specs
 
+PAGE = "report.html"
 ENDINGS = (".html", ".htm")
 STDOUT = "-"
 NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not change the page
 
 
-@click.command("report", cls=options.GroupedCommand, short_help="Write a page of results, or of a comparison.")
+@options.command("report", short_help="Write an HTML page of results, or of a comparison.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.option(
     "--html",
-    required=True,
+    default=PAGE,
+    show_default=True,
     type=options.FILE,
     metavar="FILE",
     help="The page, which is replaced if it exists; - is standard output.",
@@ -63,16 +65,17 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 def command(html: str, title: str | None, open_it: bool, inspect: bool, **arguments: Any) -> None:
     """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
 
-    The page is self-contained: it needs no network, and JavaScript only adds sorting and filtering. It shows the main
-    finding, tables, pictures, values by label frequency, ranks within published results (--dataset), ties, ceilings,
-    overlaps, examples, what was found in the files, the definition of each metric, and the command that made it. The
-    same files and options give the same page.
+    The page is self-contained: it needs no network, and JavaScript only adds sorting, filtering and copying. It shows
+    the main finding, tables, pictures, values by label frequency, ranks within published results (--dataset), ties,
+    ceilings, overlaps, examples, what was found in the files, the definition of each metric, and the command that made
+    it. The same files and options give the same page.
 
     Pictures need matplotlib: pip install 'xmceval[plot]'.
 
     \b
-    Example:
-      xmceval report tst_X_Y.txt a.txt b.txt --train trn_X_Y.txt --html page.html
+    Examples:
+      xmceval report tst_X_Y.txt a.txt b.txt --train trn_X_Y.txt
+      xmceval report tst_X_Y.txt a.txt b.txt c.txt --against a --html page.html
     """
     context = click.get_current_context()
     _check_files([arguments["truth"], *arguments["preds"]], html, open_it)
@@ -97,6 +100,8 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
             )
         warn_of_results(arguments, page.results, () if page.comparison is None else page.comparison.warnings)
         write(page.text)
+    if html != STDOUT:
+        say_written(html, len(page.text.encode()), quiet=arguments["quiet"])
     if open_it and click.launch(Path(html).absolute().as_uri()):
         say(f"note: {html}: no browser found to open it")
 

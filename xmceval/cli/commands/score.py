@@ -16,7 +16,7 @@ from xmceval.report.forms.registry import render
 from xmceval.report.pictures import RESULTS
 
 
-@click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
+@options.command("score", short_help="Score predictions against the truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
@@ -40,7 +40,7 @@ from xmceval.report.pictures import RESULTS
     "--shard",
     group="Output",
     metavar="I/N",
-    help="With --save-state: this is shard I of N, so that merge finds missing ones.",
+    help="With --save-state: this is shard I of N, so that merge notices missing ones.",
 )
 @options.option(
     "--max-weight",
@@ -49,7 +49,7 @@ from xmceval.report.pictures import RESULTS
     metavar="W",
     help="With --save-state: the largest sample weight in any shard.",
 )
-@plot_options(RESULTS, "bins with --by-frequency, else curves")
+@plot_options(RESULTS, "bins with --by-frequency or --by-group, else curves")
 @options.dask
 @options.strict
 @options.quiet
@@ -57,14 +57,14 @@ from xmceval.report.pictures import RESULTS
 def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
     """Score PREDS, one file or NAME=FILE per system, against TRUTH.
 
-    TRUTH is in one of XMLRepository's text formats, lists of labels or of their names, fastText, JSON lines, npz, npy,
-    mat or qrels; PREDS are text with rows of idx:score, tab-separated pairs, ranked lists, JSON lines, npz, npy, mat, a
-    TREC run, or a pair NAME-labels.npy and NAME-scores.npy. All may be compressed (gz, xz, bz2, zst), one may be -,
-    standard input. The format is detected by content.
+    TRUTH has the true labels of each instance: text of XMLRepository, lists of labels or their names, fastText, JSON
+    lines, npz, npy, mat or qrels. PREDS have its predicted labels: text with idx:score, tab-separated pairs, ranked
+    lists, JSON lines, npz, npy, mat, a TREC run, or a pair NAME-labels.npy and NAME-scores.npy. The format is detected
+    by content; see xmceval formats. Files may be compressed (gz, xz, bz2, zst), and one may be -, standard input.
 
-    Shards are scored as one: a quoted pattern stands for the files that match, in natural order, and @LIST for the
-    files that it lists, one path per line. Each shard of TRUTH needs a shard of PREDS with as many rows, or one file
-    for all; formats may differ.
+    An input may be in shards, which are scored as one: a quoted pattern stands for the files that match, in natural
+    order, and @LIST for the files listed in LIST, one path per line. Each shard of TRUTH needs a shard of PREDS with as
+    many rows, or one file for all.
 
     \b
     Examples:

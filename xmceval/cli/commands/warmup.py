@@ -9,14 +9,14 @@ from xmceval.cli.runner import start
 from xmceval.errors import DataError, counted
 
 
-@click.command("warmup", short_help="Compile all kernels now, such as for a container image.")
+@options.command("warmup", short_help="Compile ahead of time, for example in a container image.")
 @options.quiet
 def command(quiet: bool) -> None:
-    """Compile all kernels, which other commands compile when they first need one.
+    """Compile ahead of time what other commands would compile when they first need it.
 
-    They are saved in NUMBA_CACHE_DIR, beside the package, or in the user's cache, whichever can be written first. It
-    takes some 20 seconds, or a second where all are saved already. In a Dockerfile, run it after the installation,
-    as the same user.
+    Compiled code is saved in NUMBA_CACHE_DIR, beside the package, or in the user's cache: the first of them that can
+    be written to. It takes about 20 seconds, or one second if all is saved already. In a Dockerfile, run it after the
+    installation, as the same user.
 
     \b
     Example:

@@ -12,8 +12,9 @@ from xmceval.files.arrays.mat5 import CscArrays, Variable, read_variables
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Opened, Request
+from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.matrices import MatrixSource, csr_source
-from xmceval.rows.matrices.storage import Csr, Dense
+from xmceval.rows.matrices.storage import Csr
 
 # Parts of the names by which a matrix is chosen from several, by role.
 _USUAL_NAMES = {"scores": ("score", "pred"), "truth": ("lbl", "label", "y", "gt", "truth")}

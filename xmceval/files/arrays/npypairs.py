@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, Fault, argument
+from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
@@ -19,9 +19,10 @@ from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORE
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import are_ranked_lists
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.storage import Dense, Matrix, PaddedLists
+from xmceval.rows.matrices.storage import Matrix, PaddedLists
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
@@ -115,6 +116,8 @@ def describe_missing(path: Path) -> str:
     if not _stem(path)[1]:
         is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
         hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+        if names_flags() and path.name.isdecimal():
+            hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
         return f"{path}: no such file{hint}"
     labels, scores = _find_pair(path)
     return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
@@ -373,13 +376,14 @@ class _NamedLists:
 
     def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:
         """Return the same for strings of a unicode dtype; an empty one is not unknown."""
+        from xmceval.files.text.words import PADDING
         from xmceval.kernels.text.lists import find_unicode
 
         width = words.dtype.itemsize // 4
         letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
         labels = np.empty(letters.shape[0], dtype=np.int64)
-        space = np.empty(4 * width + 1, dtype=np.uint8)
-        return labels, int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0
+        space = np.empty(4 * width + PADDING, dtype=np.uint8)
+        return labels, int(find_unicode(np.array(letters), *self.names.words.table, space, labels)) >= 0
 
     def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
         """Raise a fault for the first of `words` [n_rows, width] that is neither a name nor padding."""

@@ -9,6 +9,7 @@ import os
 import weakref
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -138,18 +139,23 @@ def combined_crc(runs: list[ByteRun]) -> int:
     """
     crcs = np.array([run.crc for run in runs], dtype=np.uint32)
     n_after = runs[-1].stop - np.array([run.stop for run in runs], dtype=np.int64)
-    power = X_TO_8
     for bit in range(int(n_after.max()).bit_length()):
-        crcs = np.where(n_after >> bit & 1, _times(power, crcs), crcs)
-        power = int(_times(power, np.array([power], dtype=np.uint32))[0])
+        crcs = np.where(n_after >> bit & 1, _times(_multiples(bit), crcs), crcs)
     return int(np.bitwise_xor.reduce(crcs))
 
 
-def _times(power: int, crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Multiply polynomials, uint32 [n], by one, modulo that of CRC-32."""
-    product, shifted = np.zeros_like(crcs), crcs
-    for bit in range(31, -1, -1):
-        if power >> bit & 1:
-            product = product ^ shifted
-        shifted = shifted >> np.uint32(1) ^ (shifted & np.uint32(1)) * np.uint32(POLYNOMIAL)
+@cache
+def _multiples(bit: int) -> NDArray[np.uint32]:
+    """Return x^(8 * 2^bit) times x^31, ..., x, 1, modulo the polynomial of CRC-32, uint32 [32]."""
+    power = X_TO_8 if bit == 0 else int(_times(_multiples(bit - 1), _multiples(bit - 1)[-1:])[0])
+    multiples = [power]
+    for _ in range(31):
+        multiples.append(multiples[-1] >> 1 ^ (multiples[-1] & 1) * POLYNOMIAL)
+    return np.array(multiples[::-1], dtype=np.uint32)
+
+
+def _times(multiples: NDArray[np.uint32], crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Multiply polynomials, uint32 [n], by the one that has these multiples."""
+    bits = crcs[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)
+    product: NDArray[np.uint32] = np.bitwise_xor.reduce(bits * multiples, axis=1)
     return product

@@ -69,7 +69,8 @@ ARRAYS = (
         ),
         {
             "AttentionXML": "results/NAME-labels.npy and -scores.npy; the labels are names, so pass --labels",
-            "LightXML": "results/NAME-labels.npy and -scores.npy, for Wikipedia-500K and Amazon-670K",
+            "LightXML": "results/NAME-labels.npy and -scores.npy, for Wikipedia-500K and Amazon-670K; ids are places "
+            "in the sorted set of all labels, or names with --labels",
         },
         "by the ending -labels.npy or -scores.npy",
         f"that both have one shape; {IDS}; that names are those of --labels",

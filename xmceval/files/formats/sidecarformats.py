@@ -32,7 +32,7 @@ BESIDE = (
     Format(
         "numbers",
         "",
-        ("--counts", "--inverse-propensities", "--weights"),
+        ("--counts", "--inverse-propensities", "--sample-weight"),
         "text of one number per line, or an npy array of one dimension",
         (Sample("inv_prop.txt", "1.25\n3.5\n2.75\n"),),
         {"XMLRepository": "inv_prop.txt", "napkinXC": "its inverse propensities", "DiSMEC++": "its label weights"},

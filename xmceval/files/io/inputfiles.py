@@ -182,8 +182,8 @@ def claim_pipe(path: Path) -> None:
             _pipes[key] = pipe
         pipe = _pipes[key]
     if pipe.is_claimed:
-        what = "standard input, -," if pipe.is_stdin else f"{path}: a pipe"
-        raise UsageError(f"{what} can be only one of the files")
+        what = "- is standard input, which" if pipe.is_stdin else f"{path}: a pipe"
+        raise UsageError(f"{what} can stand for one file only")
     pipe.is_claimed = True
 
 

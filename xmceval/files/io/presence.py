@@ -31,8 +31,8 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
     """
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if paths.count(STDIN) > 1:
-        raise UsageError("standard input, -, can be only one of the files")
-    option = "--shards, or " if names_flags() else ""
+        raise UsageError("- is standard input, which can stand for one file only")
+    option = "--shard-dirs, or " if names_flags() else ""
     hint = f" (hint: pass {option}a pattern such as 'shards/*', to take its files as shards)"
     hints = {path: hint if path in may_have_shards else "" for path in paths}
     faults = dict.fromkeys(fault for path, hint in hints.items() for fault in _find_faults(path, hint))

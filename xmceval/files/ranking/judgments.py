@@ -2,16 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from xmceval.files.io.streams import quote
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
 from xmceval.rows.block import Int64
 from xmceval.rows.rowids import RowIds
 
+if TYPE_CHECKING:
+    from xmceval.files.text.words import Words
 
-@dataclass(frozen=True)
+
+class LineColumns(NamedTuple):
+    """The columns of a kind of file; queries come first.
+
+    Attributes
+    ----------
+    names : str
+    document, value : int
+        Which columns they are.
+    has_header : bool
+        Whether the first line has the names; tabs then separate columns, not blanks.
+    """
+
+    names: str
+    document: int
+    value: int
+    has_header: bool = False
+
+    @property
+    def number(self) -> int:
+        """How many columns there are."""
+        return len(self.names.split())
+
+    @property
+    def role(self) -> str:
+        """What a value is, for messages."""
+        return f" as the {self.names.split()[self.value]} of {self.names!r}"
+
+    @property
+    def places(self) -> Int64:
+        """The columns as a kernel takes them."""
+        return np.array([0, self.document, self.value, self.number, self.has_header], dtype=np.int64)
+
+    def explain(self, text: bytes) -> str:
+        """Return what is wrong with a line that has other columns."""
+        words = text.split(b"\t" if self.has_header else None)
+        many = f"{len(words):,} columns: " if len(words) > self.number else ""
+        return f"expected {self.names!r}, found {many}{quote(text)}"
+
+
+QRELS, RUN = LineColumns("query 0 document grade", 2, 3), LineColumns("query Q0 document rank score tag", 2, 4)
+BEIR = LineColumns("query-id corpus-id score", 1, 2, has_header=True)
+
+
+@dataclass(frozen=True, eq=False)
 class Documents:
     """How documents become labels: by the names of --labels, as numbers, or by their places in a sorted list.
 
@@ -21,66 +70,73 @@ class Documents:
     ----------
     names : Names or None
         The label names, if any.
-    places : dict or None
-        The label of each document, if documents are neither label names nor numbers.
+    words : Words or None
+        The documents, if they are neither label names nor numbers: first the judged ones, then others as they come.
+    places : int64 array [n_judged]
+        The places of the judged ones in a sorted list, which are their labels; the number of another is its label.
     largest : int
         The largest of the judged documents, if they are numbers.
     """
 
     names: Names | None = None
-    places: dict[bytes, int] | None = None
+    words: Words | None = None
+    places: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     largest: int = -1
 
     @classmethod
-    def of(cls, judged: Iterable[bytes], names: Names | None) -> Documents:
+    def of(cls, judged: Words, names: Names | None) -> Documents:
         """Return how the judged documents become labels."""
         if names is not None:
             return cls(names)
-        distinct = set(judged)
-        if all(map(is_plain_number, distinct)):
-            return cls(largest=max(map(int, distinct), default=-1))
-        return cls(places={document: place for place, document in enumerate(sorted(distinct))})
+        numbers = judged.plain_numbers()
+        if (numbers >= 0).all():
+            return cls(largest=int(numbers.max(initial=-1)))
+        numbers[judged.in_order()] = np.arange(numbers.size)
+        return cls(words=judged, places=numbers)
 
     @property
     def meaning(self) -> str:
         """What the label of a document is, in words."""
         if self.names is not None:
             return "are label names"
-        return "are label ids" if self.places is None else "are numbered in sorted order"
+        return "are label ids" if self.words is None else "are numbered in sorted order"
 
-    def labels(self, documents: Iterable[bytes]) -> dict[bytes, int]:
-        """Return the label of each document; those that were not judged get labels beyond the others.
+    @property
+    def by_label(self) -> dict[int, bytes] | None:
+        """The documents by their labels, where these are not label names or numbers."""
+        return (
+            None
+            if self.words is None
+            else dict(zip(self.labels(self.words).tolist(), self.words.tolist(), strict=True))
+        )
+
+    def labels(self, documents: Words) -> Int64:
+        """Return the label of each document, int64 [n]; those that were not judged get labels beyond the others.
 
         Raises
         ------
         ValueError
             An unknown name.
         """
-        distinct = dict.fromkeys(documents)
         if self.names is not None:
-            named = {document: document.decode(errors="surrogateescape") for document in distinct}
-            unknown = next((name for name in named.values() if name not in self.names.labels), None)
-            if unknown is not None:
+            labels = self.names.words.find(documents.blob, documents.ends[:-1], documents.ends[1:])
+            if (labels < 0).any():
+                unknown = documents[int(np.argmin(labels))].decode(errors="surrogateescape")
                 raise ValueError(unknown_name(unknown[:40], self.names))
-            return {document: self.names.labels[name] for document, name in named.items()}
-        if self.places is not None:
-            return {document: self.places.setdefault(document, len(self.places)) for document in distinct}
-        labels = {document: int(document) for document in distinct if is_plain_number(document)}
-        beyond = max(self.largest, max(labels.values(), default=-1)) + 1
-        others = [document for document in distinct if document not in labels]
-        if beyond + len(others) > LARGEST_ID:
-            raise ValueError(f"{quote(others[0])} cannot be numbered beyond documents as large as {beyond - 1}")
-        return labels | {document: beyond + place for place, document in enumerate(others)}
-
-
-def is_plain_number(document: bytes) -> bool:
-    """Return whether a document is the id of a label, written without leading zeros."""
-    return (
-        document.isdigit()
-        and len(document) <= 19
-        and (document == b"0" or document[:1] != b"0")
-        and int(document) <= LARGEST_ID
-    )
+            return labels
+        if self.words is not None:
+            labels = self.words.number_all(documents).astype(np.int64)
+            is_judged = labels < self.places.size
+            labels[is_judged] = self.places[labels[is_judged]]
+            return labels
+        labels = documents.plain_numbers()
+        is_other = labels < 0
+        beyond, n_others = max(self.largest, int(labels.max(initial=-1))) + 1, int(np.count_nonzero(is_other))
+        if n_others and beyond + n_others > LARGEST_ID:
+            other = documents.tolist()[int(np.argmax(is_other))]
+            raise ValueError(f"{quote(other)} cannot be numbered beyond documents as large as {beyond - 1}")
+        labels[is_other] = beyond + np.arange(n_others)
+        return labels
 
 
 @dataclass(frozen=True)
@@ -112,4 +168,4 @@ class Judgments:
     @property
     def has_own_labels(self) -> bool:
         """Whether the labels are numbers that only this file gives to its documents."""
-        return self.documents is None or self.documents.places is not None
+        return self.documents is None or self.documents.words is not None

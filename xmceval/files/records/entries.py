@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, listed
+from xmceval.errors import DataError, counted
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.formats.format import Format
 from xmceval.files.opened import Opened, Request
@@ -48,7 +48,8 @@ def find_roles(names: Sequence[str], request: Request) -> Roles | None:
 def explain_columns(request: Request) -> str:
     """Return the names that columns may have, for a message."""
     value = "" if request.are_scores else ", which truth may lack"
-    return f"one of {listed(ROW_NAMES)}; one of {listed(LABEL_NAMES)}; one of {listed(VALUE_NAMES)}{value}"
+    rows, labels, values = (" or ".join(names) for names in (ROW_NAMES, LABEL_NAMES, VALUE_NAMES))
+    return f"{rows}; {labels}; {values}{value}"
 
 
 def open_entries(

@@ -186,7 +186,8 @@ def parse_columns(columns: str | Sequence[str | int]) -> tuple[str, ...]:
     distinct = {int(word) for word in words} if are_numbers else set(words)
     if not len(words) == len(distinct) == len(COLUMNS) or not all(words) or (are_numbers and 0 in distinct):
         raise UsageError(
-            f"columns must be three different names or numbers from 1 on, of {listed(COLUMNS)}, got {columns!r}"
+            f"{argument('columns')} must be three different names or positions (from 1), for {listed(COLUMNS)}, "
+            f"got {columns!r}"
         )
     return words
 

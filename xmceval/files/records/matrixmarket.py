@@ -15,8 +15,8 @@ from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.records.columns import Columns, are_whole, read_columns
 from xmceval.files.records.entries import open_entries
 from xmceval.rows.block import Float64
+from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.matrices import MatrixSource
-from xmceval.rows.matrices.storage import Dense
 
 SIGNATURE = b"%%matrixmarket"
 

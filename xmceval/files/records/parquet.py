@@ -49,7 +49,7 @@ def _read(path: Path, request: Request, file: Any) -> Opened:
     roles = find_roles(columns, request)
     if roles is None:
         found = ", ".join(columns[:10]) or "none"
-        raise DataError(f"{path}: expected columns {explain_columns(request)}; found {found}")
+        raise DataError(f"{path}: expected the columns {explain_columns(request)}; found {found}")
     names = [columns[place] for place in roles if place is not None]
     parts, first, used = list[tuple[NDArray[Any], ...]](), 0, None
     for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names):

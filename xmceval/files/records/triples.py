@@ -102,7 +102,7 @@ def _check_header(path: Path, filled: Sequence[tuple[int, bytes]], request: Requ
         is_header = len(fields) > 1 and not any(field.strip()[:1].isdigit() or not field.strip() for field in fields)
         if is_header and all(len(row) == len(fields) and row[0].strip(b' "').isdigit() for row in rows):
             raise DataError(
-                f"{path}:{number}: the header is {quote(header)}; expected columns {explain_columns(request)}"
+                f"{path}:{number}: the header is {quote(header)}; expected the columns {explain_columns(request)}"
             )
 
 

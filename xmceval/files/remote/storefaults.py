@@ -58,7 +58,7 @@ def explain(path: Address, error: BaseException, what: str = "read") -> DataErro
     if isinstance(error, NoAnswerError) or _has_name(error, ("timeout",)):
         return DataError(f"{path}: no answer within {PATIENCE:.0f} seconds (hint: check the address and the network)")
     if _is_nowhere(error):
-        return DataError(f"{path}: cannot be connected to ({text}) (hint: check the address and the network)")
+        return DataError(f"{path}: cannot connect ({text}) (hint: check the address and the network)")
     if status in _DENIED or isinstance(error, PermissionError) or _has_name(error, _CREDENTIALS):
         return DataError(f"{path}: access is denied ({text}) (hint: {_credentials_hint(path)})")
     if status in _MISSING or (status is None and isinstance(error, FileNotFoundError)):

@@ -9,8 +9,9 @@ import json
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -65,10 +66,11 @@ class KeptWriter:
 
 
 @contextmanager
-def open_kept_writer(path: Path) -> Iterator[KeptWriter]:
-    """Open a file for the values of rows of a run, which appears under its name when it is complete."""
-    with open_targets([path], force=True) as [file], closing(KeptWriter(file)) as writer:
-        yield writer
+def open_kept_writer(target: Path | BytesIO) -> Iterator[KeptWriter]:
+    """Open a file for the values of rows of a run, which appears under its name when it is complete; or memory."""
+    with ExitStack() as files:
+        file = target if isinstance(target, BytesIO) else files.enter_context(open_targets([target], force=True))[0]
+        yield files.enter_context(closing(KeptWriter(file)))
 
 
 @dataclass(frozen=True)
@@ -80,16 +82,14 @@ class KeptFile:
     archive : Archive
     opened : ZipFile
     meta : mapping
+    name : str
+        For messages: its path, or the system of content in memory.
     """
 
     archive: Archive
     opened: zipfile.ZipFile
     meta: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        """Its path, for messages."""
-        return str(self.archive.path)
+    name: str
 
     def array(self, name: str) -> NDArray[Any]:
         """Read an array, in the shape in which it was written."""
@@ -111,21 +111,22 @@ class KeptFile:
 
 
 @contextmanager
-def open_kept(path: Path) -> Iterator[KeptFile]:
-    """Open a file of kept rows.
+def open_kept(kept: Path | bytes, name: str = "") -> Iterator[KeptFile]:
+    """Open a file of kept rows, or the content of one, which has a name for messages.
 
     Raises
     ------
     DataError
         Another kind of file, or a damaged one.
     """
-    archive = Archive(to_path(path))
+    archive = Archive(Path(), kept) if isinstance(kept, bytes) else Archive(to_path(kept))
+    name = name if isinstance(kept, bytes) else str(kept)
     with archive.open() as opened:
         names = set(opened.namelist())
         meta = json.loads(archive.read_array(opened, "meta").tobytes()) if "meta.npy" in names else {}
         if meta.get("schema") != KEPT_SCHEMA:
-            raise DataError(f"{path}: has no kept values of rows under the schema {KEPT_SCHEMA}")
-        yield KeptFile(archive, opened, meta)
+            raise DataError(f"{name}: has no kept values of rows under the schema {KEPT_SCHEMA}")
+        yield KeptFile(archive, opened, meta, name)
 
 
 def _pack(values: Float64) -> NDArray[np.uint8]:

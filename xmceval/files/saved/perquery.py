@@ -112,7 +112,7 @@ def _wide(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
     """Read one column per measure, below a header; the first column names the row."""
     head = list(lines[0])
     if len(head) < 2 or all(_is_number(cell) for cell in head):
-        raise DataError(f"{path}: expected values of rows: a header, then a row name and one value per metric")
+        raise DataError(f"{path}: expected per-instance values: a header, then an id and one value per metric")
     values: dict[str, dict[str, float]] = {}
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(head):
@@ -132,7 +132,7 @@ def _make_table(path: Path, values: dict[str, dict[str, float]]) -> RowTable:
         if missing:
             raise DataError(f"{path}: row {row!r} has no value of {listed(missing)}")
     if not values:
-        raise DataError(f"{path}: no values of rows; expected query, measure and value")
+        raise DataError(f"{path}: no per-instance values; expected query, measure and value")
     array = np.ones((len(values), 1, len(metrics), 2))
     array[:, 0, :, 0] = [[of_row[name] for name in metrics] for of_row in values.values()]
     no_ideal = (False,) * len(metrics)

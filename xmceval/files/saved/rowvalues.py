@@ -60,7 +60,7 @@ def open_row_writer(path: str | Path, head: RowHead) -> Iterator[RowWriter]:
     UsageError
         Another ending, or a file that exists.
     """
-    path = check_new_file(path, WRITERS, "values of rows")
+    path = check_new_file(path, WRITERS, "per-instance values")
     with open_targets([path], force=False) as [file]:
         writer = WRITERS[path.suffix](file, head)
         try:
@@ -328,7 +328,7 @@ def _read_lines(path: Path, text: str) -> RowTable:
     try:
         lines = [[cell.strip() for cell in line] for line in reader if line and any(cell.strip() for cell in line)]
     except csv.Error as error:
-        raise DataError(f"{path}: cannot be read as CSV ({error}); expected values of rows") from None
+        raise DataError(f"{path}: cannot be read as CSV ({error}); expected per-instance values") from None
     if not lines:
         raise DataError(f"{path}: the file is empty")
     return (_read_csv if set(OWN_WORDS) <= set(lines[0]) else read_foreign)(path, lines)

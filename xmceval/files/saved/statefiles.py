@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, argument
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.files.writing.targets import open_targets
@@ -118,7 +118,7 @@ def _describe_other(content: bytes) -> str:
     """Describe what does not begin as a state does."""
     match = _HEAD.match(content)
     if match is None:
-        return "not a state of xmceval (hint: xmceval score --save-state and Evaluator.save write them)"
+        return f"not a state of xmceval (hint: score with {argument('save_state', kind='FILE')} writes one)"
     form, version = match[1].decode(), (match[2] or b"").decode()
     if form == FORM:
         return "the state is damaged or cut short (hint: save it again)"

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
-from xmceval.rows.block import Int64
-
-Bytes = NDArray[np.uint8]
 
 LARGEST_ID = 2**63 - 2  # the number above means that the number of labels is unknown
 
@@ -36,51 +31,38 @@ class Names:
     ----------
     source : str
         Where they come from, for messages.
-    blob, offsets, table : arrays
-        All names in UTF-8, one after the other; the offset of each; the slots of the hash table, -1 where free.
+    words : Words
+        The names, with a hash table over them.
     """
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
-        from xmceval.kernels.text.lists import index_names
+        from xmceval.files.text.words import PADDING, Words
 
-        self.source = source
-        self.offsets: Int64 = np.zeros(len(names) + 1, dtype=np.int64)
-        np.cumsum([len(name) for name in names], out=self.offsets[1:])
-        self.blob: Bytes = np.frombuffer(bytearray(b"".join(names) + b"\0"), dtype=np.uint8)
-        size = 16
-        while size < 2 * len(names):
-            size *= 2
-        self.table: Int64 = np.full(size, -1, dtype=np.int64)
-        same = np.full(2, -1, dtype=np.int64)
-        index_names(self.blob, self.offsets, self.table, same)
-        if same[0] >= 0:
-            name = names[int(same[0])].decode(errors="backslashreplace")[:40]
-            raise DataError(f"{source}: labels {same[0]} and {same[1]} have the same name, {name!r}; names must differ")
+        self.source, self.words = source, Words()
+        blob, ends = b"".join(names), np.cumsum([0, *map(len, names)])
+        numbers = self.words.number(np.frombuffer(blob + bytes(PADDING), dtype=np.uint8), ends[:-1], ends[1:])
+        if len(self) < len(names):
+            label = int(np.argmax(numbers != np.arange(len(names))))
+            name = names[label].decode(errors="backslashreplace")[:40]
+            raise DataError(
+                f"{source}: labels {numbers[label]} and {label} have the same name, {name!r}; names must differ"
+            )
 
     def __len__(self) -> int:
-        return self.offsets.size - 1
+        return len(self.words)
 
     def name_of(self, label: int) -> str | None:
         """Return the name of a label, None where it has none."""
-        if label >= len(self):
-            return None
-        start, stop = self.offsets[label : label + 2]
-        return self.blob[start:stop].tobytes().decode(errors="surrogateescape")
+        return self.words[label].decode(errors="surrogateescape") if label < len(self) else None
 
     @cached_property
     def labels(self) -> dict[str, int]:
         """The label of each name, for readers that have strings."""
-        blob, offsets = self.blob.tobytes(), self.offsets.tolist()
-        return {blob[a:b].decode(errors="surrogateescape"): i for i, (a, b) in enumerate(pairwise(offsets))}
+        return {name.decode(errors="surrogateescape"): label for label, name in enumerate(self.words.tolist())}
 
     def has_all(self, words: Iterable[bytes]) -> bool:
         """Return whether all words are names."""
         return all(word.decode(errors="surrogateescape") in self.labels for word in words)
-
-    @property
-    def arrays(self) -> tuple[Bytes, Int64, Int64]:
-        """The arrays that kernels take: uint8 [n_bytes + 1], int64 [n_names + 1] and int64 [n_slots]."""
-        return self.blob, self.offsets, self.table
 
 
 def read_names(path: str | Path) -> Names:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument
 from xmceval.files.io.chunks import PADDING, Chunk
 from xmceval.files.io.streams import quote
-from xmceval.files.sidecars.labelnames import Names, parse_label
+from xmceval.files.sidecars.labelnames import Names, parse_label, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
 FASTTEXT_PREFIX = b"__label__"
@@ -180,15 +180,21 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
 
 def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
     """Parse lists of label names; the kernel numbers the separators."""
-    from xmceval.kernels.text.lists import parse_names
+    from xmceval.kernels.text.lists import UNKNOWN_NAME, split_names
+    from xmceval.kernels.text.words import find_words
 
     names = region.names
     if names is None:  # such a file is not opened without names
         raise region.row_fault(0, f"has label names, not ids (hint: pass {argument('labels', kind='FILE')})")
-    rows, status = _room_for_labels(region, scratch), _status(scratch)
-    text = (region.chunk.text, region.start, region.stop)
-    parse_names(*text, separator, np.frombuffer(bytearray(prefix), dtype=np.uint8), *names.arrays, *rows, status)
-    _check_status(region, status)
+    rows = _room_for_labels(region, scratch)
+    begins, ends = (scratch.array(name, rows.indices.size, np.int64) for name in ("begins", "ends"))
+    start = np.frombuffer(bytearray(prefix), dtype=np.uint8)
+    split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
+    n = int(rows.indptr[region.n_rows])
+    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
+    if unknown >= 0:
+        row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
+        raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
@@ -255,24 +261,69 @@ def _fasttext_label(word: bytes, names: Names | None) -> int:
 
 
 def _parse_json(region: Region, scratch: Scratch) -> Rows:
-    """Parse JSON lines."""
+    """Parse JSON lines: by a kernel, and those where it stops in Python."""
     from xmceval.files.text.jsonlines import read_scores, read_truth
+    from xmceval.kernels.text.json import parse_json
 
     read = read_scores if region.are_scores else read_truth
-    return _parse_by_line(region, scratch, lambda line: read(line, region.names))
+    buffer, at = region.chunk.buffer, region.start
+    try:
+        memoryview(buffer)[at : region.stop].tobytes().decode()
+    except UnicodeDecodeError:
+        return _parse_by_line(region, scratch, lambda line: read(line, region.names))
+    rows, status = _room_for_labels(region, scratch), np.zeros(2, dtype=np.int64)
+    room = 0 if region.names is None else rows.indices.size
+    places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
+    rows.indptr[0] = found = 0
+    while at < region.stop:
+        at = parse_json(region.chunk.text, at, region.stop, region.are_scores, places, *rows, status)
+        row, n = status.tolist()
+        found = _find_names(region, rows, places, row, found)
+        if at < region.stop:
+            end = buffer.index(b"\n", at)
+            for label, value in _read_line(region, row, bytes(buffer[at:end]), lambda line: read(line, region.names)):
+                rows.indices[n], rows.values[n] = label, value
+                n += 1
+            rows.indptr[row + 1], at = n, end + 1
+            status[:] = row + 1, n
+            found = n
+    return rows
+
+
+def _find_names(region: Region, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
+    """Write labels for names from an entry on, of which the places in the text are given; return how many there are."""
+    stop = int(rows.indptr[n_rows])
+    named = first + np.flatnonzero(rows.indices[first:stop] < 0)
+    if region.names is None or not named.size:
+        return stop
+    labels = region.names.words.find(region.chunk.text, *places[:, named])
+    rows.indices[named] = labels
+    unknown = int(np.argmin(labels))
+    if labels[unknown] < 0:
+        begin, end = places[:, named[unknown]].tolist()
+        row = int(np.searchsorted(rows.indptr[: n_rows + 1], named[unknown], side="right")) - 1
+        raise region.row_fault(row, unknown_name(bytes(region.chunk.buffer[begin:end]).decode()[:40], region.names))
+    return stop
+
+
+def _read_line(
+    region: Region, row: int, line: bytes, read: Callable[[bytes], Iterator[tuple[int, float]]]
+) -> Iterator[tuple[int, float]]:
+    """Read a line in Python; `read` yields (label, value) or raises ValueError."""
+    try:
+        yield from read(line) if line.strip() else ()
+    except ValueError as error:
+        raise region.row_fault(row, str(error)) from None
 
 
 def _parse_by_line(region: Region, scratch: Scratch, read: Callable[[bytes], Iterator[tuple[int, float]]]) -> Rows:
-    """Parse line by line in Python; `read` yields (label, value) or raises ValueError."""
+    """Parse line by line in Python."""
     labels, values, ends = list[int](), list[float](), [0]
     text = bytes(region.chunk.buffer[region.start : region.stop])
     for row, line in enumerate(text.split(b"\n")[:-1]):
-        try:
-            for label, value in read(line) if line.strip() else ():
-                labels.append(label)
-                values.append(value)
-        except ValueError as error:
-            raise region.row_fault(row, str(error)) from None
+        for label, value in _read_line(region, row, line, read):
+            labels.append(label)
+            values.append(value)
         ends.append(len(labels))
     rows = scratch.rows(region.n_rows, len(labels))
     rows.indptr[:], rows.indices[:], rows.values[:] = ends, labels, values

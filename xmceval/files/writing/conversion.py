@@ -128,7 +128,7 @@ def _check_options(target: WrittenFormat, are_scores: bool, top: int | None, ord
     """Refuse a format that cannot hold the rows, and wrong values."""
     if target.name == "lists" and are_scores:
         raise UsageError(
-            f"lists of labels cannot hold scores (hint: pass {argument('truth', True)} if these are true labels)"
+            f"lists of labels cannot hold scores (hint: pass {argument('kind', 'truth')} if these are true labels)"
         )
     if target.name == "npy" and not are_scores:
         raise UsageError(f"a pair of npy files holds predictions, not truth (hint: pass {argument('to', 'npz')})")

@@ -83,10 +83,14 @@ def top_k(rows, ranking, space):
         begin, count = start, np.int64(0)  # with a literal the helper would be compiled twice
         while begin < stop:
             n, begin = _find_candidates(indices, scores, start, stop, begin, bound, labels, values, count)
+            falls = 1
+            for i in range(1, n):
+                falls += values[i] < values[i - 1]
+            n_compared = 0 if falls == n else n  # none where the scores fall, as those of ranked lists do
             for i in range(n):
                 label, score = labels[i], values[i]
-                place = 0
-                for j in range(n):
+                place = 0 if n_compared else i
+                for j in range(n_compared):
                     place += (values[j] > score) | ((values[j] == score) & (labels[j] < label))
                 if place < depth:
                     ranked[row, place], ranked_scores[row, place] = label, score

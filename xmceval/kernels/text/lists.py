@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, helper, kernel
-from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, line_end, parse_id
+from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, equal_mask, line_end, lowest_one, parse_id
+from xmceval.kernels.text.words import FREE, find_number, hash_word
 
 UNKNOWN_NAME = 8  # a code in status[1], beside those of any text
 
@@ -19,14 +20,12 @@ KINDS[COMMA] = SEPARATOR
 KINDS[[*b" \t\r"]] = SPACE
 KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
-TAB, RETURN = b"\t\r"
+TAB, RETURN, BLANK = b"\t\r "
 
 BLANKS, TABS, COMMAS = 0, 1, 2  # what separates names: blanks, tabs only, or blanks and commas
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U2, U6, U7, U10, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63))
-FNV_START, FNV_PRIME, MIX = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(32)
-FREE = -1
+U0, U1, U2, U6, U7, U10, U12, U63, U64 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63, 64))
 
 
 @kernel
@@ -84,65 +83,26 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
 
 
 @helper
-def _hash(text, begin, end):
-    code = FNV_START
-    for at in range(begin, end):
-        code = (code ^ np.uint64(text[at])) * FNV_PRIME
-    return code ^ code >> MIX
-
-
-if PLAIN:  # numpy warns of words that overflow
-
-    def _hash(text, begin, end):
-        code = int(FNV_START)
-        for byte in text[int(begin) : int(end)].tolist():
-            code = (code ^ byte) * int(FNV_PRIME) & (2**64 - 1)
-        return np.uint64(code ^ code >> int(MIX))
-
-
-@helper
-def _find(text, begin, end, blob, offsets, table):
-    """Return the slot of a name, or the free one where it belongs."""
-    mask = np.uint64(table.size) - U1
-    slot = _hash(text, begin, end) & mask
-    size = np.int64(end) - np.int64(begin)
-    while table[slot] != FREE:
-        name = table[slot]
-        if offsets[name + 1] - offsets[name] == size:
-            place = np.uint64(offsets[name])
-            at = begin
-            while at < end and text[at] == blob[place]:
-                at += U1
-                place += U1
-            if at == end:
-                break
-        slot = (slot + U1) & mask
-    return slot
+def _name_end(text, at, separator):
+    """Return the offset of the next byte that separates names or rows."""
+    while True:
+        mask = equal_mask(text, at, NEWLINE) | equal_mask(text, at, TAB)
+        if separator != TABS:
+            mask |= equal_mask(text, at, BLANK) | equal_mask(text, at, RETURN)
+        if separator == COMMAS:
+            mask |= equal_mask(text, at, COMMA)
+        if mask != U0:
+            return at + lowest_one(mask)
+        at += U64
 
 
 @kernel
-def index_names(blob, offsets, table, same):
-    """Insert all names into an empty hash table; `same` gets the first two labels that share a name, if any.
+def split_names(text, start, stop, separator, prefix, indptr, begins, ends, values):
+    """Find names between blanks, tabs or commas in each row; values fall from the length of the row to 1.
 
-    `blob` is uint8 [n_bytes + 1], `offsets` int64 [n_names + 1], `table` int64 [n_slots], `same` int64 [2].
+    With a `prefix`, names are what follows it in the words that begin with it, wherever they are in the row. `begins`
+    and `ends` are int64, `values` float64 [at least indptr[-1]].
     """
-    for name in range(offsets.size - 1):
-        begin, end = np.uint64(offsets[name]), np.uint64(offsets[name + 1])
-        slot = _find(blob, begin, end, blob, offsets, table)
-        if table[slot] != FREE:
-            same[0], same[1] = table[slot], name
-            return
-        table[slot] = name
-
-
-@kernel
-def parse_names(text, start, stop, separator, prefix, blob, offsets, table, indptr, indices, values, status):
-    """Parse rows of names between blanks, tabs or commas; values fall from the length of the row to 1.
-
-    With a `prefix`, names are the words that begin with it, wherever they are in the row.
-    """
-    status[0] = 0
-    status[1] = 0
     indptr[0] = 0
     at, end = np.uint64(start), np.uint64(stop)
     length = np.uint64(prefix.size)
@@ -153,10 +113,7 @@ def parse_names(text, start, stop, separator, prefix, blob, offsets, table, indp
             while KINDS[text[at]] == SPACE or (separator == COMMAS and text[at] == COMMA):
                 at += U1
             begin = at
-            while text[at] != NEWLINE and (text[at] != TAB if separator == TABS else KINDS[text[at]] != SPACE):
-                if separator == COMMAS and text[at] == COMMA:
-                    break
-                at += U1
+            at = _name_end(text, at, separator)
             last = at
             while last > begin and KINDS[text[last - U1]] == SPACE:
                 last -= U1
@@ -168,28 +125,20 @@ def parse_names(text, start, stop, separator, prefix, blob, offsets, table, indp
                     size += U1
                 if size < length:
                     continue
-            name = table[_find(text, begin + length, last, blob, offsets, table)]
-            if name == FREE:
-                status[1] = UNKNOWN_NAME
-                status[2] = np.int64(begin)
-                status[3] = np.int64(row)
-                status[4] = np.int64(last)
-                return int(row)
-            indices[n] = name
+            begins[n], ends[n] = np.int64(begin + length), np.int64(last)
             n += U1
         for entry in range(first, n):
             values[entry] = np.float64(n - entry)
         row += U1
         indptr[row] = np.int64(n)
         at = line_end(text, at)
-    return int(row)
 
 
 @kernel
-def find_unicode(letters, blob, offsets, table, space, labels):
+def find_unicode(letters, slots, ends, blob, space, labels):
     """Look up the labels of names in UTF-32 [n, width], padded with 0; -1 for unknown and for empty names.
 
-    `space` holds one name in UTF-8. Return the index of the first unknown name, or -1.
+    `space` holds one name in UTF-8, and PADDING bytes. Return the index of the first unknown name, or -1.
     """
     unknown = -1
     for i in range(letters.shape[0]):
@@ -217,7 +166,7 @@ def find_unicode(letters, blob, offsets, table, space, labels):
                 space[size + U2] = np.uint8(np.uint64(0x80) | (letter >> U6 & U63))
                 space[size + U2 + U1] = np.uint8(np.uint64(0x80) | (letter & U63))
                 size += U2 + U2
-        labels[i] = table[_find(space, U0, size, blob, offsets, table)] if size > U0 else FREE
+        labels[i] = find_number(space, U0, size, hash_word(space, U0, size), slots, ends, blob) if size > U0 else FREE
         if size > U0 and labels[i] == FREE and unknown < 0:
             unknown = i
     return unknown

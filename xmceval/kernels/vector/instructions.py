@@ -101,6 +101,16 @@ def compress(builder, text, at, mask, base, marks, stops, count):
 
 
 @make_instruction()
+def has_ones(builder, words, at, mask):
+    """Return whether any of 64 elements of an array from an offset on has a bit of a mask."""
+    item = words.type.pointee
+    kind = ir.VectorType(item, 64)
+    wanted = _broadcast(builder, mask if item == WORD else builder.trunc(mask, item), kind)
+    found = builder.icmp_unsigned("!=", builder.and_(load(builder, words, at, kind), wanted), ir.Constant(kind, None))
+    return builder.zext(builder.icmp_unsigned("!=", builder.bitcast(found, WORD), WORD(0)), WORD)
+
+
+@make_instruction()
 def word_at(builder, text, at):
     """Return eight bytes of an array."""
     return load(builder, text, at, WORD)

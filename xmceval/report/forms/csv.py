@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from xmceval.report.comparison import Comparison
 from xmceval.report.fields.field import Fields, record
 from xmceval.report.fields.lines import DIFFERENCES, VALUES, list_differences, list_values
-from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.forms.csvlines import write_lines, write_rows
+from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result
+from xmceval.report.sheet.model import Listing
 
 if TYPE_CHECKING:
     from xmceval.report.benchmark import Benchmark
@@ -34,6 +36,11 @@ def render_benchmark(benchmark: Benchmark) -> str:
     from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values, list_mean_ranks
 
     return _write(LINES, (*list_benchmark_values(benchmark), *list_mean_ranks(benchmark)))
+
+
+def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
+    """Write lists as they are shown to people, one below the other."""
+    return "\n".join(write_rows(each.rows) for each in listings)
 
 
 def _write(fields: Fields, lines: Iterable[Any]) -> str:

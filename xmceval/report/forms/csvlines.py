@@ -12,10 +12,13 @@ from typing import Any
 
 def write_lines(head: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> str:
     """Write lines as CSV with a head; what a line lacks is empty, so is a number that is none; lists are JSON."""
+    return write_rows([head, *([_write(line.get(name)) for name in head] for line in lines)])
+
+
+def write_rows(rows: Iterable[Sequence[str]]) -> str:
+    """Write rows of text as CSV."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_write(line.get(name)) for name in head] for line in lines)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 

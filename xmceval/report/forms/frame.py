@@ -14,12 +14,14 @@ from xmceval.report.fields.scorefields import FIGURE
 from xmceval.report.result import Result
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.report.benchmark import Benchmark
 
 TYPES = {"number": "float64", "integer": "Int64"}
 
 
-def make_frame(results: Sequence[Result], *, bins: bool = False) -> Any:
+def make_frame(results: Sequence[Result], *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per value of each system, indexed by metric, k and system.
 
     Raises
@@ -31,7 +33,7 @@ def make_frame(results: Sequence[Result], *, bins: bool = False) -> Any:
     return _build(VALUES, list_values(results), ["system"], columns, bins=bins)
 
 
-def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> Any:
+def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per difference, indexed by metric, k, system and baseline.
 
     Raises
@@ -43,7 +45,7 @@ def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> Any:
     return _build(DIFFERENCES, list_differences(comparison), ["system", "baseline"], columns, bins=bins)
 
 
-def make_benchmark_frame(benchmark: Benchmark, *, bins: bool = False) -> Any:
+def make_benchmark_frame(benchmark: Benchmark, *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per value, indexed by dataset, metric, k and system.
 
     Raises
@@ -65,7 +67,7 @@ def _build(
     *,
     bins: bool,
     outer: Sequence[str] = (),
-) -> Any:
+) -> DataFrame:
     """Build a frame in the order of its index: metrics and systems as they were passed, cutoffs ascending.
 
     The levels are in that order too, so that pandas finds lines quickly, and keeps it where it turns levels to columns.

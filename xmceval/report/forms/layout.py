@@ -50,11 +50,13 @@ class Layout:
     width : int
         Columns of the terminal, at which plain tables are wrapped.
     is_terminal : bool
-        Whether the output is a terminal; sentences are wrapped at its width only, so that elsewhere each is a line.
+        Whether the output is a terminal, at whose width sentences are wrapped; elsewhere only long ones are.
     is_styled : bool
         Whether it shows bold and underlined text.
     is_unicode : bool
         Whether it shows signs beyond ASCII.
+    has_conventions : bool
+        Whether it says how instances were counted, which a command writes to stderr.
 
     Raises
     ------
@@ -70,6 +72,7 @@ class Layout:
         low=0,
         high=MOST_PLACES,
         metavar="N",
+        is_setting=True,
     )
     percent: bool = option(
         True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
@@ -77,29 +80,39 @@ class Layout:
     intervals: bool | None = option(
         None,
         "Output",
-        "Show the 95% intervals, or leave them out.  [default: shown, of a benchmark where they fit; not in latex]",
+        "Show or hide 95% confidence intervals.  [default: shown where they fit, hidden in latex]",
         kind=bool,
         flags=("--intervals/--no-intervals",),
+        is_setting=True,
     )
     pairs: bool | None = option(
         None,
         "Output",
-        "Show the differences of pairs, and runs, or the table of systems alone.  [default: shown, but not in latex]",
+        "Show or hide what follows the table of systems: differences, runs, examples.  "
+        "[default: shown, hidden in latex]",
         kind=bool,
         flags=("--pairs/--no-pairs",),
+        is_setting=True,
     )
     transpose: bool = option(
-        False, "Output", "Systems as columns, metrics as lines; of a benchmark data sets as columns.", kind=bool
+        False,
+        "Output",
+        "Show systems as columns and metrics as rows; in a benchmark, data sets as columns.",
+        kind=bool,
+        is_setting=True,
     )
-    caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
-    label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
-    siunitx: bool = option(False, "Output", "LaTeX with S columns of siunitx.", kind=bool)
+    caption: str | None = option(None, "Output", "Caption of the LaTeX table, itself in LaTeX.", metavar="TEXT")
+    label: str | None = option(
+        None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
+    )
+    siunitx: bool = option(False, "Output", "Align LaTeX columns with siunitx.", kind=bool, is_setting=True)
     wins: bool = False
     is_verbose: bool = False
     width: int = WIDTH
     is_terminal: bool = False
     is_styled: bool = False
     is_unicode: bool = True
+    has_conventions: bool = False
 
     def __post_init__(self) -> None:
         if self.places is not None:
@@ -160,3 +173,4 @@ def _check_caption(caption: str) -> None:
 
 
 DEFAULT = Layout()
+ALONE = Layout(has_conventions=True)  # where nothing else says how instances were counted

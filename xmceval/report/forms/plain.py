@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width
+from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width, wrap_text
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Row, Sheet, split_columns
 
@@ -16,8 +16,10 @@ STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"
 GAP = 2  # blanks between columns
 INDENT = 2  # of lists
-NO_BREAK = "\u00a0"
+LONGEST = 110  # characters of a line of text where there is no terminal
+NO_BREAK, IN_FACT = "\u00a0", "\u2007"
 TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05
+INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are several in a line
 
 
 def draw(sheet: Sheet) -> str:
@@ -144,7 +146,7 @@ def _align_listing(listing: Listing, width: int) -> Iterator[str]:
     """Align the rows of a list; one with a head that is too wide is wrapped into blocks of columns."""
     rows = [tuple(map(clean, row)) for row in listing.rows]
     if not rows or not listing.has_head:
-        yield from align_columns(rows, right=listing.numeric)
+        yield from align_columns([each for row in rows for each in _wrap_last(row, rows)], right=listing.numeric)
         return
     widths = [GAP + max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
@@ -154,15 +156,29 @@ def _align_listing(listing: Listing, width: int) -> Iterator[str]:
         yield from align_columns([row for row in own if any(each.strip() for each in row[1:])], right=numeric)
 
 
+def _wrap_last(row: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Wrap the last cell of a row, such as a list of labels."""
+    *cells, last = row
+    room = LONGEST - INDENT - sum(GAP + max(text_width(each[i]) for each in rows) for i in range(len(cells)))
+    first, *rest = wrap_text(last, room)
+    yield (*cells, first)
+    yield from ((*("" for _ in cells), each) for each in rest)
+
+
 def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:
-    """Wrap lines at the width of a terminal; what continues one is indented."""
-    if not layout.is_terminal:
-        yield from map(clean, lines)
-        return
-    width = max(layout.width - indent, NARROWEST)
-    for line in lines:
-        joined = TOGETHER.sub(NO_BREAK, clean(line))
-        wrapped = textwrap.wrap(
-            joined, width, subsequent_indent=" " * INDENT, break_on_hyphens=False, break_long_words=False
-        )
-        yield from (each.replace(NO_BREAK, " ") for each in wrapped)
+    """Wrap lines at the width of a terminal; elsewhere only long ones, between facts. What continues is indented."""
+    for line in map(clean, lines):
+        if layout.is_terminal:
+            yield from _fill(line, max(layout.width - indent, NARROWEST))
+        else:
+            facts = _fill(INSIDE.sub(IN_FACT, line), LONGEST - indent)
+            yield from (each for fact in facts for each in _fill(fact.replace(IN_FACT, " "), LONGEST - indent))
+
+
+def _fill(line: str, width: int) -> list[str]:
+    """Break a line at blanks, but not within such as p < 0.05."""
+    joined = TOGETHER.sub(NO_BREAK, line)
+    filled = textwrap.wrap(
+        joined, width, subsequent_indent=" " * INDENT, break_on_hyphens=False, break_long_words=False
+    )
+    return [each.replace(NO_BREAK, " ") for each in filled]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
     from xmceval.report.result import Result
-    from xmceval.report.sheet.model import Listing
+    from xmceval.report.sheet.model import Listing, Sheet
 
-# Forms for people; each module has the functions draw(sheet) and draw_listings(listings, layout).
+# Forms for people; each module has the function draw(sheet).
 DRAWN: Mapping[str, str] = MappingProxyType(
     {
         "table": "xmceval.report.forms.plain",
@@ -26,7 +26,7 @@ DRAWN: Mapping[str, str] = MappingProxyType(
     }
 )
 # Forms for programs; each module has the functions render(results), render_comparison(comparison) and
-# render_benchmark(benchmark).
+# render_benchmark(benchmark). All modules but JSON have draw_listings(listings, layout) too.
 WRITTEN: Mapping[str, str] = MappingProxyType({"csv": "xmceval.report.forms.csv", "json": "xmceval.report.forms.json"})
 FORMS: Mapping[str, str] = MappingProxyType({**DRAWN, **WRITTEN})
 # Of notebooks: a fragment, which is no choice of ``-o``; the page of ``xmceval report`` is more than a form.
@@ -65,11 +65,17 @@ def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) 
     sheet = build_benchmark_sheet(benchmark, settled)
     if may_fit and sheet.has_intervals and (width := module.measure_width(sheet)) > layout.width:
         sheet = build_benchmark_sheet(benchmark, replace(settled, intervals=False))
-        hint = [f"intervals: pass {argument('intervals', True)}, or {width} columns"] if names_flags() else []
+        words = f"intervals would make the table {width} columns wide (hint: pass {argument('intervals', True)})"
+        hint = [words] if names_flags() else []
         sheet = replace(sheet, notes=(*sheet.notes, *hint))
     return str(module.draw(sheet))
 
 
+def render_sheet(form: str, sheet: Sheet) -> str:
+    """Write a sheet in one of the forms for people."""
+    return str(import_module(DRAWN[form]).draw(sheet))
+
+
 def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:
-    """Write lists, such as the catalogue of data sets, in one of the forms for people."""
-    return str(import_module(DRAWN[form]).draw_listings(listings, layout))
+    """Write lists, such as the catalogue of data sets, in one of the FORMS but JSON, or as html."""
+    return str(import_module(MODULES[form]).draw_listings(listings, layout))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from xmceval.errors import counted
@@ -15,7 +15,7 @@ from xmceval.report.forms.markup import Child, Markup, element, join, name
 from xmceval.report.leaderboard.acrosssections import show_across
 from xmceval.report.leaderboard.board import Board
 from xmceval.report.leaderboard.metrictables import draw_metric
-from xmceval.report.page.pageframe import frame_page
+from xmceval.report.page.pageframe import draw_contents, frame_page
 from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
 from xmceval.report.pictures import check_installed
 from xmceval.report.pictures.plottedvalues import deepest
@@ -57,12 +57,13 @@ def render_leaderboard(
     sections = [_show_metric(board, each) for each in benchmark.measures]
     shown = deepest(list(benchmark.measures))[0]
     main = [
-        _draw_choice(sections),
         element("div", [each.draw() for each in sections], id="results", data_shown=shown.name),
         [each.draw() for each in (_show_notes(board), _show_datasets(board)) if each is not None],
     ]
+    # Of several metrics a script shows one at a time.
+    choice = draw_contents("Metrics", sections, "choice") if len(sections) >= FEWEST_TO_CHOOSE else None
     n_datasets, n_systems = counted(len(benchmark.datasets), "data set"), counted(len(benchmark.systems), "system")
-    return frame_page(title or f"Benchmark: {n_datasets}, {n_systems}", _draw_header(benchmark, title), main)
+    return frame_page(title or f"Benchmark: {n_datasets}, {n_systems}", _draw_header(benchmark, title), choice, main)
 
 
 def _draw_header(benchmark: Benchmark, title: str | None) -> Markup:
@@ -77,15 +78,6 @@ def _draw_header(benchmark: Benchmark, title: str | None) -> Markup:
     ]
     heading = name(title) if title else "Benchmark"
     return element("header", element("h1", heading), element("p", " · ".join(facts), class_="about"))
-
-
-def _draw_choice(sections: Sequence[PageSection]) -> Markup | None:
-    """Draw links to the metrics, of which a script shows one at a time."""
-    if len(sections) < FEWEST_TO_CHOOSE:
-        return None
-    items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
-    heading = element("h2", "Metrics", id="choice-title")
-    return element("nav", heading, element("ul", items), class_="choice", aria_labelledby="choice-title")
 
 
 def _show_metric(board: Board, measure: Measure) -> PageSection:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.markup import Child, Markup, element, join, raw
+from xmceval.report.forms.markup import Child, Markup, element, join
 from xmceval.report.leaderboard.board import Board
-from xmceval.report.page.drawings import draw_svg
+from xmceval.report.page.drawings import draw_figure
 from xmceval.report.page.pageparts import draw_listing, write_sentence
 from xmceval.report.sheet.acrosslists import describe_reach, list_wins
 from xmceval.report.sheet.model import Listing
@@ -30,9 +30,9 @@ def show_across(board: Board, measure: Measure) -> Markup | None:
         return None
     drawn: list[Child] = []
     if across.nemenyi is not None:
-        svg = draw_svg("cd", one, prefix=f"cd-{board.benchmark.measures.index(measure)}")
-        caption = "Mean ranks; systems that a bar joins are not told apart (Nemenyi test, 5 %)."
-        drawn.append(element("figure", raw(svg), element("figcaption", caption)))
+        caption = "Mean ranks; systems that a bar joins are not told apart (Nemenyi test, 5%)."
+        anchor = f"cd-{board.benchmark.measures.index(measure)}"
+        drawn.append(draw_figure("cd", one, caption, anchor=anchor))
     sentences = _write_sentences(across, board.benchmark.systems)
     drawn += (element("p", write_sentence(each, board.names)) for each in sentences)
     if across.signed_ranks:

@@ -39,8 +39,13 @@ def open_folder(folder: str | Path) -> Path:
 
 def write_pages(
     benchmark: Benchmark, folder: str | Path, *, title: str | None = None, layout: Layout = DEFAULT
-) -> None:
+) -> dict[Path, int]:
     """Write ``index.html`` and a page for each data set with values; files of these names are replaced.
+
+    Returns
+    -------
+    dict of Path to int
+        The bytes of each page; the index is the last.
 
     Raises
     ------
@@ -60,6 +65,7 @@ def write_pages(
     # The index is last, so that it never leads to a page that is not there yet.
     pages[INDEX] = render_leaderboard(benchmark, title=title, layout=layout, reports=names)
     save_texts({folder / name: text for name, text in pages.items()})
+    return {folder / name: len(text.encode(errors="backslashreplace")) for name, text in pages.items()}
 
 
 def _render_report(dataset: DatasetOutcome, comparison: Comparison, layout: Layout) -> str:

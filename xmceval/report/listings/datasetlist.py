@@ -76,7 +76,7 @@ def _list_published(entry: Dataset) -> Listing:
         f"published results for {entry.name}, in percent",
         (("", *SHOWN), *map(_result_row, rows)),
         frozenset(range(1, len(SHOWN) + 1)),
-        (f"from {SOURCE}; other signs are footnotes there", *suspects),
+        (f"from {SOURCE}; signs other than {SUSPECT} are footnotes there", *suspects),
         has_head=True,
     )
 
@@ -130,7 +130,7 @@ def _list_results(rows: Sequence[Published], width: int) -> list[str]:
         return [NO_RESULTS]
     table = [("published (%)", *SHOWN), *(_result_row(row) for row in rows)]
     lines = [*align_columns(table, right=range(1, len(SHOWN) + 1)), ""]
-    lines.append(f"from {SOURCE}; other signs are footnotes there")
+    lines.append(f"from {SOURCE}; signs other than {SUSPECT} are footnotes there")
     suspects = [(row.method, row.suspect) for row in rows if row.suspect]
     if suspects:
         lines.extend([f"{SUSPECT} suspect values:", *(f"  {line}" for line in align_terms(suspects, width - 2))])

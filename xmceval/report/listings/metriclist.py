@@ -24,12 +24,12 @@ HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")
 # What the metrics of each family are computed from.
 INPUTS: Mapping[str, str] = MappingProxyType(
     {
-        "top-k": "the k best labels of a row",
-        "row": "all labels of a row, its whole list, or its first k ranks",
+        "top-k": "the k best labels of an instance",
+        "row": "all labels of an instance, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
-        "confusion": "decisions: labels with a score of at least --threshold",
-        "calibration": "the scores of the k best labels of a row, which must be probabilities",
-        "judged": "the predictions of a row, and the stored zeros of the truth",
+        "confusion": "decisions: labels with a score of at least the threshold",
+        "calibration": "the scores of the k best labels of an instance, which must be probabilities",
+        "judged": "the predictions of an instance, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",
     }
 )
@@ -48,13 +48,13 @@ UNSCORED_TIES = f"{UNORDERED_TIES}; labels without a score tie with each other, 
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "k": "the cutoff",
-        "n": "the number of true labels of the row",
+        "n": "the number of true labels of the instance",
         "w": "1 / propensity of the label",
         "d": "the discount of the rank",
         "D": "the sum of d over the first ranks: D(j) over the first j",
-        "ideal": "the best possible ranking of the row's true labels",
+        "ideal": "the best possible ranking of the instance's true labels",
         "g": "the grade of the label, 1 in binary truth, or with gain=exp 2^grade - 1",
-        "tp": "the number of cells (row, label) predicted and true",
+        "tp": "the number of cells (instance, label) predicted and true",
         "fp": "the number of cells predicted and not true",
         "fn": "the number of cells true and not predicted",
         "tn": "the number of cells neither predicted nor true",
@@ -164,7 +164,7 @@ def list_aliases(metric: Metric) -> list[str]:
 def describe_empty_rows(metric: Metric) -> str:
     """Describe the effect of a row without a true label."""
     if metric.left_out:
-        return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
+        return f"left out, like all instances where {metric.left_out}; the number of such instances is reported"
     norm = next(iter(metric.norms.values()))
     if metric.gain == "judgment":
         effect = "its judged labels count like those of any other"
@@ -195,7 +195,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         yield str(measure), measure.definition
     for symbol, meaning in explain_symbols([metric]):
         yield "where", f"{symbol} is {meaning}"
-    yield "over rows", _describe_averages(metric)
+    yield "overall", _describe_averages(metric)
     yield "from", _describe_input(metric)
     yield "range", f"{format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
     for line in _describe_options(metric):
@@ -224,9 +224,9 @@ def _describe_input(metric: Metric) -> str:
     if metric.family != "row":
         data = INPUTS[metric.family]
     elif metric.cutoff != "none":
-        data = "the first k ranks of a row"
+        data = "the first k ranks of an instance"
     else:
-        data = "all labels of a row" if metric.needs_labels else "the whole list of a row"
+        data = "all labels of an instance" if metric.needs_labels else "the whole list of an instance"
     return f"{data}, and the number of labels" if metric.needs_labels else data
 
 
@@ -279,7 +279,7 @@ def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:
 NORM = fields.record(
     "A norm.",
     formula=fields.text("How the value is computed with it."),
-    over=fields.text("How rows or labels are combined."),
+    over=fields.text("How instances or labels are combined."),
 )
 
 OPTION = fields.choice_of(
@@ -310,7 +310,7 @@ METRIC = fields.record(
     needs_labels=fields.flag("Whether the number of labels is needed."),
     mergeable=fields.flag("Whether its sums have a fixed size, so that loops and clusters can merge them."),
     cost=fields.text("Memory beyond that of the default metrics; empty where there is none to speak of."),
-    no_true_label=fields.text("The effect of a row without a true label.").of(describe_empty_rows),
+    no_true_label=fields.text("The effect of an instance without a true label.").of(describe_empty_rows),
     ties=fields.text("The effect of equal scores.").of(describe_ties),
     note=fields.text("Which tools agree, and where others differ."),
     aliases=fields.many("Other tools' names.", fields.text("A name, or a name and what it means.")).of(list_aliases),

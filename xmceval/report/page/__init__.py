@@ -19,9 +19,10 @@ from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
 from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
 from xmceval.report.page.pagecontent import PageContent
-from xmceval.report.page.pageframe import frame_page
+from xmceval.report.page.pageframe import draw_contents, frame_page
 from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
+from xmceval.report.page.winmatrix import draw_matrix
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
 
@@ -63,8 +64,9 @@ def render_page(
     check_installed()
     content = PageContent(results, comparison, evidence, layout)
     sections = [each for each in _build_sections(content) if each is not None]
-    main = [_draw_verdict(content), _draw_contents(sections), [each.draw() for each in sections]]
-    return frame_page(title or _name_all(content), _draw_header(content, title, index), main)
+    contents = draw_contents("On this page", sections)
+    main = [_draw_verdict(content), [each.draw() for each in sections]]
+    return frame_page(title or _name_all(content), _draw_header(content, title, index), contents, main)
 
 
 def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
@@ -104,19 +106,14 @@ def _name_all(content: PageContent) -> str:
 
 
 def _draw_verdict(content: PageContent) -> Markup:
-    """Draw what the page comes to, and whether there are warnings."""
+    """Draw what the page comes to in sentences and signs, and whether there are warnings."""
     sentences = write_headline(content.results, content.comparison, content.layout)
-    parts = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
+    parts: list[Child] = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
     if content.warnings:
         n_warnings = len(content.warnings)
         verb = "applies" if n_warnings == 1 else "apply"
         link = element("a", counted(n_warnings, "warning"), href="#files")
         parts.append(element("p", link, f" {verb} to these numbers.", class_="caution"))
+    parts.append(draw_matrix(content))
     heading = element("h2", "Verdict", id="verdict-title")
     return element("section", heading, parts, id="verdict", aria_labelledby="verdict-title")
-
-
-def _draw_contents(sections: Sequence[PageSection]) -> Markup:
-    items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
-    heading = element("h2", "On this page", id="contents-title")
-    return element("nav", heading, element("ul", items), aria_labelledby="contents-title")

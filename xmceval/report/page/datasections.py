@@ -6,32 +6,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xmceval.errors import counted
+from xmceval.errors import counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
-from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
-from xmceval.inspection.text import describe_order, describe_values
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
+from xmceval.report.listings.inspectionlist import list_files, list_pairs
 from xmceval.report.page.evidence import InputFile
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import (
+    MOST_LINES,
     PageSection,
     draw_bars,
     draw_facts,
     draw_lines,
     draw_listing,
+    fold,
     spaced,
     write_sentence,
 )
 from xmceval.report.result import Result, shared_lines
-from xmceval.report.sheet.model import MINUS, Listing
+from xmceval.report.sheet.model import Listing
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 
-PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
+MOST_DEFINITIONS = 2  # of some four lines, that are open at first
+MOST_HISTOGRAMS = 2  # of predictions
+PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training instances have the label."
 
 
 def describe_data(content: PageContent) -> PageSection | None:
@@ -54,15 +56,19 @@ def describe_data(content: PageContent) -> PageSection | None:
     parts = [draw_facts(facts.items()), _list_predictions(content.results)]
     histograms = [*_draw_histograms(content.evidence.files)]
     if histograms:
-        heading = element("h3", "How labels and predictions are spread")
-        parts += [heading, element("div", histograms, class_="histograms")]
+        parts += [element("h3", "How labels and predictions are spread"), *histograms]
     return PageSection("data", "Data", join(parts))
 
 
 def _list_predictions(results: Sequence[Result]) -> Markup:
     """List for each system its predictions, and the rows that have fewer than a cutoff."""
     cutoffs = list(dict.fromkeys(k for result in results for k, n in result.counts.short_rows.items() if n))
-    heads = ["System", "predictions", "per instance", *(f"rows with fewer than {k}" for k in cutoffs)]
+    heads = [
+        "System",
+        "predictions",
+        "per instance",
+        *(f"instances with {f'fewer than {k}' if k > 1 else 'none'}" for k in cutoffs),
+    ]
     filtered = any(result.filtered is not None for result in results)
     rows = []
     for result in results:
@@ -81,14 +87,25 @@ def _draw_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], 
 
 
 def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
+    """Draw those of the truth, then those of predictions, which are closed at first where there are many."""
+    of_kind: dict[str, list[Markup]] = {}
     for file in files:
-        called = name(to_path(file.path).name)
-        if file.kind == "truth":
-            what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
-            yield from _draw_spread([called, f": {what} per row"], ("labels", "rows"), file.per_row)
-            yield from _draw_spread([called, ": rows per label"], ("rows", "labels"), file.per_label)
-        else:
-            yield from _draw_spread([called, ": predictions per row"], ("predictions", "rows"), file.per_row)
+        of_kind.setdefault(file.kind, []).extend(_draw_spreads(file))
+    for kind, drawn in of_kind.items():
+        is_closed = kind != "truth" and len(drawn) > MOST_HISTOGRAMS
+        title = f"Predictions per instance: {counted(len(drawn), 'file')}"
+        if drawn:
+            yield fold(title, element("div", drawn, class_="histograms"), is_closed=is_closed)
+
+
+def _draw_spreads(file: FileInspection) -> Iterator[Markup]:
+    called = name(to_path(file.path).name)
+    if file.kind == "truth":
+        what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
+        yield from _draw_spread([called, f": {what} per instance"], ("labels", "instances"), file.per_row)
+        yield from _draw_spread([called, ": instances per label"], ("instances", "labels"), file.per_label)
+    else:
+        yield from _draw_spread([called, ": predictions per instance"], ("predictions", "instances"), file.per_row)
 
 
 def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
@@ -110,47 +127,22 @@ def describe_files(content: PageContent) -> PageSection | None:
     parts: list[Child] = []
     for title, lines in (("Warnings", content.warnings), ("Notes", notes)):
         if lines:
-            listed = draw_lines((isolate(line, content.names) for line in lines), "problems")
-            parts += [element("h3", title), listed]
+            drawn = draw_lines((isolate(line, content.names) for line in lines), "problems")
+            is_closed = title == "Notes" and len(lines) > MOST_LINES
+            parts += [element("h3", title), fold(counted(len(lines), "line"), drawn, is_closed=is_closed)]
     if evidence.files:
-        parts += [element("h3", "Each file"), _list_files(evidence.files)]
+        is_closed = len(evidence.files) > MOST_LINES
+        files = fold(
+            counted(len(evidence.files), "file"),
+            draw_listing(list_files(evidence.files), has_caption=False),
+            is_closed=is_closed,
+        )
+        parts += [element("h3", "Each file"), files]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
         heading = element("h3", "Do truth and predictions belong together?")
-        parts += [heading, draw_listing(_list_pairs(compared, content.layout))]
+        parts += [heading, draw_listing(list_pairs(compared, content.layout))]
     return PageSection("files", "Files and warnings", join(parts)) if parts else None
-
-
-def _list_files(files: Sequence[FileInspection]) -> Markup:
-    heads = ["File", "form", "rows", "labels", "entries", "values", "order of entries"]
-    rows = [
-        (
-            to_path(file.path).name,
-            file.description,
-            f"{file.n_rows:,}",
-            f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
-            f"{file.n_entries:,}",
-            " · ".join(describe_values(file)),
-            describe_order(file),
-        )
-        for file in files
-    ]
-    return _draw_table("What each file contains", heads, rows, (2, 3, 4))
-
-
-def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
-    title = (
-        "P@1 of the predictions as they are, with their rows in random order, and with all labels shifted by one"
-        f"{'; in percent' if layout.percent else ''}"
-    )
-    head = ("Predictions", "as they are", "rows in random order", f"labels {MINUS} 1", "labels + 1")
-    rows = []
-    for pair in pairs:
-        values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
-        cells = ("" if value is None else layout.share(value) for value in values)
-        rows.append((to_path(pair.scores).name, *cells))
-    line = "the first should be far above the others"
-    return Listing(title, (head, *rows), frozenset(range(1, 5)), (line,), has_head=True)
 
 
 def show_definitions(content: PageContent) -> PageSection:
@@ -158,7 +150,9 @@ def show_definitions(content: PageContent) -> PageSection:
     groups: dict[str, list[Measure]] = {}
     for figure in content.results[0].figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
-    return PageSection("definitions", "Definitions", draw_facts(map(_define, groups.values()), "definitions"))
+    facts = draw_facts(map(_define, groups.values()), "definitions")
+    title = [listed(list(groups)), ": formulas and sources"]
+    return PageSection("definitions", "Definitions", fold(title, facts, is_closed=len(groups) > MOST_DEFINITIONS))
 
 
 def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
@@ -185,7 +179,9 @@ def describe_provenance(content: PageContent) -> PageSection:
         lines.append(PROPENSITY)
     parts: list[Child] = [draw_facts(facts.items()), draw_lines(lines)]
     if evidence.inputs:
-        parts += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
+        is_closed = len(evidence.inputs) > MOST_LINES
+        files = fold(counted(len(evidence.inputs), "file"), _list_inputs(evidence.inputs), is_closed=is_closed)
+        parts += [element("h3", "Input files"), files]
     if evidence.command:
         parts += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
     return PageSection("provenance", "Provenance", join(parts))

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, counted, listed
 from xmceval.report.benchmark import Benchmark
 from xmceval.report.comparison import Difference
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.markup import Markup, element, join, raw, text
+from xmceval.report.forms.markup import Markup, element, join, name, raw, text
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageSection
-from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
+from xmceval.report.pictures import COMPARISON, KINDS, check, draw_panels, to_svg
 from xmceval.report.pictures.plottedvalues import Subject, deepest
 from xmceval.report.result import Result
 from xmceval.scoring.per_label.labelgain import LabelGain
 
-SPACE = re.compile(r"\s+")  # of which matplotlib writes much
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def show_pictures(content: PageContent) -> PageSection | None:
@@ -32,15 +33,33 @@ def _draw_figures(content: PageContent) -> Iterator[Markup]:
         subject = content.comparison if entry.subject == COMPARISON else content.results
         if subject is None or not _has_something(kind, content.results, subject):
             continue
-        svg = draw_svg(kind, subject, prefix=kind)
         finding = FINDINGS[kind](content) if kind in FINDINGS else ""
         caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
-        yield element("figure", raw(svg), element("figcaption", text(caption)), id=f"picture-{kind}")
+        yield draw_figure(kind, subject, caption, anchor=f"picture-{kind}")
 
 
-def draw_svg(kind: str, subject: Subject | Benchmark, *, prefix: str) -> str:
-    """Draw a picture as an svg element of a page, in which no other has ids with this prefix."""
-    return SPACE.sub(" ", to_svg(draw(kind, subject), prefix=prefix)).replace("<svg ", '<svg class="picture" ', 1)
+def draw_figure(kind: str, subject: Subject | Benchmark, caption: str, *, anchor: str) -> Markup:
+    """Draw a picture whose panels stand side by side or below each other, as a page has room."""
+    panels = draw_panels(kind, subject)
+    keys = [
+        element("li", raw(_write_svg(key, f"{anchor}-key{i}")), name(words))
+        for i, (words, key) in enumerate(panels.keys)
+    ]
+    drawn = [raw(_write_svg(each, f"{anchor}-{i}")) for i, each in enumerate(panels.pictures)]
+    note = f" {panels.note[0].upper()}{panels.note[1:]}." if panels.note else ""
+    return element(
+        "figure",
+        element("ul", keys, class_="keys") if keys else None,
+        drawn,
+        element("figcaption", text(caption + note)),
+        id=anchor,
+        class_=f"beside{panels.beside}",
+        aria_label=panels.text,
+    )
+
+
+def _write_svg(figure: Figure, prefix: str) -> str:
+    return to_svg(figure, prefix=prefix).rstrip()
 
 
 def _has_something(kind: str, results: Sequence[Result], subject: Subject) -> bool:
@@ -102,7 +121,8 @@ def _find_in_rows(content: PageContent) -> str:
     densities = () if content.comparison is None else content.comparison.densities
     measure = deepest([each.measure for each in densities])[0]
     return " ".join(
-        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'row')}, worse in {each.losses or 0:,}."
+        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'instance')}, "
+        f"worse in {each.losses or 0:,}."
         for each in _list_differences(content)
         if each.measure == measure and each.wins is not None
     )
@@ -117,7 +137,7 @@ def _find_in_gain(content: PageContent) -> str:
 def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
     is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
     shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
-    all_labels, rare = (f"{layout.share(share)}{' %' if layout.percent else ''}" for share in shares)
+    all_labels, rare = (f"{layout.share(share)}{'%' if layout.percent else ''}" for share in shares)
     return (
         f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
     )

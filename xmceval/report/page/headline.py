@@ -9,8 +9,9 @@ from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.markup import Markup, element, join, name, text
+from xmceval.report.forms.markup import Child, Markup, element, join, name, text
 from xmceval.report.page.systemranking import SystemRanking
+from xmceval.report.pictures.plottedvalues import deepest
 from xmceval.report.result import Result
 from xmceval.report.sheet.systemtable import join_cutoffs
 from xmceval.report.sheet.verdicts import describe_few, describe_p, describe_size
@@ -18,7 +19,6 @@ from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 
 MOST_VALUES = 4  # metrics in the sentence on one system
-MOST_SYSTEMS = 5  # that are compared with a baseline in a sentence each
 
 
 def write_headline(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> list[Markup]:
@@ -43,16 +43,15 @@ def write_headline(results: Sequence[Result], comparison: Comparison | None, lay
         pair = (other, system) if len(worse) > len(better) else (system, other)
         return [_describe_pair(ranking, *pair, layout), *_list_metrics(ranking, *pair)]
     if against is not None:
-        return [*_describe_all_against(ranking, against, layout)]
-    return [*_describe_best_of_all(ranking, layout), *_describe_leads(ranking)]
+        return [_describe_best_against(ranking, against, layout), _count_all(ranking, layout, against)]
+    return [_describe_best_of_all(ranking), _count_all(ranking, layout)]
 
 
 def _describe_one(result: Result, figures: Iterable[Figure], layout: Layout) -> Markup:
-    """Write the values of one system: of each metric the one at its first cutoff."""
-    firsts: dict[str, Figure] = {}
-    for figure in figures:
-        firsts.setdefault(figure.measure.head, figure)
-    values = [_describe_value(each, layout) for each in list(firsts.values())[:MOST_VALUES]]
+    """Write the values of one system: of each metric the one at its largest cutoff."""
+    figures = list(figures)
+    largest = deepest([each.measure for each in figures])[:MOST_VALUES]
+    values = [_describe_value(each, layout) for each in figures if each.measure in largest]
     n_rows = counted(result.counts.n_instances, "instance")
     return join([_strong(result.name), " has ", _enumerate(values), f" on {n_rows}."])
 
@@ -73,12 +72,12 @@ def _describe_value(figure: Figure, layout: Layout) -> Markup:
     measure, estimate = figure.measure, figure.estimate
     interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
     number = element("strong", layout.format(measure, estimate.value))
-    shown = interval.replace("±", " ± ") if "±" in interval else f" ({interval})" if interval else ""
-    return element("span", f"{figure.name} ", number, shown, _percent(measure, layout), class_="value")
+    margin, ends = (interval.replace("±", " ± "), "") if "±" in interval else ("", interval and f" ({interval})")
+    return element("span", f"{figure.name} ", number, margin, _percent(measure, layout), ends, class_="value")
 
 
 def _percent(measure: Measure, layout: Layout) -> str:
-    return "\N{NO-BREAK SPACE}%" if measure.metric.unit == "share" and layout.percent else ""
+    return "%" if measure.metric.unit == "share" and layout.percent else ""
 
 
 def _enumerate(parts: Sequence[Markup]) -> Markup:
@@ -127,9 +126,11 @@ def _describe_pair(ranking: SystemRanking, system: str, other: str, layout: Layo
             ["No difference between ", first, " and ", second, f" was detected on any of {number} metrics; ", size, "."]
         )
     words, most, least = ("better", better, worse) if len(better) >= len(worse) else ("worse", worse, better)
-    opposite = f" and {'worse' if most is better else 'better'} on {len(least)}" if least else ""
-    number, size = _count_metrics(len(most), ranking), _describe_largest(most, " by ", layout)
-    return join([first, f" is {words} than ", second, f" on {number}{opposite}; ", size, "."])
+    head = [first, f" is {words} than ", second, f" on {_count_metrics(len(most), ranking)}"]
+    if not least:
+        return join([*head, "; ", _describe_largest(most, " by ", layout), "."])
+    opposite = f" and {'worse' if most is better else 'better'} on {len(least)}"
+    return join([*head, _describe_most(most, layout), opposite, _describe_most(least, layout), "."])
 
 
 def _count_metrics(number: int, ranking: SystemRanking) -> str:
@@ -138,11 +139,23 @@ def _count_metrics(number: int, ranking: SystemRanking) -> str:
 
 
 def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout) -> Markup:
-    """Write the largest of some differences; of those in points, where there are such."""
-    shares = [each for each in differences if each.measure.metric.unit == "share"]
-    largest = max(shares or differences, key=lambda each: abs(each.difference))
+    """Write the largest of some differences, and its p."""
+    largest = _find_largest(differences)
     size, few = element("strong", describe_size(largest, layout, "\N{NO-BREAK SPACE}")), describe_few(largest)
     return join([f"largest: {largest.measure}{by}", size, f" ({describe_p(largest)}{few and f'; {few}'})"])
+
+
+def _describe_most(differences: Sequence[Difference], layout: Layout) -> Markup:
+    """Write, in parentheses, on which metric the systems differ most in one direction, and by how much."""
+    largest = _find_largest(differences)
+    size, few = element("strong", describe_size(largest, layout, "\N{NO-BREAK SPACE}")), describe_few(largest)
+    return join([f" (most on {largest.measure}, by ", size, f", {describe_p(largest)}{few and f', {few}'})"])
+
+
+def _find_largest(differences: Sequence[Difference]) -> Difference:
+    """Return the largest of some differences; of those in points, where there are such."""
+    shares = [each for each in differences if each.measure.metric.unit == "share"]
+    return max(shares or differences, key=lambda each: abs(each.difference))
 
 
 def _list_metrics(ranking: SystemRanking, system: str, other: str) -> Iterator[Markup]:
@@ -161,56 +174,62 @@ def _list_metrics(ranking: SystemRanking, system: str, other: str) -> Iterator[M
     yield join([piece for i, part in enumerate(parts) for piece in ("; " if i else "", *part)] + ["."])
 
 
-def _describe_all_against(ranking: SystemRanking, baseline: str, layout: Layout) -> Iterator[Markup]:
-    """Write how each system compares with the baseline, the one that is better on most metrics first."""
-    scores = {}
-    for system in ranking.names:
-        if system != baseline:
-            better, worse, _ = ranking.split(system, baseline)
-            scores[system] = len(better) - len(worse)
-    order = sorted(scores, key=lambda system: -scores[system])
-    yield from (_describe_pair(ranking, system, baseline, layout) for system in order[:MOST_SYSTEMS])
-    n_more = len(order) - MOST_SYSTEMS
-    if n_more > 0:
-        verb = "is" if n_more == 1 else "are"
-        yield join([f"{counted(n_more, 'more system')} {verb} compared with ", name(baseline), " below."])
+def _describe_best_against(ranking: SystemRanking, baseline: str, layout: Layout) -> Markup:
+    """Write how the system that is better than the baseline on most metrics compares with it, if there is one."""
+    found = {each: ranking.split(each, baseline) for each in ranking.names if each != baseline}
+    nets = {system: len(better) - len(worse) for system, (better, worse, _) in found.items()}
+    best = max(nets, key=lambda system: nets[system])
+    if nets[best] > 0:
+        return _describe_pair(ranking, best, baseline, layout)
+    has_wins = any(better for better, _, _ in found.values())
+    rest = " on more metrics than worse." if has_wins else f" on any of {len(ranking.measures)} metrics."
+    return join([f"None of the {len(found)} other systems was found to be better than ", _strong(baseline), rest])
 
 
-def _describe_best_of_all(ranking: SystemRanking, layout: Layout) -> Iterator[Markup]:
-    """Write which system is better than each other one on the most metrics, and where its lead is largest."""
+def _describe_best_of_all(ranking: SystemRanking) -> Markup:
+    """Write which system is better than each other one on the most metrics, or which has the best value on the most."""
+    n_all = len(ranking.measures)
     leads = {system: ranking.leads_over_all(system) for system in ranking.names}
     best = max(ranking.names, key=lambda system: len(leads[system]))
-    n_others = len(ranking.names) - 1
     if not leads[best]:
-        yield text(f"No system is better than each of the others on any of {len(ranking.measures)} metrics.")
-        return
+        led = [(name(system), len(own)) for system, own in ranking.group_by_leader(ranking.measures).items()]
+        most: list[Child] = ["; ", led[0][0], f" has the best value on {led[0][1]}"] if led else []
+        return join([f"No system was found to be better than every other one on any of {n_all} metrics", *most, "."])
+    is_worse = any(ranking.split(best, other)[1] for other in ranking.names if other != best)
     number = _count_metrics(len(leads[best]), ranking)
-    size = _describe_largest(leads[best], " by ", layout)
-    words = f" is better than each of the other {n_others} systems on {number}; over the next one, "
-    yield join([_strong(best), words, size, "."])
+    never = "" if is_worse or len(leads[best]) == n_all else ", and was found worse on none"
+    return join([_strong(best), f" is better than every other system on {number}{never}."])
+
+
+def _count_all(ranking: SystemRanking, layout: Layout, against: str | None = None) -> Markup:
+    """Write how many of the differences that were tested were detected, and which is the largest of them."""
+    tested = [each for each in ranking.differences if each.p is not None]
+    detected = [each for each in tested if each.is_detected]
+    of = [" from ", name(against)] if against else []
+    pairs = counted(len({(each.system, each.baseline) for each in tested}), "pair")
+    measures = counted(len({each.measure for each in tested}), "metric")
+    number = f"{len(detected):,}" if detected else "none"
+    words = [f"In all, {number} of {counted(len(tested), 'difference')}", *of, " ", _was(len(detected)), " detected"]
+    size = ["; ", _describe_largest_of_all(detected, layout)] if detected else []
+    return join([*words, f" ({pairs}, {measures})", *size, "."])
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _describe_largest_of_all(differences: Sequence[Difference], layout: Layout) -> Markup:
+    """Write which system is better than which by most, and on what."""
+    largest = _find_largest(differences)
+    ahead, behind = largest.system, largest.baseline
+    if not largest.is_better:
+        ahead, behind = behind, ahead
+    size = element("strong", describe_size(largest, layout, "\N{NO-BREAK SPACE}"))
+    return join(["the largest is ", name(ahead), " over ", name(behind), ", ", size, f" on {largest.measure}"])
 
 
 def _describe_leads(ranking: SystemRanking) -> Iterator[Markup]:
-    """Write for each system of which metrics it has the best value, and for how many its lead was detected."""
+    """Write for each system of which metrics it has the best value."""
     for system, measures in ranking.group_by_leader(ranking.measures).items():
         of_all = _count_metrics(len(measures), ranking)
-        words = f" has the best value of {of_all} ({listed(join_cutoffs(measures))})"
-        yield join([name(system), words, _count_detected(ranking, measures), "."])
-
-
-def _count_detected(ranking: SystemRanking, measures: Sequence[Measure]) -> str:
-    """Write how many leads of a system were detected; nothing where none was tested."""
-    leads = [each for each in map(ranking.lead, measures) if each is not None and each.p is not None]
-    if not leads:
-        return ""
-    other = "the other system" if len(ranking.names) == 2 else "the next system"
-    n_detected, n_leads = sum(each.is_detected for each in leads), len(measures)
-    return f"; {_count(n_detected, n_leads, other)}"
-
-
-def _count(n_detected: int, n_leads: int, other: str) -> str:
-    if n_leads == 1:
-        return f"its lead over {other} was {'detected' if n_detected else 'not detected'}"
-    if n_detected in {0, n_leads}:
-        return f"{'each' if n_detected else 'none'} of these leads over {other} was detected"
-    return f"{n_detected} of these leads over {other} {'was' if n_detected == 1 else 'were'} detected"
+        yield join([name(system), f" has the best value of {of_all} ({listed(join_cutoffs(measures))})."])

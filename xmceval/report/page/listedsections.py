@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from xmceval.report.forms.markup import Child, element, join, name
+from xmceval.errors import counted
+from xmceval.report.comparison import Comparison
+from xmceval.report.forms.markup import Child, Markup, join, name
+from xmceval.report.page.copying import copy_listings
 from xmceval.report.page.pagecontent import PageContent
-from xmceval.report.page.pageparts import PageSection, draw_lines, draw_listing, write_sentence, write_title
+from xmceval.report.page.pageparts import (
+    MOST_LINES,
+    PageSection,
+    draw_lines,
+    draw_listing,
+    fold,
+    write_sentence,
+    write_title,
+)
 from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.comparesheet import list_runs
-from xmceval.report.sheet.differences import list_pair
+from xmceval.report.sheet.differences import list_differences, list_pair
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import list_standings
-from xmceval.report.sheet.significance import describe_tests
 from xmceval.report.sheet.verdicts import has_many_pairs
 
 OVERLAP_NOTES = (
@@ -28,24 +39,49 @@ def show_differences(content: PageContent) -> PageSection | None:
     comparison, names = content.comparison, content.names
     if comparison is None or not comparison.differences:
         return None
-    is_closed = has_many_pairs(comparison)
+    verdicts = draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts")
     parts: list[Child] = [
-        *(element("p", write_sentence(line, names), class_="note") for line in describe_tests(comparison)),
-        draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts"),
+        fold(
+            f"In words: {counted(len(content.sheet.verdicts), 'sentence')}",
+            verdicts,
+            is_closed=len(content.sheet.verdicts) > MOST_LINES,
+        ),
     ]
-    for pair in () if content.layout.pairs is False else comparison.pairs:
-        tables = [*_draw_pair(list_pair(comparison, pair, content.layout), names)]
-        summary = element("summary", join([name(pair[0]), f" {MINUS} ", name(pair[1])]))
-        parts += [element("details", summary, tables)] if is_closed else tables
+    if content.layout.pairs is not False:
+        parts += _draw_pairs(content, comparison)
     return PageSection("differences", "Differences", join(parts))
 
 
-def _draw_pair(listings: Iterable[Listing], names: Sequence[str]) -> Iterator[Child]:
-    whole, *bins = listings
-    yield draw_listing(whole, names)
-    for each in bins:
-        summary = element("summary", write_title(each.title, names))
-        yield element("details", summary, draw_listing(each, names, has_caption=False))
+def _draw_pairs(content: PageContent, comparison: Comparison) -> Iterator[Child]:
+    """Draw the tables of each pair; many pairs are copied together, without bins, as the lists that text has."""
+    if not has_many_pairs(comparison):
+        for pair in comparison.pairs:
+            yield from _draw_pair(content, comparison, pair, has_copies=True)
+        return
+    pairs = [
+        fold([name(pair[0]), f" {MINUS} ", name(pair[1])], _draw_pair(content, comparison, pair, has_copies=False))
+        for pair in comparison.pairs
+    ]
+    yield _fold_many("Each pair", pairs)
+    whole = replace(comparison, differences=tuple(each for each in comparison.differences if not each.bin))
+    yield copy_listings([*list_differences(whole, content.layout)], content.layout, whole)
+
+
+def _draw_pair(
+    content: PageContent, comparison: Comparison, pair: tuple[str, str], *, has_copies: bool
+) -> Iterator[Markup]:
+    """Draw the differences of a pair over all labels, then those in each bin of labels, which are closed at first."""
+    bins = dict.fromkeys(each.bin for each in comparison.differences if (each.system, each.baseline) == pair)
+    for listing, bin_name in zip(list_pair(comparison, pair, content.layout), bins, strict=True):
+        own = replace(comparison, differences=tuple(comparison.of_pair(*pair, bin_name)))
+        copies = copy_listings([listing], content.layout, own) if has_copies else None
+        yield _draw_listing(content, listing, copies, is_closed=bool(bin_name))
+
+
+def _draw_listing(content: PageContent, listing: Listing, copies: Markup | None, *, is_closed: bool) -> Markup:
+    """Draw a list with what copies it; the title of a closed one is where a reader opens it."""
+    drawn = [draw_listing(listing, content.names, has_caption=not is_closed), copies]
+    return fold(write_title(listing.title, content.names), drawn, is_closed=is_closed)
 
 
 def show_comparable(content: PageContent) -> Iterator[PageSection | None]:
@@ -57,18 +93,37 @@ def show_comparable(content: PageContent) -> Iterator[PageSection | None]:
 
 
 def show_details(content: PageContent) -> Iterator[PageSection | None]:
-    """Show the runs of systems, how far lists of labels overlap, and examples of rows."""
+    """Show runs, how far lists of labels overlap, and examples of rows; those of many pairs are closed at first."""
     comparison, layout = content.comparison, content.layout
     if comparison is None or layout.pairs is False:
         return
     overlaps = (list_overlap(each, layout) for each in comparison.overlaps)
+    examples = list_examples(comparison.examples, layout, longest=None)
+    are_closed = has_many_pairs(comparison)
     yield _show("runs", "Runs", list_runs(comparison.runs, layout), content)
-    yield _show("overlap", "Overlap of lists", overlaps, content, OVERLAP_NOTES)
-    yield _show("examples", "Examples", list_examples(comparison.examples, layout, longest=None), content)
+    yield _show("overlap", "Overlap of lists", overlaps, content, OVERLAP_NOTES, are_closed=are_closed)
+    yield _show("examples", "Examples", examples, content, are_closed=are_closed, has_copies=False)
 
 
 def _show(
-    anchor: str, title: str, listings: Iterable[Listing], content: PageContent, notes: Sequence[str] = ()
+    anchor: str,
+    title: str,
+    listings: Iterable[Listing],
+    content: PageContent,
+    notes: Sequence[str] = (),
+    *,
+    are_closed: bool = False,
+    has_copies: bool = True,
 ) -> PageSection | None:
-    drawn = [draw_listing(each, content.names) for each in listings]
-    return PageSection(anchor, title, join([draw_lines(notes), *drawn])) if drawn else None
+    """Show lists; long ones are closed at first."""
+    drawn = []
+    for each in listings:
+        copies = copy_listings([each], content.layout) if has_copies and each.rows else None
+        is_closed = are_closed or len(each.body) > MOST_LINES
+        drawn.append(_draw_listing(content, each, copies, is_closed=is_closed))
+    return PageSection(anchor, title, join([draw_lines(notes), _fold_many("All", drawn)])) if drawn else None
+
+
+def _fold_many(title: str, drawn: Sequence[Markup]) -> Markup:
+    """Draw what is already closed below one title, where it is much."""
+    return fold(f"{title}: {counted(len(drawn), 'table')}", drawn, is_closed=len(drawn) > MOST_LINES)

@@ -29,9 +29,13 @@ class PageContent:
     @cached_property
     def sheet(self) -> Sheet:
         """What the other forms draw."""
+        return self.build_sheet(self.layout)
+
+    def build_sheet(self, layout: Layout) -> Sheet:
+        """Build what the other forms draw with a layout of theirs."""
         if self.comparison is not None:
-            return build_comparison_sheet(self.comparison, self.layout)
-        return build_sheet(self.results, self.layout)
+            return build_comparison_sheet(self.comparison, layout)
+        return build_sheet(self.results, layout)
 
     @cached_property
     def ranking(self) -> SystemRanking:

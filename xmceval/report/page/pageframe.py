@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 
 from xmceval.files.io.streams import read_resource
 from xmceval.report.forms.markup import Child, Markup, element, raw
+from xmceval.report.page.pageparts import PageSection
 from xmceval.version import VERSION
 
 
-def frame_page(title: str, header: Markup, content: Child) -> str:
-    """Write a page; something in its content has the id ``results``."""
+def frame_page(title: str, header: Markup, contents: Markup | None, main: Child) -> str:
+    """Write a page; something in what it shows has the id ``results``."""
     style, script = (read_resource(__package__, each) for each in ("style.css", "script.js"))
     head = element(
         "head",
@@ -26,13 +28,21 @@ def frame_page(title: str, header: Markup, content: Child) -> str:
         "body",
         element("a", "Skip to the results", href="#results", class_="skip"),
         header,
-        element("main", content),
+        contents,
+        element("main", main),
         element("footer", f"Made by xmceval {VERSION}."),
         element("div", id="status", class_="unseen", role="status"),
         element("script", raw(script)),
     )
     page: str = element("html", head, body, lang="en")
     return f"<!doctype html>\n{page}\n"
+
+
+def draw_contents(title: str, sections: Sequence[PageSection], class_: str | None = None) -> Markup:
+    """Draw links to sections, which stay where they can be seen."""
+    items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
+    heading = element("h2", title, id="contents-title")
+    return element("nav", heading, element("ul", items), class_=class_, aria_labelledby="contents-title")
 
 
 def _policy(script: str) -> str:

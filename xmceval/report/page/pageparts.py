@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.sheet.model import Listing
 
+MOST_LINES = 8  # of a list that is open at first
 LONG_HEAD = 20  # characters of the head of a column, from which on it breaks anywhere
 
 
@@ -133,6 +134,11 @@ def draw_lines(lines: Iterable[Child], class_: str = "lines") -> Markup | None:
     return element("ul", items, class_=class_) if items else None
 
 
+def fold(title: Child, content: Child, *, is_closed: bool = True) -> Markup:
+    """Draw what is closed below its title until a reader opens it, or as it is."""
+    return element("details", element("summary", title), content) if is_closed else join(content)
+
+
 def draw_bars(caption: Child, heads: tuple[str, str], bars: Sequence[tuple[str, int, str]]) -> Markup:
     """Draw a histogram as a table: for each bar its range, its number, the bar itself, and a remark."""
     most = max(number for _, number, _ in bars)
@@ -161,12 +167,12 @@ def _draw_bar(share: float) -> Markup:
     return element("svg", rect, aria_hidden="true", focusable="false")
 
 
-def spaced(parts: Iterable[Child], separator: str = " · ") -> Markup:
+def spaced(parts: Iterable[Child], separator: Child = " · ") -> Markup:
     """Join parts with a separator between them."""
     return join(_separated(parts, separator))
 
 
-def _separated(parts: Iterable[Child], separator: str) -> Iterator[Child]:
+def _separated(parts: Iterable[Child], separator: Child) -> Iterator[Child]:
     for i, part in enumerate(parts):
         if i:
             yield separator

@@ -32,6 +32,7 @@
   }
 
   for (const table of tables) {
+    if (table.tBodies[0].rows.length < 3) continue;
     for (const head of table.tHead.rows[0].cells) {
       if (!head.textContent.trim()) continue;
       const button = document.createElement("button");
@@ -55,6 +56,68 @@
     for (const box of boxes) box.addEventListener("change", update);
     controls.hidden = false;
     if (boxes.some((box) => !box.checked)) update();
+  }
+
+  // The contents mark the section that is read: the last one that begins in the upper third of the window.
+  const places = [...document.querySelectorAll("nav:not(.choice) a")].map((link) => [link, document.getElementById(link.hash.slice(1))]);
+  if (places.length) {
+    let marked = null;
+    const mark = () => {
+      const begun = places.filter(([, section]) => section.getBoundingClientRect().top < innerHeight / 3);
+      const link = begun.length ? begun.at(-1)[0] : null;
+      if (link === marked) return;
+      marked?.removeAttribute("aria-current");
+      link?.setAttribute("aria-current", "true");
+      if (link) link.closest("ul").scrollLeft = link.offsetLeft - 48;
+      marked = link;
+    };
+    addEventListener("scroll", mark, { passive: true });
+    addEventListener("resize", mark);
+    mark();
+  }
+
+  // On paper nothing is folded.
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll("details:not([open])")) opened.push(each) && (each.open = true);
+  });
+  addEventListener("afterprint", () => { for (const each of opened.splice(0)) each.open = false; });
+
+  // The clipboard is not available everywhere, such as to pages of files: then a selection is copied.
+  async function copy(text, group) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch { /* the selection below */ }
+    const area = document.createElement("textarea");
+    area.readOnly = true;
+    area.value = text;
+    area.ariaLabel = "Text to copy";
+    group.append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    if (isCopied) area.remove();
+    return isCopied;
+  }
+
+  for (const group of document.querySelectorAll(".copy")) {
+    group.append("Copy as");
+    for (const text of group.querySelectorAll("template")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text.dataset.form;
+      button.ariaLabel = `Copy as ${text.dataset.form}`;
+      button.addEventListener("click", async () => {
+        group.querySelector("textarea")?.remove();
+        const isCopied = await copy(text.content.textContent, group);
+        status.textContent = isCopied ? `Copied as ${text.dataset.form}.` : "Not copied: the text is selected.";
+        button.classList.toggle("copied", isCopied);
+        setTimeout(() => button.classList.remove("copied"), 2000);
+        if (isCopied) button.focus();
+      });
+      group.append(button);
+    }
+    group.hidden = false;
   }
 
   // Of the metrics of a leaderboard one is shown: that of the address.

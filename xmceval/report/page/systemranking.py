@@ -8,7 +8,10 @@ from functools import cached_property
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
+from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
 from xmceval.scoring.estimates import Estimate
+
+TURNED = {BETTER: WORSE, WORSE: BETTER}  # seen from the other system
 
 
 class SystemRanking:
@@ -72,15 +75,23 @@ class SystemRanking:
         found: Mapping[tuple[str, str, str], Difference] = {} if self.comparison is None else self.comparison.by_key
         return found.get((measure.name, system, other)) or found.get((measure.name, other, system))
 
-    def lead(self, measure: Measure) -> Difference | None:
-        """Return the difference between the best two systems."""
-        best, second, *_ = self.order(measure)
-        return self.difference(measure, best, second)
+    @property
+    def differences(self) -> list[Difference]:
+        """All differences over all labels in what all systems have a value of."""
+        found = () if self.comparison is None else self.comparison.values()
+        return [each for each in found if each.measure in self.measures]
 
     @property
     def is_tested(self) -> bool:
         """Whether any difference over all labels was tested."""
-        return self.comparison is not None and any(each.p is not None for each in self.comparison.values())
+        return any(each.p is not None for each in self.differences)
+
+    def mark(self, measure: Measure, system: str, other: str) -> str:
+        """Return whether a system was found to be better or worse than another: one of MARKS."""
+        found = self.difference(measure, system, other)
+        mark = UNTESTED if found is None else found.mark
+        is_turned = found is not None and found.system != system
+        return TURNED.get(mark, mark) if is_turned else mark
 
     def split(self, system: str, other: str) -> tuple[list[Difference], list[Difference], list[Difference]]:
         """Return the differences in which a system is better, those in which it is worse, and those not detected.
@@ -90,19 +101,19 @@ class SystemRanking:
         better: list[Difference] = []
         worse: list[Difference] = []
         undetected: list[Difference] = []
+        groups = {BETTER: better, WORSE: worse, NONE: undetected}
         for measure in self.measures:
-            found = self.difference(measure, system, other)
-            if found is not None and found.p is not None:
-                is_ahead = found.is_better == (found.system == system)
-                (undetected if not found.is_detected else better if is_ahead else worse).append(found)
+            found, mark = self.difference(measure, system, other), self.mark(measure, system, other)
+            if found is not None and mark in groups:
+                groups[mark].append(found)
         return better, worse, undetected
 
     def leads_over_all(self, system: str) -> list[Difference]:
         """Return the leads over the next system where a system is detectably better than each other one."""
+        others = [each for each in self.names if each != system]
         leads = []
         for measure in self.measures:
-            others = [self.difference(measure, system, other) for other in self.names if other != system]
-            ahead = [each for each in others if each and each.is_detected and each.is_better == (each.system == system)]
-            if len(ahead) == len(others):
-                leads.append(min(ahead, key=lambda each: abs(each.difference)))
+            if all(self.mark(measure, system, other) == BETTER for other in others):
+                ahead = (self.difference(measure, system, other) for other in others)
+                leads.append(min(filter(None, ahead), key=lambda each: abs(each.difference)))
         return leads

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name
+from xmceval.report.page.copying import copy_values
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
 from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, Section, split_columns
@@ -27,7 +28,9 @@ def show_results(content: PageContent) -> PageSection:
     warned = [element("p", write_sentence(line, content.names), class_="caution") for line in cautions]
     notes = draw_lines(write_sentence(line, content.names) for line in content.sheet.notes)
     tables = _draw_blocks(content, _draw_results, "of each column", content.sheet.sections)
-    return PageSection("results", "Results", join([controls, tables, warned, notes]))
+    whole = [replace(each, slices=()) for each in content.results]
+    copies = copy_values(content, lambda sections: sections[:1], whole)
+    return PageSection("results", "Results", join([controls, tables, copies, warned, notes]))
 
 
 def show_bins(content: PageContent) -> PageSection | None:
@@ -39,8 +42,19 @@ def show_bins(content: PageContent) -> PageSection | None:
         [element("b", each.name), each.title.removeprefix(each.name), "."] for each in bins if each.title
     ]
     lines += (write_sentence(line, content.names) for line in explain_bins(content.results))
-    tables = _draw_blocks(content, _draw_bins, "in each bin", bins)
-    return PageSection("bins", "By label frequency", join([draw_lines(lines), tables]))
+    tables = _draw_blocks(content, _draw_bins, f"in each {_noun(content)}", bins)
+    of_bins = [replace(each, figures=()) for each in content.results]
+    copies = copy_values(content, lambda sections: sections[1:], of_bins)
+    return PageSection("bins", _title(content), join([draw_lines(lines), tables, copies]))
+
+
+def _noun(content: PageContent) -> str:
+    """Return what the slices are: bin or group."""
+    return next((part.bin.noun for result in content.results for part in result.slices), "bin")
+
+
+def _title(content: PageContent) -> str:
+    return "By group" if _noun(content) == "group" else "By label frequency"
 
 
 def _draw_filter(heads: Sequence[str]) -> Markup:
@@ -70,7 +84,7 @@ def _draw_blocks(
 def _describe(content: PageContent, best_of: str) -> Child:
     """Describe what the numbers are, and how the best ones are marked."""
     cells = [cell for row in content.sheet.rows for cell in row.cells.values()]
-    units = [_describe_units(content.measures, content.layout)]
+    units = [describe_units(content.measures, content.layout)]
     units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
     words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
     emphases = {cell.emphasis for cell in cells}
@@ -81,7 +95,8 @@ def _describe(content: PageContent, best_of: str) -> Child:
     return words
 
 
-def _describe_units(measures: Sequence[Measure], layout: Layout) -> str:
+def describe_units(measures: Sequence[Measure], layout: Layout) -> str:
+    """Describe the unit of values in a word or three; empty where it needs none."""
     shares = [each for each in measures if each.metric.unit == "share"]
     if not shares or not layout.percent:
         return ""
@@ -120,7 +135,7 @@ def _draw_bins(content: PageContent, names: Sequence[str], caption: Child) -> Ma
         )
         for bin_name, own in bins.items()
     ]
-    label = f"Values by label frequency, {names[0]} to {names[-1]}"
+    label = f"Values {_title(content).lower()}, {names[0]} to {names[-1]}"
     return draw_table(caption, columns, groups, label=label, longest=max(len(row.head) for row in rows))
 
 

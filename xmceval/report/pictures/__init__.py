@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xmceval.metrics.measure import Measure
     from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
+    from xmceval.report.pictures.figure import Panels
 
     Subject: TypeAlias = Sequence[Any] | Comparison | Benchmark  # a sequence of Result, or of what auc returns
 
@@ -46,10 +47,12 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        "curves": Kind("metrics against the cutoff k, with 95 % intervals"),
-        "bins": Kind("metrics of bins of labels by training frequency, such as head, torso and tail"),
-        "differences": Kind("differences between systems with their 95 % intervals", COMPARISON),
-        "rows": Kind("the values of rows of two systems against each other", COMPARISON, is_collected=True),
+        "curves": Kind("metrics against the cutoff k, with 95% intervals"),
+        "bins": Kind(
+            "metrics of bins of labels by training frequency, such as head and tail, or of groups of instances"
+        ),
+        "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
+        "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
         "calibration": Kind("how often predictions are true, by their scores: probabilities", is_collected=True),
         "cd": Kind("mean ranks of systems over data sets, and their critical difference", BENCHMARK),
@@ -193,6 +196,15 @@ def draw(
             add_legend(ax, plan.legend, COLUMN, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     figure: Figure = ax.figure
     return figure
+
+
+def draw_panels(kind: str, subject: Subject) -> Panels:
+    """Draw each panel of a picture as one of its own, for a page; see `draw`."""
+    plan = _module(kind).plan(subject, None)
+    check_installed()
+    from xmceval.report.pictures import figure
+
+    return figure.draw_panels(plan)
 
 
 def plot(subject: Subject, kind: str | None, **choices: Any) -> Figure:

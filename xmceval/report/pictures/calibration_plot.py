@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHOWS = "scores and hits of metrics at a cutoff"
 BARS = (0.0, -0.25, 1.0, 0.19)  # where the numbers of predictions are, below a diagram and in shares of it
-ERRORS = 6.5  # the size of the letters below the name
+ERRORS = 7  # the size of the letters below the name
 INTERVALS = "95% intervals of Wilson, as if predictions were independent"
 
 
@@ -87,7 +87,7 @@ def _draw(look: Look, name: str, reliability: Reliability, is_weighted: bool, ax
     below.set_xticks(ticks, ["0", "", "50", "", "100"])
     most = max((each.weight for each in bins), default=1.0)
     below.set_yticks([most], [_write_number(most)])
-    below.tick_params(axis="y", length=0, labelsize=6.5)
+    below.tick_params(axis="y", length=0, labelsize=ERRORS)
     below.spines["left"].set_visible(False)
     below.set_xlabel("score, %")
 

@@ -1,4 +1,4 @@
-"""Curves: metrics against the cutoff with 95 % intervals: bands of few systems, of more points beside each other."""
+"""Curves: metrics against the cutoff with 95% intervals: bands of few systems, of more points beside each other."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
         for each in heads.values()
     ]
     columns = next((n for n, few in FEW_POINTS.items() if n_points <= few), 2) if has_points else 2
-    intervals = ", with 95 % intervals," if has_intervals else ""
+    intervals = ", with 95% intervals," if has_intervals else ""
     return Plan(
         panels,
         lines_of([each.name for each in results], has_lines=not has_points),

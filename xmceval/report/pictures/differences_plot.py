@@ -1,4 +1,4 @@
-"""Differences: a forest plot of the differences between systems, with their 95 % intervals."""
+"""Differences: a forest plot of the differences between systems, with their 95% intervals."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from xmceval.report.pictures.style import (
     shorten,
 )
 from xmceval.report.sheet.model import MINUS
+from xmceval.report.sheet.significance import describe_family
+from xmceval.report.sheet.verdicts import describe_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +48,7 @@ MOST = 40  # differences, above which only the largest cutoff of each metric is 
 MOST_LINES = 40  # of one pair, in a panel
 MOST_WIDTH = 0.55  # of the picture, for the names of its lines
 LONGEST_NAME = 16  # characters: systems with longer names leave room for a single metric in a column of a paper
-NUMBER, ROOM = 6.5, 0.9  # the size of written differences, and from how many inches on a panel has room for them
-ADJUSTED = {"holm": ", adjusted by Holm", "tukey": ", adjusted by Tukey", "none": ""}
+NUMBER, ROOM = 7, 0.9  # the size of written differences, and from how many inches on a panel has room for them
 SHOWS = "differences between systems"
 # What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
 LOOKS = {
@@ -106,8 +107,14 @@ def _plan_one_pair(comparison: Comparison, measures: Sequence[Measure]) -> Plan:
         *(grid, grid),
         heights,
         size="column",
-        note=left,
+        note="; ".join(filter(None, (left, _describe_intervals(comparison)))),
     )
+
+
+def _describe_intervals(comparison: Comparison) -> str:
+    """Describe the tests that p is adjusted over where intervals and marks can disagree for that reason."""
+    family = next(describe_family(comparison.testing, [comparison]), "")
+    return family if family.endswith("intervals are not") else ""
 
 
 def _plan_panels(comparison: Comparison, measures: Sequence[Measure]) -> Plan:
@@ -123,8 +130,6 @@ def _plan_panels(comparison: Comparison, measures: Sequence[Measure]) -> Plan:
     columns = min(cutoffs if cutoffs in {2, 3} else 4, 4 if longest < LONGEST_NAME else 3)
     differences = [each for panel in shown for each in panel]
     baseline = f" than {shorten([*baselines], 20)[0]}" if len(baselines) == 1 else ""
-    adjusted = ADJUSTED[comparison.testing.adjust]
-    is_adjusted = "" if not adjusted or len(pairs) == 1 else "95% intervals, which are not adjusted for several pairs"
     return Plan(
         [partial(_draw_pairs, each, names, _limits(each, differences)) for each in shown],
         _explain(differences, comparison, baseline),
@@ -132,14 +137,14 @@ def _plan_panels(comparison: Comparison, measures: Sequence[Measure]) -> Plan:
         Grid(columns, height),
         Grid(2 if longest < LONGEST_NAME else 1, height),
         size="page",
-        note="; ".join(filter(None, (note, is_adjusted))),
+        note="; ".join(filter(None, (note, _describe_intervals(comparison)))),
         hint=choosing("metrics", "NAMES"),
     )
 
 
 def _describe(measures: Sequence[Measure], pairs: Sequence[Pair]) -> str:
     shown = "; ".join(f"{a} {MINUS} {b}" for a, b in pairs)
-    return f"differences of {listed(measures)} with 95 % intervals: {shown}"
+    return f"differences of {listed(measures)} with 95% intervals: {shown}"
 
 
 def _list_metrics(differences: Sequence[Difference]) -> list[Line]:
@@ -263,7 +268,6 @@ def _look(each: Difference) -> tuple[str, str, str]:
 
 def _explain(differences: Sequence[Difference], comparison: Comparison, baseline: str = "") -> Legend:
     """Explain the markers that appear, always in the same order."""
-    adjusted = ADJUSTED[comparison.testing.adjust]
     appear = {_verdict(each): _look(each) for each in differences}
     looks = [(name, appear[name]) for name in LOOKS if name in appear]
 
@@ -275,7 +279,8 @@ def _explain(differences: Sequence[Difference], comparison: Comparison, baseline
             for _, (color, marker, face) in looks
         ]
 
-    is_tested = {"better": f"better{baseline} (p < 0.05{adjusted})", "worse": f"worse{baseline}"}
+    level = f", {describe_level(comparison)}"
+    is_tested = {"better": f"better{baseline}{level}", "worse": f"worse{baseline}"}
     if "better" not in appear:
-        is_tested["worse"] += f" (p < 0.05{adjusted})"
+        is_tested["worse"] += level
     return Legend([is_tested.get(name, name) for name, _ in looks], handles)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from xmceval.report.pictures.style import (
     SIZES,
     TALLEST,
     Grid,
+    Legend,
     Plan,
     add_legend,
     arrange,
@@ -26,6 +28,9 @@ from xmceval.report.pictures.style import (
 
 LINE = 0.17  # inches, of a legend
 NOTE, NOTE_LINE = 6.5, 0.12  # the size of the letters of a note, and the inches that a line of it takes
+BESIDE, MOST_BESIDE = {1: 1, 2: 2, 4: 2}, 3  # by the number of panels, how many a wide screen has side by side
+PANEL_WIDTHS = {1: 3.6, 2: 3.6, 3: 2.6}  # inches of these, in which letters are as large as those of the text beside
+KEY, KEY_LENGTH = (0.28, 0.13), 2.4  # inches of what stands for a text of a legend, and its length in letters
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
 
 
@@ -46,6 +51,17 @@ class Picture(Figure):  # type: ignore[misc]
         return to_bytes(self, "png"), {"width": width, "height": height, "alt": self.get_label()}
 
 
+@dataclass(frozen=True)
+class Panels:
+    """What a page shows of a picture: its panels one by one, what stands for the texts of its legend, and its note."""
+
+    pictures: Sequence[Picture]
+    keys: Sequence[tuple[str, Picture]]
+    beside: int
+    text: str
+    note: str
+
+
 def draw_plan(plan: Plan, size: str | None) -> Picture:
     """Draw panels side by side and below each other, the legend above them and the note below; no more than a page."""
     with style():
@@ -64,6 +80,36 @@ def draw_plan(plan: Plan, size: str | None) -> Picture:
         _add_texts(figure, plan, width)
         _lay_out(figure)
     return figure
+
+
+def draw_panels(plan: Plan) -> Panels:
+    """Draw each panel as a picture of its own, which a page arranges as it has room."""
+    plan, grid = _fit_page(plan, "page")
+    n = len(plan.panels)
+    beside = BESIDE.get(n, MOST_BESIDE)
+    heights = plan.ratios or [grid.height] * n
+    pictures = []
+    with style():
+        for panel, height in zip(plan.panels, heights, strict=True):
+            picture = Picture(figsize=(PANEL_WIDTHS[beside], height), layout="constrained")
+            picture.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
+            ax = picture.subplots()
+            panel(ax)
+            words = filter(None, (ax.get_title("left"), ax.get_ylabel(), ax.get_xlabel()))
+            picture.set_label("; ".join(words) or plan.text)
+            _lay_out(picture)
+            pictures.append(picture)
+    keys = [] if plan.legend is None else [*zip(plan.legend.texts, _draw_keys(plan.legend), strict=True)]
+    return Panels(pictures, keys, beside, plan.text, plan.note)
+
+
+def _draw_keys(legend: Legend) -> Iterator[Picture]:
+    """Draw what stands for each text of a legend."""
+    with style():
+        for handle in legend.handles():
+            picture = Picture(figsize=KEY)
+            picture.legend([handle], [""], loc="center", handlelength=KEY_LENGTH, handletextpad=0, borderpad=0)
+            yield picture
 
 
 def _fit_page(plan: Plan, size: str | None) -> tuple[Plan, Grid]:

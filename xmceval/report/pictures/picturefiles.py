@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import to_path
-from xmceval.report.pictures.style import DOTS_PER_INCH, INK, measure, printable, style
+from xmceval.report.pictures.style import DOTS_PER_INCH, INK, printable, style
+from xmceval.report.pictures.svgtidying import REFERENCE, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,9 +25,6 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 ENDINGS = tuple(f".{form}" for form in METADATA)
 THEMES = ("light", "auto")
-FONTS = "DejaVu Sans, Verdana, Arial, sans-serif"  # a viewer without the first has a narrower one, which also fits
-SIZE, BOLD = re.compile(r"font(?:-size)?: [^;]*?([0-9.]+)px"), re.compile(r"font(?:-weight)?: (?:bold|700)")
-REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
 def check_ending(path: str | Path) -> str:
@@ -73,70 +71,32 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
         raise UsageError(f"theme must be one of {listed(THEMES)}, got {theme!r}")
     face = "none" if theme == "auto" else "white"
     root = ET.fromstring(_render(figure, "svg", facecolor=face))  # noqa: S314 - it was written just now
-    for parent in root.iter():
-        for child in [each for each in parent if each.tag.endswith("}metadata")]:
-            parent.remove(child)
-    _remove_unused_ids(root)
-    _remove_spaces(root)
     with style():
-        _fix_widths(root)
+        tidy(root)
     digest = hashlib.blake2b(ET.tostring(root), digest_size=4).hexdigest()
-    start = f"{prefix or f'p{digest}'}-"
+    found = (element.get("id") for element in root.iter())
+    ids = {name: f"{prefix or f'p{digest}'}-{i}" for i, name in enumerate(filter(None, found))}
     for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        for name, value in list(element.attrib.items()):
-            del element.attrib[name]
-            element.set(name.rpartition("}")[2], _attribute(name.rpartition("}")[2], value, start, theme))
+        element.attrib = {name: _attribute(name, value, ids, theme) for name, value in element.attrib.items()}
     root.set("xmlns", "http://www.w3.org/2000/svg")
-    root.set("role", "img")
-    root.attrib.pop("version", None)
     if figure.get_label():
+        root.set("role", "img")
         title = ET.Element("title")
         title.text = printable(figure.get_label())
         root.insert(0, title)
+    else:
+        root.set("aria-hidden", "true")
     return ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _remove_unused_ids(root: ET.Element) -> None:
-    """Remove the ids that matplotlib gives to parts of its own."""
-    values = [value for element in root.iter() for name, value in element.attrib.items() if name != "id"]
-    used = {name for value in values for name in (*REFERENCE.findall(value), value.removeprefix("#"))}
-    for element in root.iter():
-        if element.get("id") not in used:
-            element.attrib.pop("id", None)
-
-
-def _fix_widths(root: ET.Element) -> None:
-    """Say how wide each text is, so that another font than the one that was measured takes as much room."""
-    for element in root.iter():
-        how = element.get("style", "")
-        size = SIZE.search(how)
-        if element.tag.endswith("}text") and element.text and size:
-            width = measure(element.text, float(size[1]), bold=bool(BOLD.search(how)))
-            element.set("textLength", f"{72 * width:.2f}")
-            element.set("lengthAdjust", "spacingAndGlyphs")
-
-
-def _remove_spaces(root: ET.Element) -> None:
-    """Remove the indents and line breaks between elements and within paths, but not those of texts."""
-    for element in root.iter():
-        element.text = element.text if element.text and element.text.strip() else None
-        element.tail = None
-        if "d" in element.attrib:
-            element.set("d", " ".join(element.get("d", "").split()))
-
-
-def _attribute(name: str, value: str, start: str, theme: str) -> str:
+def _attribute(name: str, value: str, ids: Mapping[str, str], theme: str) -> str:
     """Return the value of an attribute with the ids and colours of this picture."""
     if name == "id":
-        return f"{start}{value}"
+        return ids[value]
     if name == "href":
-        return f"#{start}{value.removeprefix('#')}"
-    value = REFERENCE.sub(rf"url(#{start}\1)", value)
-    if name == "style":
-        value = value.replace("'DejaVu Sans'", FONTS)
-        value = value.replace(INK, "currentColor") if theme == "auto" else value
-    return value
+        return f"#{ids[value.removeprefix('#')]}"
+    value = REFERENCE.sub(lambda found: f"url(#{ids[found[1]]})", value)
+    return value.replace(INK, "currentColor") if name == "style" and theme == "auto" else value
 
 
 def save(figure: Figure, path: str | Path) -> None:

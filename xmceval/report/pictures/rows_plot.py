@@ -37,7 +37,7 @@ from xmceval.scoring.comparing.densities import Density, has_shares
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHOWS = "metrics with values of rows from 0 to 1"
+SHOWS = "metrics with per-instance values from 0 to 1"
 MOST_NUMBERS = 6  # values per axis up to which cells show their numbers
 # By the most panels, how they are arranged on a page and in a column.
 GRIDS = (
@@ -48,7 +48,7 @@ GRIDS = (
 AROUND = 0.65  # inches beside a panel, for the names on its axes
 ROOM = 3.1  # inches that a panel takes at most
 NARROW, NARROW_TICKS = 1.3, 4  # inches of a panel in which more labels than these would touch
-CELL, TITLE = 6, 6.5  # the sizes of the numbers in cells, and of those above
+CELL, TITLE = 7, 7  # the sizes of the numbers in cells, and of those above
 PALEST, DARK = 0.05, 0.85  # opacities of a cell: the least, and from which on its number is white
 
 
@@ -74,7 +74,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
         if each.measure == measure and (each.system, each.baseline) in main
     ]
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
-    text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
+    text = f"numbers of instances by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
     panels = [partial(_draw, comparison, each) for each in shown]
     hint = choosing("metrics", "NAMES") if len(measures) > 1 else "hint: pass fewer systems"
     page, column = next((page, column) for most, page, column in GRIDS if len(shown) <= most)
@@ -98,7 +98,7 @@ def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
         ax.plot(ends, ends, **GUIDE)
     ax.set_xlabel(f"{name} of {baseline}, %")
     ax.set_ylabel(f"{name} of {system}, %")
-    ax.set_title(wrap(_count_wins(comparison, density), room, TITLE), loc="left", fontsize=TITLE)
+    ax.set_title(wrap(_count_wins(comparison, density), room + 0.1, TITLE), loc="left", fontsize=TITLE)
     ax.set_xlim(*ends)
     ax.set_ylim(*ends)
     ax.set_aspect("equal")
@@ -172,4 +172,4 @@ def _count_wins(comparison: Comparison, density: Density) -> str:
     each: Any = comparison.by_key.get((density.measure.name, density.system, density.baseline))
     if each is None or each.wins is None:
         return ""
-    return f"rows: {each.wins:,} better, {each.ties:,} equal, {each.losses:,} worse"
+    return f"{each.wins:,} better, {each.ties:,} equal, {each.losses:,} worse"

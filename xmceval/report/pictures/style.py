@@ -29,7 +29,7 @@ HANDLE, GAP = 0.4, 0.15  # inches that a legend takes beside a text, and between
 # From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black: one made for colour
 # blindness. Markers, dashes and hatches repeat what colours say, for grey print and for more than six systems.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
-MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">", "p", "*", "d")
+MARKERS = ("o", "s", "^", "D", "v", "x", "P", "<", ">", "p", "*", "d")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
 

@@ -47,7 +47,7 @@ def _list_rank_tests(benchmark: Benchmark, found: Mapping[Measure, Across]) -> L
                 f"{nemenyi.critical_difference:.2f}",
             )
         )
-    title = "across data sets: Friedman test of ranks, F of Iman and Davenport · Nemenyi, 5 %"
+    title = "across data sets: Friedman test of ranks, F of Iman and Davenport · Nemenyi, 5%"
     numeric = frozenset(range(1, len(head)))
     return Listing(title, (head, *rows), numeric, tuple(_describe_nemenyi(benchmark, found)), has_head=True)
 
@@ -117,6 +117,6 @@ def _list_matrix_of_wins(
 
     rows = ((system, *(show(system, other) for other in systems)) for system in systems)
     title = (
-        f"{measure.name} · data sets on which the system in the line is ahead of that in the column, of all with both"
+        f"{measure.name} · data sets on which the system in the row is ahead of that in the column, of all with both"
     )
     return Listing(title, (("", *systems), *rows), frozenset(range(1, len(systems) + 1)), has_head=True)

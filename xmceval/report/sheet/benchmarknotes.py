@@ -13,7 +13,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.bounds import describe_worst_tie
 from xmceval.report.sheet.model import ASCII_SIGNS, PUBLISHED_SIGN
 from xmceval.report.sheet.scoresheet import explain_bins, list_options
-from xmceval.report.sheet.significance import describe_test, find_signs
+from xmceval.report.sheet.significance import describe_tests, find_signs
 from xmceval.report.sheet.systemtable import Signs, explain_table, join_cutoffs
 from xmceval.report.sheet.verdicts import describe_level
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
@@ -35,13 +35,13 @@ def show_system(benchmark: Benchmark, system: str, layout: Layout) -> str:
 def explain_signs(benchmark: Benchmark, signs: Sequence[Signs], layout: Layout) -> Iterator[str]:
     """Explain which metrics are better where they are lower, the marks, how they were tested, and published values."""
     yield from explain_table({each.name: each for each in benchmark.measures}, Signs())
-    differences = [each for comparison in benchmark.values() for each in comparison.differences if each.p is not None]
-    if differences:
+    comparisons = list(benchmark.values())
+    if any(each.p is not None for own in comparisons for each in own.differences):
         yield _explain_marks(benchmark, sum(len(each.marks) for each in signs), layout)
-        yield describe_test(benchmark.testing, differences)
+        yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:
         sign = show_sign(PUBLISHED_SIGN, layout)
-        yield f"{sign} as published by {PUBLISHER}: not tested, not ranked; best and second include it"
+        yield f"{sign} published by {PUBLISHER}: neither tested nor ranked, but may be best or second"
     for dataset in benchmark.datasets:
         for name, row in dataset.published.items():
             if row.suspect:
@@ -54,15 +54,12 @@ def _explain_marks(benchmark: Benchmark, n_marked: int, layout: Layout) -> str:
     tested = [(i, each) for i, own in enumerate(comparisons) for each in own.differences if each.p is not None]
     better, worse = find_signs(layout).values()
     level = describe_level(comparisons[0])
-    systems = "all pairs" if testing.against is None else "the systems"
-    families = {"metric": f"{systems} of one data set and metric", "all": "all tests of one data set"}
-    family = "" if testing.adjust == "none" else f" over {families[testing.adjust_over]}"
     if testing.against is not None:
         words = f"{better} better, {worse} worse than {testing.against}"
-        return f"{words}, {level}{family}: {n_marked} of {counted(len(tested), 'test')}"
+        return f"{words}, {level}: {n_marked} of {counted(len(tested), 'test')}"
     n_best = len({(i, each.bin, each.measure.name) for i, each in tested})
-    words = f"{better} best of the tested systems, and better than the second"
-    return f"{words}, {level}{family}: {n_marked} of {counted(n_best, 'best value')}"
+    words = f"{better} the best tested system is significantly better than the second"
+    return f"{words}, {level}: {n_marked} of {counted(n_best, 'best value')}"
 
 
 def describe_benchmark(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
@@ -119,19 +116,23 @@ def _describe_ranked(benchmark: Benchmark) -> Iterator[str]:
         across = benchmark.across(measure.name)
         systems = benchmark.ranks(measure.name)
         left_out = [name for name in tested if name not in systems]
-        n = counted(len(across.datasets), "data set")
-        where = f"with a value on {'each of the ' if len(across.datasets) > 1 else ''}{n}"
-        without = f"; without {listed(left_out)}" if left_out else ""
-        words = (
-            f"{'of the' if len(systems) > 1 else 'none, there is'} {counted(len(systems), 'system')} {where}{without}"
-        )
+        words = _describe_systems(len(systems), len(across.datasets))
+        words += f"; without {listed(left_out)}" if left_out else ""
         ranked.setdefault(words, []).append(measure)
         if across.untested:
             untested.setdefault(across.untested, []).append(measure)
-    for about, found in (("ranks", ranked), ("across data sets", untested)):
+    for about, found in (("mean ranks", ranked), ("across data sets", untested)):
         for text, measures in found.items():
             of = "" if len(measures) == len(benchmark.measures) else f" of {listed(join_cutoffs(measures))}"
-            yield f"{about}{of}: {'' if about == 'ranks' else 'not tested; '}{text}"
+            yield f"{about}{of}: {'not tested; ' if found is untested else ''}{text}"
+
+
+def _describe_systems(n_systems: int, n_datasets: int) -> str:
+    """Write of how many systems mean ranks are."""
+    where = f"{'each of the ' if n_datasets > 1 else ''}{counted(n_datasets, 'data set')}"
+    if n_systems < 2:
+        return f"none, as {'only one' if n_systems else 'no'} system has a value on {where}"
+    return f"of the {n_systems} systems with a value on {where}"
 
 
 def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
@@ -175,7 +176,7 @@ def _describe_options(benchmark: Benchmark) -> Iterator[str]:
     datasets: dict[str, list[str]] = {}
     for name, each in benchmark.items():
         for text in list_options(each.results[0]):
-            if text != f"dataset={name}":
+            if text.casefold() != f"dataset={name}".casefold():
                 datasets.setdefault(text, []).append(name)
     n = len(benchmark)
     texts = [text if len(names) == n else f"{text} ({listed(names)})" for text, names in datasets.items()]

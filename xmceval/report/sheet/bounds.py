@@ -15,13 +15,13 @@ WORST_ORDER = "in the worst order"
 
 
 def describe_ties(result: Result, layout: Layout) -> Iterator[str]:
-    """Describe the ties of a system in a line: how many instances have any, and what they could move furthest."""
-    ties = [*_count_ties(result)]
+    """Describe the ties of a system: how many instances have any, then what they could move furthest."""
+    counts = " · ".join(_count_ties(result))
+    if counts:
+        yield counts
     moves = ", ".join(_largest_moves(result, layout))
     if moves:
-        ties.append(moves if ties else f"ties: {moves}")
-    if ties:
-        yield " · ".join(ties)
+        yield f"ties could move {moves}"
 
 
 def _count_ties(result: Result) -> Iterator[str]:
@@ -33,7 +33,8 @@ def _count_ties(result: Result) -> Iterator[str]:
         numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{rows:,} @{k}" for k, rows in others)]
         yield f"ties across a cutoff: {', '.join(numbers)}"
     if counts.inside_ties:
-        yield f"ties inside the cutoffs only: {counts.inside_ties:,}"
+        inside = "inside only" if across else "ties inside the cutoffs only"
+        yield f"{inside}: {counts.inside_ties:,}"
 
 
 def _largest_moves(result: Result, layout: Layout) -> Iterator[str]:
@@ -64,7 +65,7 @@ def describe_worst_tie(results: Mapping[str, Result], layout: Layout) -> str:
     name, figure, size, low, high = max(shares or moves, key=lambda move: move[2])
     points = " points" if shares and layout.percent else ""
     moved = f"{layout.format(figure.measure, size)}{points}"
-    return f"ties across a cutoff: at most {moved} ({name}, {figure.name} {low}..{high})"
+    return f"ties across a cutoff move values by at most {moved} ({name}, {figure.name} {low}..{high})"
 
 
 def list_ties(results: Sequence[Result], layout: Layout) -> Iterator[Listing]:

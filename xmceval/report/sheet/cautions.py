@@ -36,22 +36,25 @@ def find_cautions(case: Case) -> list[str]:
     return [line for caution in CAUTIONS for line in caution(case)]
 
 
-def _short_rows(case: Case) -> Iterator[str]:
-    k = max(case.counts.short_rows, default=0)
-    n = case.counts.short_rows.get(k, 0)
+def list_conventions(counts: Counts, empty_rows: str) -> Iterator[str]:
+    """Yield how instances with too few predictions, and those without a true label, were counted."""
+    k = max(counts.short_rows, default=0)
+    n = counts.short_rows.get(k, 0)
     if n:
-        yield (
-            f"{n:,} of {counted(case.counts.n_instances, 'instance')} {_have(n)} fewer than "
-            f"{counted(k, 'prediction')}: the missing ones count as misses"
-        )
-
-
-def _empty_rows(case: Case) -> Iterator[str]:
-    n = case.counts.empty_rows
+        short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
+        if k == 1:
+            yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
+        else:
+            yield f"{short} fewer than {k} predictions: the missing ones count as misses"
+    n = counts.empty_rows
     if n:
         it_counts, it_is = ("it counts", "it is") if n == 1 else ("they count", "they are")
-        treatment = f"{it_counts} as 0" if case.empty_rows == "zero" else f"{it_is} left out"
+        treatment = f"{it_counts} as 0" if empty_rows == "zero" else f"{it_is} left out"
         yield f"{counted(n, 'instance')} {_have(n)} no true label: {treatment}"
+
+
+def _conventions(case: Case) -> Iterator[str]:
+    yield from list_conventions(case.counts, case.empty_rows)
 
 
 def _no_truth(case: Case) -> Iterator[str]:
@@ -138,7 +141,7 @@ def _stored_labels_as_decisions(case: Case) -> Iterator[str]:
     names = [name for name, metric in metrics.items() if metric.family == "confusion" and metric.gain == "hit"]
     if names and not case.has_threshold:
         yield (
-            f"{listed(names)}: without a threshold, all labels with a score are decisions "
+            f"{listed(names)}: no threshold was passed, so every label with a score counts as predicted "
             f"(hint: pass {argument('threshold')})"
         )
 
@@ -166,8 +169,7 @@ def _are(number: int) -> str:
 
 
 CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
-    _short_rows,
-    _empty_rows,
+    _conventions,
     _no_truth,
     _swapped,
     _misaligned,

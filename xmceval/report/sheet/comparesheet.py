@@ -29,10 +29,9 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        below=(*sheet.below, *describe_tests(comparison)),
         listings=() if layout.pairs is False else tuple(_list_pairs(comparison, layout)),
         verdicts=tuple(each for each in verdicts if each not in untested),
-        notes=(*sheet.notes, *untested),
+        notes=(*sheet.notes, *describe_tests(comparison.testing, [comparison]), *untested),
     )
 
 

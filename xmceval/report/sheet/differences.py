@@ -32,9 +32,8 @@ def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing
             yield _list_matrix(comparison, differences, layout)
         else:
             about = f"{name} · system {MINUS} {comparison.testing.against}"
-            yield _list_lines(
-                comparison, about, [_other(each, comparison) for each in differences], differences, layout
-            )
+            heads = [_other(each, comparison) for each in differences]
+            yield _list_lines(about, heads, differences, layout, ADJUSTED.get(comparison.testing.adjust))
 
 
 def list_pair(comparison: Comparison, pair: tuple[str, str], layout: Layout) -> Iterator[Listing]:
@@ -43,7 +42,15 @@ def list_pair(comparison: Comparison, pair: tuple[str, str], layout: Layout) -> 
     for _, group in groupby(own, lambda each: each.bin):
         differences = list(group)
         heads = [each.measure.name for each in differences]
-        yield _list_lines(comparison, f" {MINUS} ".join(pair), heads, differences, layout)
+        adjusted = ADJUSTED.get(comparison.testing.adjust)
+        yield _list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
+
+
+def list_difference(difference: Difference, layout: Layout) -> Listing:
+    """List one difference, of which it is not known how p was adjusted."""
+    pair = f"{difference.system} {MINUS} {difference.baseline}"
+    adjusted = None if difference.p_adjusted is None else "p adjusted"
+    return _list_lines(pair, [difference.measure.name], [difference], layout, adjusted)
 
 
 def _other(difference: Difference, comparison: Comparison) -> str:
@@ -52,11 +59,10 @@ def _other(difference: Difference, comparison: Comparison) -> str:
 
 
 def _list_lines(
-    comparison: Comparison, pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout
+    pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
 ) -> Listing:
-    """List differences with their intervals and tests, one per line."""
+    """List differences with their intervals and tests, one per line; `adjusted` is the head of adjusted p."""
     title = " · ".join([pair, *_describe(differences, layout)])
-    adjusted = ADJUSTED.get(comparison.testing.adjust)
     counts = ["wins/ties/losses"] if any(each.wins is not None for each in differences) else []
     head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
     rows = [
@@ -82,7 +88,7 @@ def _describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
 
 
 def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layout: Layout) -> Listing:
-    """List the differences of all pairs in one metric: the system in the line minus that in the column."""
+    """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
     by_pair = {(each.system, each.baseline): each for each in differences}
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
@@ -96,7 +102,7 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
     head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
     title = " · ".join(
         [
-            f"{differences[0].measure.name} · line {MINUS} column",
+            f"{differences[0].measure.name} · row {MINUS} column",
             *_describe(differences, layout),
             f"{DETECTED} {describe_level(comparison)}",
         ]
@@ -126,7 +132,7 @@ def _describe(differences: Sequence[Difference], layout: Layout) -> Iterator[str
 def _cells(each: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
     interval = ""
     if each.low is not None and each.high is not None:
-        interval = f"{_signed(each, each.low, layout)} .. {_signed(each, each.high, layout)}"
+        interval = f"{_signed(each, each.low, layout)}..{_signed(each, each.high, layout)}"
     counts = "" if each.wins is None else f"{each.wins}/{each.ties}/{each.losses}"
     adjusted = [format_p(each.p_adjusted)] if is_adjusted else []
     return _signed(each, each.difference, layout), interval, format_p(each.p), *adjusted, counts
@@ -134,7 +140,7 @@ def _cells(each: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str,
 
 def _signed(each: Difference, value: float, layout: Layout) -> str:
     text = layout.format(each.measure, value)
-    return text if text.startswith("-") else f"+{text}"
+    return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"
 
 
 def _signed_and_marked(each: Difference | None, layout: Layout) -> str:

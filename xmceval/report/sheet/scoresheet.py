@@ -10,7 +10,7 @@ from xmceval.labels.catalogue import Published
 from xmceval.labels.propensity import Propensities
 from xmceval.labels.standings import Standings
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.result import Result
+from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.bounds import describe_ties
 from xmceval.report.sheet.model import SUSPECT, Cell, Listing, Row, Section, Sheet, transpose
 from xmceval.report.sheet.systemtable import (
@@ -51,6 +51,7 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
         sections=sections,
         below=(
+            *_describe_conventions([result], layout),
             *_describe_intervals([SystemLine.of(result)], layout),
             *_describe_scoring([result]),
             *_describe_system(result, layout),
@@ -84,6 +85,7 @@ def build_systems_sheet(
             *(make_section(lines, layout, signs, bin_name=name, title=title) for name, title in bins.items()),
         ),
         below=(
+            *_describe_conventions(results, layout),
             *_describe_intervals(lines, layout),
             *_describe_scoring(results),
             *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
@@ -112,6 +114,11 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
 def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Say which intervals may be off, where they are shown."""
     yield from () if layout.intervals is False else describe_cautions(lines)
+
+
+def _describe_conventions(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Say how instances were counted, where nothing else does."""
+    yield from shared_lines(results, "conventions") if layout.has_conventions else ()
 
 
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
@@ -151,17 +158,18 @@ def _describe_bin(result: Result, part: Slice) -> str:
 
 def explain_bins(results: Sequence[Result]) -> Iterator[str]:
     """Explain which values of bins add up to the values above them, and which do not."""
-    kinds: dict[str, list[str]] = {"share": [], "average": []}
+    kinds: dict[str, list[str]] = {"share": [], "average": [], "group": []}
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
-        if figure.measure.head not in kinds[figure.kind_in_bin]:
-            kinds[figure.kind_in_bin].append(figure.measure.head)
-    texts = []
-    if kinds["share"]:
-        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
-    if kinds["average"]:
-        texts.append(f"averages within the bin: {listed(kinds['average'])}")
+        if figure.measure.head not in kinds[figure.kind]:
+            kinds[figure.kind].append(figure.measure.head)
+    shares, averages = kinds["share"], kinds["average"]
+    texts = [f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total"] if shares else []
+    if averages:
+        texts.append(f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
+    if kinds["group"]:
+        yield "in groups: values are of the instances of each group alone, and do not add up to the total"
     if texts:
-        yield f"values of bins: {'; '.join(texts)}"
+        yield f"in bins: {'; '.join(texts)}"
 
 
 def describe_propensities(results: Sequence[Result]) -> list[str]:

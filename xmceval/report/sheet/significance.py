@@ -68,11 +68,12 @@ def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str,
     return values
 
 
-def describe_tests(comparison: Comparison) -> Iterator[str]:
-    """Describe how the differences of a comparison were tested, and over which tests p is adjusted."""
-    if comparison.differences:
-        yield describe_test(comparison.testing, comparison.differences)
-        yield from _describe_family(comparison.testing, comparison.differences)
+def describe_tests(testing: Testing, comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Describe how differences were tested, and over which tests p is adjusted: of one data set, or of several."""
+    differences = [each for comparison in comparisons for each in comparison.differences]
+    if differences:
+        yield describe_test(testing, [each for each in differences if each.p is not None] or differences)
+        yield from describe_family(testing, comparisons)
 
 
 def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
@@ -90,17 +91,21 @@ def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
     return " · ".join(words)
 
 
-def _describe_family(testing: Testing, differences: Iterable[Difference]) -> Iterator[str]:
+def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Describe which tests p is adjusted over, as intervals never are; nothing where there is one test only."""
-    tested = [each for each in differences if each.p is not None]
-    own = "each metric in each bin" if any(each.bin for each in tested) else "each metric"
-    families = {(each.measure, each.bin) for each in tested}
+    tested = [(i, each) for i, own in enumerate(comparisons) for each in own.differences if each.p is not None]
+    families = {(i, each.measure, each.bin) for i, each in tested}
+    on_each = " on each data set" if len(comparisons) > 1 else ""
+    nouns = {part.bin.noun for own in comparisons for part in own.results[0].slices}
+    within = f" in each {min(nouns)}" if any(each.bin for _, each in tested) and nouns else ""
+    own = f"each metric{within}{on_each}"
     if len(tested) < 2:
         return
     if testing.adjust == "none":
         yield f"neither p nor intervals are adjusted for the number of tests ({len(tested):,})"
     elif testing.adjust == "holm" and testing.adjust_over == "all":
-        yield f"all {len(tested):,} tests are one family: p (Holm) is adjusted for their number, intervals are not"
+        tests = "the tests on each data set" if on_each else f"all {len(tested):,} tests"
+        yield f"{tests} are one family: p (Holm) is adjusted for their number, intervals are not"
     elif len(families) == len(tested):
         yield f"{own} is a family of its own: neither p nor intervals are adjusted for the number of metrics"
     else:

@@ -1,4 +1,4 @@
-"""Verdicts: what a comparison comes to, in one plain sentence per pair and metric."""
+"""Verdicts: what a comparison comes to, in plain sentences."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     others = [name for name in rest if own[name] and name not in beaten]
     apart = [name for name in rest if not own[name]]
     lead = _lead(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
-    untested = f"; {listed(apart)} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
+    untested = f"; {listed(apart, 'and')} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
     if not others and beaten:
         return f"{lead} better than all others{untested}"
     after = f"{_note_few({name: own[name][0] for name in others})}{untested}"
     if not beaten:
         return f"{lead} best, but no difference from any other was detected{after}"
-    return f"{lead} better than {listed(beaten)}; no difference from {listed(others)} was detected{after}"
+    return f"{lead} better than {listed(beaten, 'and')}; no difference from {listed(others, 'or')} was detected{after}"
 
 
 def _lead(best: Sequence[str], are_compared: bool) -> str:
@@ -72,8 +72,8 @@ def _lead(best: Sequence[str], are_compared: bool) -> str:
     if len(best) == 1:
         return f"{best[0]} is"
     if are_compared:
-        return f"{' and '.join(best)} have the same value, and are"
-    return f"{' and '.join(best)}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
+        return f"{listed(best, 'and')} have equal values and are"
+    return f"{listed(best, 'and')}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
 
 
 def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
@@ -129,35 +129,36 @@ def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]
 
 
 def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
-    """Write one sentence per pair of systems and metric, and one on what was not tested."""
+    """Write a sentence or two per pair of systems and metric, and one on what was not tested."""
     sentences: list[str] = []
     untested: dict[tuple[str, str], tuple[str, ...]] = {}
     for pair in comparison.pairs:
         by_head: dict[str, list[Difference]] = {}
         for each in comparison.of_pair(*pair):
             by_head.setdefault(each.measure.head, []).append(each)
-        sentences.extend(_sentence(own, layout) for own in by_head.values() if any(each.p is not None for each in own))
+        for own in by_head.values():
+            sentences.extend(_sentences(own, layout))
         untested[pair] = tuple(each.measure.name for own in by_head.values() for each in own if each.p is None)
     if len(set(untested.values())) == 1:
         untested = {("", ""): next(iter(untested.values()))}
     return sentences + [_describe_untested(names, pair) for pair, names in untested.items() if names]
 
 
-def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
-    """Write what the differences of one metric at all of its cutoffs come to."""
+def _sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
+    """Write what the differences of one metric at all of its cutoffs come to; better and worse are sentences apart."""
     system, baseline = differences[0].system, differences[0].baseline
-    clauses: list[str] = []
-    for is_better in (True, False):
-        detected = [each for each in differences if each.is_detected and each.is_better == is_better]
-        if detected:
-            how = "better" if is_better else "worse"
-            found = ", ".join(_describe(each, layout) for each in detected)
-            clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
-    undetected = [each for each in differences if not each.is_detected and each.p is not None]
-    if undetected:
-        about = "" if clauses else f" between {system} and {baseline}"
-        clauses.append(f"no difference{about} was detected on {_name_with_few(undetected)}")
-    return "; ".join(clauses)
+    sentences: list[str] = []
+    for how in (BETTER, WORSE):
+        found = ", ".join(_describe(each, layout) for each in differences if each.mark == how)
+        if found:
+            sentences.append(f"{system} is {how} than {baseline} on {found}")
+    undetected = [each for each in differences if each.mark == NONE]
+    if not undetected:
+        return sentences
+    names = _name_with_few(undetected)
+    if not sentences:
+        return [f"no difference between {system} and {baseline} was detected on {names}"]
+    return [*sentences[:-1], f"{sentences[-1]}; no difference was detected on {names}"]
 
 
 def _name_with_few(differences: Sequence[Difference]) -> str:
@@ -180,7 +181,7 @@ def list_untested(comparison: Comparison) -> list[str]:
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
     """Write what was not tested, of one pair or, without a name, of all."""
     about = f" between {' and '.join(pair)}" if all(pair) else ""
-    return f"{listed(names)} {'was' if len(names) == 1 else 'were'} not tested{about}"
+    return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested{about}"
 
 
 def _describe(difference: Difference, layout: Layout) -> str:

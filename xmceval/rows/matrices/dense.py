@@ -1,20 +1,71 @@
-"""Dense scores: the best labels of each row, selected from the matrix where it is, without a copy of it."""
+"""Dense matrices: true cells and best labels of each row, found in the matrix where it is, without a copy of it."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.rows.block import Int64, Rows, Scratch, Selected
-from xmceval.rows.matrices.storage import BFloat16Matrix, comparable
+from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, Values, comparable, full_rows, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
 SELECT_ENTRIES = 1 << 24  # per block, of scores that are not copied: enough for the work to outweigh its preparation
+TRUTH_ENTRIES = 1 << 22  # per block, of truth: if all of them are true, their labels and values take 64 MiB
 SPARE = 64  # candidates beyond twice the labels that are wanted
 
 FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
+
+    values: Values
+    are_scores: bool
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.values.shape[0])
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.values.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        cells = None if self.are_scores else _cells(self.values, slice(start, stop))
+        if cells is not None:
+            return _copy_true(cells, scratch)
+        values = self.values[start:stop]
+        if self.are_scores:
+            is_stored, values = values != -np.inf, comparable(values)
+            if is_stored.all():
+                rows = full_rows(values.shape, scratch)
+                rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
+                rows.values.reshape(values.shape)[:] = values
+                return rows
+        else:
+            is_stored = values != 0
+        rows, places = stored_rows(scratch, is_stored)
+        np.subtract(
+            places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
+        )
+        rows.values[:] = values.ravel()[places]
+        return rows
+
+    def entries_at_once(self, usual: int, *, are_selected: bool) -> int:
+        """Return how many entries make a block: more where kernels read the memory of the matrix as it is."""
+        if are_selected:
+            return entries_at_once(self.values, usual)
+        return usual if self.are_scores or _cells(self.values, slice(0)) is None else TRUTH_ENTRIES
+
+    def sliced(self, start: int, stop: int) -> Dense:
+        """Return some rows."""
+        return Dense(self.values[start:stop], self.are_scores)
 
 
 def entries_at_once(values: Any, usual: int) -> int:
@@ -45,6 +96,45 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     if isinstance(values, DeviceMatrix):
         return values.select(rows, depth, found)
     return _select(values, rows, depth, truth, scratch, found)
+
+
+class _Cells(NamedTuple):
+    """Dense truth in memory: its bits [n_rows, n_labels] as unsigned integers, those that count, and its type."""
+
+    bits: NDArray[Any]
+    mask: np.unsignedinteger[Any]
+    dtype: np.dtype[Any]
+
+
+def _cells(values: Values, rows: slice) -> _Cells | None:
+    """Return the bits of rows, or None where kernels cannot read the memory as it is."""
+    memory = values.bits if isinstance(values, BFloat16Matrix) else values
+    if not isinstance(memory, np.ndarray) or memory.dtype.kind not in "biuf" or memory.dtype.itemsize > 8:
+        return None
+    if not _has_rows(memory):
+        return None
+    word = np.dtype(f"u{memory.itemsize}").type
+    is_float = memory is not values or memory.dtype.kind == "f"
+    mask = word(np.iinfo(word).max >> is_float)  # all but the sign: -0.0 is zero
+    return _Cells(memory[rows].view(word), mask, values.dtype)
+
+
+def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
+    """Copy the cells that are not zero into the scratch arrays."""
+    from xmceval.kernels.rows.cells import CHUNK, find_cells
+
+    flat, step = _flatten(cells.bits)
+    n_rows, n_labels = cells.bits.shape
+    starts, size = scratch.array("indptr", n_rows + 1, np.int64), 16 * n_rows + CHUNK
+    while not find_cells(flat, step, n_labels, cells.mask, starts, scratch.whole("indices", size, np.int64)):
+        size = 4 * scratch.whole("indices", size, np.int64).size
+    rows = scratch.rows(n_rows, int(starts[-1]))
+    if starts[-1] == cells.bits.size:
+        stored = cells.bits.ravel()
+    else:
+        stored = flat[np.repeat(np.arange(n_rows) * step, np.diff(starts)) + rows.indices]  # one dimension is faster
+    rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)
+    return rows
 
 
 def _has_rows(values: NDArray[Any]) -> bool:

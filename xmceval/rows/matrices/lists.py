@@ -12,6 +12,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import AnyArray
 
+LOOKED_AT = 1000  # rows
 _ROW_TYPES = (list, tuple, set, frozenset, range)
 
 
@@ -99,12 +100,16 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
 
 
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
-    """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding."""
-    ordered = np.sort(labels, axis=1)
-    is_same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
-    largest = int(ordered.max(initial=-1))
-    is_within = int(ordered.min(initial=0)) >= -1 and largest >= 0 and (n_labels is None or largest < n_labels)
-    return is_within and not is_same.any()
+    """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding.
+
+    A label that appears twice in one of the first rows shows that they are something else; further down it is a
+    mistake, which is reported with its row.
+    """
+    largest = int(labels.max(initial=-1))
+    if int(labels.min(initial=0)) < -1 or largest < 0 or (n_labels is not None and largest >= n_labels):
+        return False
+    ordered = np.sort(labels[:LOOKED_AT], axis=1)
+    return not ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any()
 
 
 def _concatenate(rows: Any, name: str) -> AnyArray | None:

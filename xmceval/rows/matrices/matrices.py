@@ -13,9 +13,9 @@ from xmceval.errors import DataError, Fault, counted
 from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
-from xmceval.rows.matrices.dense import entries_at_once, select
+from xmceval.rows.matrices.dense import Dense, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
-from xmceval.rows.matrices.storage import AnyArray, Csr, Dense, FilePieces, Matrix, PaddedLists, slice_rows
+from xmceval.rows.matrices.storage import AnyArray, Csr, FilePieces, Matrix, PaddedLists, slice_rows
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length are read as a dense matrix"
@@ -158,13 +158,13 @@ class MatrixSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
 
-        Those of scores that are selected where they are, without a copy, have many more entries.
+        Those of dense matrices that are read where they are, without a copy, have many more entries.
         """
         first_row = self.first_row
         for piece in self.pieces:
             n_entries = BLOCK_ENTRIES
-            if self.depth is not None and isinstance(piece, Dense):
-                n_entries = entries_at_once(piece.values, BLOCK_ENTRIES)
+            if isinstance(piece, Dense):
+                n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=self.depth is not None)
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
                 stop = min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
@@ -223,7 +223,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
         labels = values[:]
         if are_ranked_lists(labels, n_labels):
-            ranks = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+            ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
             return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
     pieces = [Dense(values, are_scores=True)]
     return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
@@ -288,15 +288,21 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
     check_dtype(matrix.dtype, name)
     stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
-    csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
-    arrays = csr.indptr, csr.indices, csr.data
-    if stored.format == "coo" and csr.nnz < stored.nnz:  # scipy added duplicates up
-        arrays = _keep_duplicates(stored)
-    return csr_source(*arrays, csr.shape, name, are_scores=are_scores)
+    if stored.format == "coo":
+        arrays = _group_by_row(stored)
+    else:
+        csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
+        arrays = csr.indptr, csr.indices, csr.data
+    return csr_source(*arrays, stored.shape, name, are_scores=are_scores)
 
 
-def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _group_by_row(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
+    if (coo.row[1:] >= coo.row[:-1]).all():
+        return np.searchsorted(coo.row, np.arange(coo.shape[0] + 1, dtype=coo.row.dtype)), coo.col, coo.data
+    csr = coo.tocsr()
+    if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
+        return csr.indptr, csr.indices, csr.data
     order = np.argsort(coo.row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
     return indptr, coo.col[order], coo.data[order]

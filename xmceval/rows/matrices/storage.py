@@ -1,4 +1,4 @@
-"""Storage of matrices: CSR, dense, or padded lists of labels; each copies its rows out as CSR."""
+"""Storage of matrices: CSR, or padded lists of labels; each copies its rows out as CSR, as dense ones do."""
 
 from __future__ import annotations
 
@@ -148,46 +148,6 @@ class Csr:
 
 
 @dataclass(frozen=True)
-class Dense:
-    """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
-
-    values: Values
-    are_scores: bool
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.values.shape[0])
-
-    def stop_after(self, start: int, n_entries: int) -> int:
-        """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        return start + n_entries // max(int(self.values.shape[1]), 1)
-
-    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy rows into the scratch arrays, as int64 and float64."""
-        values = self.values[start:stop]
-        if self.are_scores:
-            is_stored, values = values != -np.inf, comparable(values)
-            if is_stored.all():
-                rows = _full_rows(values.shape, scratch)
-                rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
-                rows.values.reshape(values.shape)[:] = values
-                return rows
-        else:
-            is_stored = values != 0
-        rows, places = _stored_rows(scratch, is_stored)
-        np.subtract(
-            places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
-        )
-        rows.values[:] = values.ravel()[places]
-        return rows
-
-    def sliced(self, start: int, stop: int) -> Dense:
-        """Return some rows."""
-        return Dense(self.values[start:stop], self.are_scores)
-
-
-@dataclass(frozen=True)
 class PaddedLists:
     """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
 
@@ -208,10 +168,9 @@ class PaddedLists:
         labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
         is_stored = labels != -1
         if is_stored.all():
-            rows = _full_rows(labels.shape, scratch)
-            rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
-            return rows
-        rows, places = _stored_rows(scratch, is_stored)
+            indptr = np.arange(stop - start + 1) * labels.shape[1]
+            return Csr(indptr, labels.ravel(), scores.ravel(), are_scores=True).copy_rows(0, stop - start, scratch)
+        rows, places = stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
 
@@ -227,14 +186,14 @@ def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries:
     return has_types and is_dense and indices.size == values.size == n_entries
 
 
-def _full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
+def full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
     """Return arrays for rows of equal length in CSR."""
     rows = scratch.rows(shape[0], shape[0] * shape[1])
     np.multiply(np.arange(shape[0] + 1), shape[1], out=rows.indptr)
     return rows
 
 
-def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
+def stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
     """Return arrays for the stored cells of dense rows in CSR, and their places in the raveled rows, int64 [n_stored].
 
     `is_stored` is a bool array [n_rows, n_labels].

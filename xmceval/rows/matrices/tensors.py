@@ -78,11 +78,22 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
         indices = tensor.col_indices() if is_csr else tensor.row_indices()
         values = _read(tensor.values(), name)
         parts = _single(values), as_array(indices, name), as_array(indptr, name)
-        return (sp.csr_matrix if is_csr else sp.csc_matrix)(parts, shape=_shape(tensor)), values.dtype
+        if is_csr:
+            return _assemble(sp.csr_matrix, _shape(tensor), ("data", "indices", "indptr"), parts), values.dtype
+        return sp.csc_matrix(parts, shape=_shape(tensor)), values.dtype
     if tensor.layout != torch.sparse_coo:
         tensor = tensor.to_sparse()
     places, values = as_array(tensor._indices(), name), _read(tensor._values(), name)
-    return sp.coo_matrix((_single(values), (places[0], places[1])), shape=_shape(tensor)), values.dtype
+    parts = _single(values), places[0], places[1]
+    return _assemble(sp.coo_matrix, _shape(tensor), ("data", "row", "col"), parts), values.dtype
+
+
+def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: tuple[AnyArray, ...]) -> Any:
+    """Make a matrix of scipy of arrays as they are: its constructor would copy ids of 64 bits."""
+    matrix = kind(shape, dtype=parts[0].dtype)
+    for name, part in zip(names, parts, strict=True):
+        setattr(matrix, name, part)
+    return matrix
 
 
 def _single(values: Values) -> AnyArray:

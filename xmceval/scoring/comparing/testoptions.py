@@ -35,20 +35,20 @@ class Testing:
         None, "Testing", "Compare every system with this one.  [default: compare every pair]", metavar="NAME"
     )
     test: Test = option(
-        "t", "Testing", "Paired t test, randomization of signs, or bootstrap over instances.", literal=Test
+        "t", "Testing", "Paired test over instances: t test, randomization of signs, or bootstrap.", literal=Test
     )
     adjust: Adjust = option(
-        "holm", "Testing", "Adjust p for the number of pairs: Holm, or Tukey's randomized two-way test.",
+        "holm", "Testing", "Adjust p for several comparisons: by Holm's method, or Tukey's randomized test.",
         literal=Adjust,
     )  # fmt: skip
     adjust_over: AdjustOver = option(
         "metric",
         "Testing",
-        "Count the pairs of each metric as one family, or all differences printed.",
+        "Adjust over the pairs of each metric, or over all differences in the output.",
         literal=AdjustOver,
     )
     resamples: int = option(
-        10_000, "Testing", "Number of resamples for randomization, bootstrap and tukey.", kind=int, low=100, metavar="B"
+        10_000, "Testing", "Number of resamples for randomization, bootstrap and tukey.", kind=int, low=100, metavar="N"
     )
     seed: int = option(0, "Testing", "Random seed for resampling.", kind=int, low=0, high=2**63 - 1, metavar="N")
 
@@ -64,10 +64,31 @@ class Testing:
             tukey, against = argument("adjust", "tukey"), argument("against")
             raise UsageError(f"{tukey} compares all pairs; it cannot be combined with {against} (hint: use holm)")
 
+    def _refuse_unused(self) -> None:
+        """Refuse options of resampling where nothing is resampled."""
+        defaults = self.__dataclass_fields__
+        unused = [name for name in ("resamples", "seed") if getattr(self, name) != defaults[name].default]
+        if unused:
+            verb = "has" if len(unused) == 1 else "have"
+            hint = f"pass {argument('test', 'randomization')}, {argument('test', 'bootstrap')}"
+            raise UsageError(
+                f"{listed(map(argument, unused))} {verb} no effect on t tests "
+                f"(hint: {hint} or {argument('adjust', 'tukey')})"
+            )
+
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from a function's arguments."""
-        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+        """Take the options of testing from a function's arguments.
+
+        Raises
+        ------
+        UsageError
+            As the class does, and where resampling has options and nothing is resampled.
+        """
+        testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+        if not testing.holds_rows:
+            testing._refuse_unused()
+        return testing
 
     @property
     def holds_rows(self) -> bool:
@@ -86,7 +107,7 @@ class Details:
     """
 
     overlap: bool = option(
-        False, "Breakdown", "Show how much the lists of each pair agree, and what they find together.", kind=bool
+        False, "Breakdown", "Show how similar the rankings of each pair of systems are, and what both find.", kind=bool
     )
     examples: int | None = option(
         None,
@@ -96,13 +117,13 @@ class Details:
         low=1,
         metavar="N",
     )
-    texts: Any = option(None, "Breakdown", "The text of each instance, one per line, for --examples.", metavar="FILE")
+    texts: Any = option(None, "Breakdown", "Text of each instance, one per line, for --examples.", metavar="FILE")
 
     def __post_init__(self) -> None:
         if self.examples is not None:
             specs(type(self))["examples"].check_whole("examples", self.examples)
         if self.texts is not None and self.examples is None:
-            raise UsageError(f"texts have no effect without examples (hint: pass {argument('examples', kind='N')})")
+            raise UsageError(f"{argument('texts')} has no effect without {argument('examples')}")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Details:

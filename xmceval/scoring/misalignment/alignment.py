@@ -171,7 +171,7 @@ def measure_alignment(rows: SampledRows, n_rows: int, n_empty: int = 0, *, preci
     share = n_rows / (n_rows + n_empty) if n_empty else 1.0
     hits, below, above = (replace(each, share=share) for each in (hits, below, above))
     is_whole = hits.n_rows == n_rows
-    return Alignment(hits, below, above, is_random, _find_grades(rows), is_whole=is_whole, precision=precision)
+    return Alignment(hits, below, above, is_random, find_grades(rows), is_whole=is_whole, precision=precision)
 
 
 def _expect(rows: SampledRows, predicted: Int64, rows_of_label: tuple[Int64, Int64], *, more_than: int = -1) -> Hits:
@@ -222,7 +222,7 @@ def _is_one_order(ranked: Int64) -> bool:
     return bool(repeated > len(ranked) and contrary <= CONTRARY * repeated)
 
 
-def _find_grades(rows: SampledRows) -> tuple[int, int] | None:
+def find_grades(rows: SampledRows) -> tuple[int, int] | None:
     """Return the range of scores that could as well be grades, or None."""
     scores = rows.scores
     if scores.size == 0 or not ((scores >= 0) & (scores <= USUAL_GRADE) & (scores == np.floor(scores))).all():

@@ -103,6 +103,10 @@ class RowSample(Mergeable):
         lengths = indptr[rows + 1] - indptr[rows]
         fits = (lengths > 0) & (lengths <= LONGEST)
         rows, lengths = rows[fits], lengths[fits]
+        if rows.size > CAPACITY:
+            own = hashes[rows]
+            are_least = own <= np.partition(own, CAPACITY - 1)[CAPACITY - 1]
+            rows, lengths = rows[are_least], lengths[are_least]
         if rows.size:
             labels = batch.truth.indices[entries_of(indptr[rows], lengths)]
             with self._lock:

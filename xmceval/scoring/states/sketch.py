@@ -111,7 +111,7 @@ def find_overlaps(sketches: Sequence[Sketch]) -> list[SharedRows]:
 
     With s the share of the rows of the smaller state that have a twin in the other, and w the larger share of rows that
     have one within their own state, these are the pairs with s > 3 w + 0.01, where at least 8 rows of the sketch have
-    one. So overlaps below 1 % are not found, nor is a state that has fewer than 1 row for each 500 of the other.
+    one. So overlaps below 1% are not found, nor is a state that has fewer than 1 row for each 500 of the other.
     """
     found: dict[tuple[int, int], SharedRows] = {}
     sizes = np.array([sketch.n_rows for sketch in sketches])

@@ -235,6 +235,8 @@ class TopK(RowTask):
     def finish_bins(self, part: Sums, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
         n_bins, n_outputs = scored.terms.n_bins, len(self.measures)
+        if not n_bins:
+            return ()
         measures = (measure for measure in self.measures for _ in range(n_bins))
         counted = np.repeat(scored.n_rows - part.left_out, n_bins)
         shares = [

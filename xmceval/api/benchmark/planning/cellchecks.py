@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
-from xmceval.api.benchmark.planning.configfile import ConfigFile, header
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
 from xmceval.api.benchmark.planning.predictionfiles import ABOVE, NO_PATH, SystemEntry, join_first
 from xmceval.files.arrays.npypairs import identify
+from xmceval.files.text.configfile import ConfigFile, header
 from xmceval.rows.shards import Shards
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs

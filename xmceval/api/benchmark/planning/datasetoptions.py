@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from xmceval.api.benchmark.planning.configfile import OVERRIDE, ConfigFile, Keys, blame, header, show_value
 from xmceval.api.benchmark.planning.namedfiles import NamedFiles
-from xmceval.errors import listed
+from xmceval.errors import UsageError, listed
+from xmceval.files.text.configfile import OVERRIDE, ConfigFile, Keys, header, show_value
 from xmceval.labels.catalogue import Dataset, find_dataset
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import SOURCES, Options, specs
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.spec import Spec
+from xmceval.scoring.tasks.ownmetrics import check_none_own
+
+T = TypeVar("T")
 
 # Options at the top that do nothing for a data set without another one.
 _DEPENDENT = {"n_train": "counts", "filter_truth": "filter"}
@@ -86,8 +89,10 @@ def read_options(
 def _make_options(**values: Any) -> Options:
     """Make options, and check what scoring would check before it reads a file."""
     options = Options(**values)
+    options.refuse_groups("benchmark", "use compare, which tests differences within groups")
     if options.dataset is not None:
         find_dataset(options.dataset)
+    check_none_own(options.measures, "benchmark")
     compile_program(options.measures).check_ties(options.ties)
     return options
 
@@ -140,3 +145,31 @@ def _find_needed(measure: Measure, options: Options) -> str:
     if measure.option("over") == "train":
         return "" if _has_counts(options) else _COUNTS
     return "" if options.sources else "train, counts or inverse_propensities"
+
+
+def blame(make: Callable[..., T], values: Mapping[str, Any], refuse: Callable[[str, str], None]) -> T | None:
+    """Make something of options; `refuse` gets each mistake and the option that it is in. None if there are any.
+
+    What is to blame is what the mistake is not made without, of several the last.
+    """
+    rest = dict(values)
+    is_fine = True
+    while True:
+        message = _try(make, rest)
+        if not message:
+            return make(**rest) if is_fine else None
+        is_fine = False
+        guilty = [name for name in rest if _try(make, {key: rest[key] for key in rest if key != name}) != message]
+        refuse(guilty[-1] if guilty else "", message)
+        if not guilty:
+            return None
+        del rest[guilty[-1]]
+
+
+def _try(make: Callable[..., Any], values: Mapping[str, Any]) -> str:
+    """Return the message of what is wrong with options; empty if nothing is."""
+    try:
+        make(**values)
+    except UsageError as error:
+        return str(error)
+    return ""

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.benchmark.planning.configfile import (
+from xmceval.errors import DataError
+from xmceval.files.io.addresses import shown
+from xmceval.files.io.paths import beside, to_path
+from xmceval.files.io.presence import is_present
+from xmceval.files.io.shardfiles import find_beside
+from xmceval.files.text.configfile import (
     OVERRIDE,
     ConfigFile,
     Keys,
@@ -17,11 +22,6 @@ from xmceval.api.benchmark.planning.configfile import (
     show_value,
     unescape,
 )
-from xmceval.errors import DataError
-from xmceval.files.io.addresses import shown
-from xmceval.files.io.paths import beside, to_path
-from xmceval.files.io.presence import is_present
-from xmceval.files.io.shardfiles import find_beside
 from xmceval.rows.shards import Shards
 
 PLACEHOLDER = "{dataset}"

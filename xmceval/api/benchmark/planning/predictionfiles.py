@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.benchmark.plan import PlannedCell
-from xmceval.api.benchmark.planning.configfile import ConfigFile, Keys, header, show_value
 from xmceval.api.benchmark.planning.namedfiles import NamedFiles, are_names, describe_absence, str_of
 from xmceval.api.comparing.runs import are_runs
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, beside
 from xmceval.files.remote.storecalls import start
+from xmceval.files.text.configfile import ConfigFile, Keys, header, show_value
 from xmceval.rows.shards import parts_of
 
 SYSTEM_KEYS = ("path", "runs", "name", "paths", "published")

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from xmceval.api.benchmark.plan import PlannedDataset
-from xmceval.api.benchmark.planning.configfile import ConfigFile, header, show_value, suggest
 from xmceval.api.benchmark.planning.predictionfiles import SystemEntry
 from xmceval.errors import UsageError, listed
+from xmceval.files.text.configfile import ConfigFile, header, show_value, suggest
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, Sizes, datasets, find_dataset, published
 from xmceval.labels.propensity import NO_PROPENSITIES, constants
 from xmceval.labels.standings import find_comparable_metrics

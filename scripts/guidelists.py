@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
+
+from bench.peertable import read_guide
 
 from xmceval.errors import listed
 from xmceval.files.formats.formattable import FORMATS, list_tools
@@ -48,12 +49,7 @@ Formats are recognized by content, not by the name of a file. Truth comes first,
 """
 
 
-def write_guide(topic: str) -> str:
-    """Write the guide ``metrics`` or ``formats`` as Markdown."""
-    return "\n".join(GUIDES[topic]())
-
-
-def write_metrics_guide() -> Iterable[str]:
+def list_metrics() -> Iterable[str]:
     """Yield the parts of the guide to metrics."""
     yield METRICS_START.format(whole=listed(name for name, each in METRICS.items() if each.is_of_whole_list))
     for family in FAMILIES:
@@ -89,7 +85,7 @@ def _sources() -> Iterable[tuple[str, str]]:
     return ((listed(own), source) for source, own in names.items())
 
 
-def write_formats_guide() -> Iterable[str]:
+def list_formats() -> Iterable[str]:
     """Yield the parts of the guide to formats."""
     yield FORMATS_START
     for group in (*formatlist.GROUPS.values(), formatlist.OTHERS):
@@ -104,8 +100,10 @@ def write_formats_guide() -> Iterable[str]:
         yield f"## {group[:1].upper()}{group[1:]}\n"
         yield _table([("format", "what it is", "example"), *rows])
     yield "## Who writes which\n"
-    tools = [(tool, listed(name for name, each in FORMATS.items() if tool in each.tools)) for tool in list_tools()]
-    yield _table([("tool", "formats"), *tools])
+    tools = [
+        (tool, name, each.tools[tool]) for tool in list_tools() for name, each in FORMATS.items() if tool in each.tools
+    ]
+    yield _table([("tool", "format", "file"), *tools])
     yield "## For all of them\n"
     yield _table([("", ""), *formatlist.FOOTER])
 
@@ -114,6 +112,8 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return render_listings("md", [Listing("", tuple(rows), frozenset(), has_head=True)])
 
 
-GUIDES: Mapping[str, Callable[[], Iterable[str]]] = MappingProxyType(
-    {"metrics": write_metrics_guide, "formats": write_formats_guide}
-)
+GENERATED = {
+    "metrics": "\n".join(list_metrics()),
+    "formats": "\n".join(list_formats()),
+    "speed": read_guide(),
+}

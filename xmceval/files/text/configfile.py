@@ -1,15 +1,15 @@
-"""The file of a benchmark: its tables, the line of each key, and the mistakes that are found in it."""
+"""TOML files: their tables, the line of each key, and the mistakes that are found in them."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io.addresses import redacted
@@ -20,8 +20,6 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-T = TypeVar("T")
 
 Keys: TypeAlias = tuple[str, ...]  # of a table or a value, from the top of the file on
 
@@ -47,7 +45,7 @@ _ESCAPES = MappingProxyType({"\b": r"\b", "\t": r"\t", "\n": r"\n", "\f": r"\f",
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """The tables of a benchmark, and where each of their keys is written.
+    """The tables of a TOML file, or of a dict that stands for one, and where each of their keys is written.
 
     Attributes
     ----------
@@ -87,14 +85,17 @@ class ConfigFile:
             return
         lines = {keys: self._find_line(keys) for keys, _ in self.mistakes}
         ordered = sorted(self.mistakes, key=lambda mistake: lines[mistake[0]] or sys.maxsize)
-        messages = dict.fromkeys(f"{self._place(keys, lines[keys])}{message}" for keys, message in ordered)
+        places = {keys: self.place(keys) for keys in lines}
+        messages = dict.fromkeys(f"{places[keys]}: {message}" if places[keys] else message for keys, message in ordered)
         kind = UsageError if all(keys == OVERRIDE for keys in lines) else DataError
         raise kind(*messages)
 
-    def _place(self, keys: Keys, line: int) -> str:
+    def place(self, keys: Keys) -> str:
+        """Return where a key is written, such as ``benchmark.toml:12``; empty for a dict, or what was passed."""
         if self.path is None or keys == OVERRIDE:
             return ""
-        return f"{self.path}:{line}: " if line else f"{self.path}: "
+        line = self._find_line(keys)
+        return f"{self.path}:{line}" if line else str(self.path)
 
     def _find_line(self, keys: Keys) -> int:
         """Return the line of a key, of the first within its table, or of what it is within; 0 if there is none."""
@@ -147,34 +148,6 @@ def show_value(value: Any) -> str:
     return repr(value) if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
 
 
-def blame(make: Callable[..., T], values: Mapping[str, Any], refuse: Callable[[str, str], None]) -> T | None:
-    """Make something of options; `refuse` gets each mistake and the option that it is in. None if there are any.
-
-    What is to blame is what the mistake is not made without, of several the last.
-    """
-    rest = dict(values)
-    is_fine = True
-    while True:
-        message = _try(make, rest)
-        if not message:
-            return make(**rest) if is_fine else None
-        is_fine = False
-        guilty = [name for name in rest if _try(make, {key: rest[key] for key in rest if key != name}) != message]
-        refuse(guilty[-1] if guilty else "", message)
-        if not guilty:
-            return None
-        del rest[guilty[-1]]
-
-
-def _try(make: Callable[..., Any], values: Mapping[str, Any]) -> str:
-    """Return the message of what is wrong with options; empty if nothing is."""
-    try:
-        make(**values)
-    except UsageError as error:
-        return str(error)
-    return ""
-
-
 def read_config(source: str | Path | Mapping[str, Any]) -> ConfigFile:
     """Read a TOML file, local or remote; a dict is taken as it is.
 
@@ -186,7 +159,17 @@ def read_config(source: str | Path | Mapping[str, Any]) -> ConfigFile:
     if isinstance(source, Mapping):
         return ConfigFile(source)
     path = to_path(source)
-    content = read_all_bytes(path)
+    return parse_config(read_all_bytes(path), path)
+
+
+def parse_config(content: bytes, path: Path) -> ConfigFile:
+    """Read the content of a TOML file.
+
+    Raises
+    ------
+    DataError
+        What is not TOML.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -206,7 +189,8 @@ def _parse(text: str, path: Path) -> Mapping[str, Any]:
         strings = _ESCAPED.finditer(text.split("\n")[number - 1])
         written = next((each[1] for each in strings if each.start() < column <= each.end() + 1), None)
         message = _reworded(message) if written is None else redacted(describe_escape(written))
-        raise DataError(f"{path}:{number}: {message}") from None
+        hint = " (hint: is this a TOML file? xmceval guide benchmark has an example)" if path.suffix != ".toml" else ""
+        raise DataError(f"{path}:{number}: {message}{hint}") from None
 
 
 def _uncapitalized(text: str) -> str:

@@ -1,0 +1,129 @@
+"""Values of rows in memory: those that are saved, and systems that are added to a comparison by them."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.files.saved.rowvalues import read_row_values
+
+N_ROWS, N_LABELS = 90, 16
+METRICS = ["P@1,3", "PSP@3", "R@3", "RR@3", "microP@3", "AUC", "GAUC", "macroF1@3"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+
+
+@pytest.fixture(name="data")
+def make_data():
+    rng = np.random.default_rng(24)
+    truth = (rng.random((N_ROWS, N_LABELS)) < 0.12).astype(float)
+    scores = [np.round(each + 0.3 * truth, 2) for each in rng.random((8, N_ROWS, N_LABELS))]
+    return truth, scores, {"train": truth[::-1].copy(), "metrics": METRICS}
+
+
+HELD = {
+    "plain": {},
+    "weights and ids": {"sample_weight": np.arange(N_ROWS) % 3 / 2, "row_ids": [f"q{i}" for i in range(N_ROWS)]},
+    "drop": {"empty_rows": "drop", "threshold": 0.8, "metrics": [*METRICS, "F1", "microF1"]},
+}
+
+
+@pytest.mark.parametrize("case", HELD)
+def test_rows_are_those_that_are_saved_and_give_the_metric(case, data, tmp_path):
+    truth, scores, options = data
+    result = xmceval.score(truth, scores[0], rows=True, save_rows=tmp_path / "a.npz", **{**options, **HELD[case]})
+    rows, saved = result.rows, read_row_values(tmp_path / "a.npz")
+    places = np.flatnonzero(rows.weights)
+    names = tuple(map(str, places)) if rows.ids is None else tuple(rows.ids[i] for i in places)
+    assert (saved.rows, saved.metrics) == (names, tuple(rows))
+    np.testing.assert_array_equal(rows.weights[places], saved.weights)
+    for m, (name, has_ideal) in enumerate(zip(saved.metrics, saved.has_ideal, strict=True)):
+        values = rows[name]
+        assert (values.dtype, values.shape) == (np.float64, (N_ROWS,))
+        np.testing.assert_array_equal(values[places], saved.values[:, 0, m, 0])
+        assert np.isnan(np.delete(values, places)).all()
+        assert (name in rows.ideals) == has_ideal
+        counts = ~np.isnan(values)
+        ideals = rows.ideals[name][counts] if has_ideal else np.ones(counts.sum())
+        weights = rows.weights[counts]
+        assert values[counts] @ weights / (ideals @ weights) == pytest.approx(result[name])
+
+
+def test_each_of_several_systems_and_runs_has_its_own_rows(data):
+    truth, scores, options = data
+    alone = [xmceval.score(truth, each, rows=True, **options).rows for each in scores[:3]]
+    together = xmceval.score_all(truth, {"a": scores[0], "b": scores[1]}, rows=True, **options)
+    compared = xmceval.compare(truth, {"a": scores[0], "b": scores[1:3]}, rows=True, **options)
+    for own, others in zip(alone, itertools.zip_longest(together.values(), compared.results), strict=True):
+        for other in filter(None, others):
+            np.testing.assert_array_equal(other.rows["PSP"], own["PSP@3"])
+            np.testing.assert_array_equal(other.rows.ideals["PSP@3"], own.ideals["PSP@3"])
+    with pytest.raises(UsageError, match="each run has its own"):
+        _ = compared.systems["b"].rows
+
+
+def test_rows_that_were_not_held_are_refused_with_a_hint(data):
+    truth, scores, options = data
+    result = xmceval.score(truth, scores[0], **options)
+    with pytest.raises(UsageError, match=r"rows were not held \(hint: score with rows=True"):
+        _ = result.rows
+    with pytest.raises(UsageError, match="rows: none of the metrics has per-instance values"):
+        xmceval.score(truth, scores[0], metrics="macroF1@3", rows=True)
+
+
+CASES = {
+    "t": ({"row_ids": [f"q{i}" for i in range(N_ROWS)]}, {}, [1, 1, 1, 1]),
+    "bins": ({"by_frequency": "head,tail", "sample_weight": np.arange(N_ROWS) % 4 / 3}, {"against": "s1"}, [1, 1, 1]),
+    "bootstrap": ({"empty_rows": "drop"}, {"test": "bootstrap", "resamples": 100}, [1, 1, 2]),
+    "runs": ({"ceiling": True}, {"adjust": "none"}, [3, 1, 3]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_adding_systems_one_by_one_is_comparing_them_together(case, data):
+    truth, scores, options = data
+    further, testing, sizes = CASES[case]
+    options, left = {**options, **further}, iter(scores)
+    runs = [list(itertools.islice(left, n)) for n in sizes]
+    systems = {f"s{i}": own if len(own) > 1 else own[0] for i, own in enumerate(runs)}
+    names = list(systems)
+    grown = xmceval.compare(truth, {name: systems[name] for name in names[:2]}, rows=True, **options, **testing)
+    first = grown.to_json()
+    for name in names[2:]:
+        grown = pickle.loads(pickle.dumps(grown.add({name: systems[name]})))
+    together = xmceval.compare(truth, systems, rows=True, **options, **testing)
+    assert grown.to_json() == together.to_json() != first
+    for own, other in zip(grown.results, together.results, strict=True):
+        np.testing.assert_array_equal(own.rows["P@3"], other.rows["P@3"])
+
+
+def test_what_cannot_be_added_is_refused(data):
+    truth, scores, options = data
+    systems = {"a": scores[0], "b": scores[1]}
+    held = xmceval.compare(truth, systems, rows=True, **options)
+    with pytest.raises(UsageError, match="several systems are named 'a'"):
+        held.add({"a": scores[2]})
+    with pytest.raises(UsageError, match="systems must be a dict by name"):
+        held.add(scores[2])
+    with pytest.raises(UsageError, match="the comparison has overlaps, gain, which are only found while all"):
+        xmceval.compare(truth, systems, rows=True, overlap=True, plots="gain", **options).add({"c": scores[2]})
+    with pytest.raises(UsageError, match=r"does not hold the values of rows \(hint: compare with rows=True"):
+        xmceval.compare(truth, systems, **options).add({"c": scores[2]})
+    truth[0] = 1 - truth[0]
+    with pytest.raises(DataError, match="a and c are kept values of different truths"):
+        held.add({"c": scores[2]})
+
+
+def test_saved_rows_are_added_to_those_that_were_compared(data, tmp_path):
+    truth, scores, options = data
+    files = [tmp_path / f"{name}.npz" for name in "abc"]
+    for path, y_score in zip(files, scores, strict=False):
+        xmceval.score(truth, y_score, save_rows=path, **options)
+    compared = xmceval.compare_rows(files[:2], names=["a", "b"], plots="rows")
+    together = xmceval.compare_rows(files, names=["a", "b", "c"], plots="rows")
+    assert compared.add({"c": files[2]}).to_json() == together.to_json()
+    with pytest.raises(UsageError, match=r"is added as 'b'.*expected another name"):
+        compared.add({"b": files[2]})

@@ -1,0 +1,105 @@
+"""JSON lines as Python's own parser reads them, also where they are odd or wrong."""
+
+import json
+import random
+
+import pytest
+from support.files import write
+
+from xmceval.errors import Fault
+from xmceval.files.io import chunks
+from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.text.jsonlines import read_scores, read_truth
+from xmceval.rows.block import Scratch
+
+NAMES = ["a", "é", "a name", 'q"uote', "123456789", "\u2028x"]
+NUMBERS = [0, -0.5, 1e3, 5e-324, 1e308, 12345678901234567890, 0.1 + 0.2, 10**400, float("inf"), float("nan"), 3]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 2000)
+
+
+def make_line(rng, are_scores, has_names, is_short=False):
+    """Return a line as a program may have written it."""
+    labels = [
+        rng.choice(NAMES) if has_names and rng.random() < 0.8 else rng.randrange(9) for _ in range(rng.randrange(6))
+    ]
+    numbers = [rng.choice(NUMBERS) if rng.random() < 0.1 else rng.random() for _ in labels]
+    row = {"uid": "B0\\1", "title": 'naïve \t\u2019 "x"', "n": rng.choice([7, -1.5e-3])}
+    if rng.random() < 0.1:
+        row["more"] = rng.choice([None, True, [1], {"data": 1}])
+    if rng.random() < 0.3:
+        keys = ["label", "score"] if are_scores or rng.random() < 0.5 else ["label"]
+        row = [dict(zip(keys, pair, strict=False)) for pair in zip(labels, numbers, strict=True)]
+    elif are_scores:
+        row["data"] = [list(pair) for pair in zip(labels, numbers, strict=True)]
+    else:
+        if rng.random() < 0.5:
+            row["target_rel"] = numbers[is_short:]
+        row["target_ind"] = labels
+    if isinstance(row, dict) and rng.random() < 0.5:
+        row = dict(reversed(row.items()))
+    separators = rng.choice([None, (",", ":"), (" , ", "\t: ")])
+    return json.dumps(row, ensure_ascii=rng.random() < 0.5, separators=separators) + rng.choice(["", "", " ", "\r"])
+
+
+def spoil(rng, line):
+    """Return a line with a character too many, too few, or another one."""
+    at = rng.randrange(len(line) + 1)
+    return (
+        line[:at]
+        + rng.choice(["", '"', ",", "]", "}", "1", "e", "-", "\\", "\\u00g0", "\x01", " ", "0"])
+        + line[at + rng.randrange(3) :]
+    )
+
+
+def read_plainly(path, text, are_scores, names):
+    """Return the entries of each row, or the message for the first that is wrong."""
+    rows = []
+    for number, line in enumerate(text.encode(errors="surrogateescape").split(b"\n")[:-1], 1):
+        read = read_scores if are_scores else read_truth
+        try:
+            rows.append(list(read(line, names)) if line.strip() else [])
+        except ValueError as error:
+            return f"{path}:{number}: {error}"
+    return rows
+
+
+def read(path, are_scores, names):
+    opened = open_scores(path, names=names) if are_scores else open_truth(path, names=names)
+    found, scratch = [], Scratch()
+    try:
+        for block in opened.source.blocks():
+            indptr, indices, values = block.stored.parse(scratch)
+            for i in range(block.stored.n_rows):
+                row = slice(indptr[i], indptr[i + 1])
+                found.append(list(zip(indices[row].tolist(), values[row].tolist(), strict=True)))
+    except Fault as fault:
+        return str(fault)
+    return found
+
+
+@pytest.mark.parametrize("has_names", [False, True], ids=["ids", "names"])
+@pytest.mark.parametrize("are_scores", [False, True], ids=["truth", "scores"])
+@pytest.mark.parametrize("wrong", [0, 0.02, 1])
+def test_lines_are_read_as_by_python(are_scores, has_names, wrong):
+    names = read_names(write("n", "\n".join(NAMES) + "\n")) if has_names else None
+    for seed in range(80 if wrong else 4):
+        rng = random.Random(seed)
+        start = '{"data": []}\n' if are_scores else '{"target_ind": []}\n'
+        n_lines, is_short = 3 if wrong == 1 else 40, rng.random() < wrong / 3
+        lines = [rng.choice([make_line(rng, are_scores, has_names, is_short), ""]) for _ in range(n_lines)]
+        lines = [spoil(rng, line) if rng.random() < wrong else line for line in lines]
+        text = start + "".join(line + "\n" for line in lines)
+        path = write("j", text)
+        expected = read_plainly(path, text, are_scores, names)
+        assert repr(read(path, are_scores, names)) == repr(expected)
+
+
+def test_text_that_is_no_utf8_is_reported_with_its_place(tmp_path):
+    (tmp_path / "j").write_bytes(b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
+    assert read("j", True, None) == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"

@@ -1,0 +1,146 @@
+"""A user's script as type checkers see it: every public return has the type that is asserted here, and none is Any.
+
+Mypy reads this file with the package, so ``scripts/check`` fails where a type changes; pytest runs it too.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from typing_extensions import assert_type
+
+import xmceval
+from xmceval.api.files.checktable import TableCheck
+from xmceval.api.files.convert import Conversion
+from xmceval.api.files.inspect import InspectionReport
+from xmceval.api.files.propensityfile import PropensityFile
+from xmceval.api.groupauc import GroupAUC, LogAUC
+from xmceval.metrics.entry import Metric
+from xmceval.report.comparison import Difference
+from xmceval.report.gateoutcomes import GateOutcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+Floats = NDArray[np.float64]
+
+TRUTH = np.eye(6, 8)
+SCORES = csr_matrix(np.eye(6, 8)[::-1])
+CLASSES, ESTIMATES = [0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8]
+
+
+def test_a_result() -> None:
+    result = assert_type(xmceval.score(TRUTH, SCORES, k=[1, 3], train=csr_matrix(TRUTH)), xmceval.Result)
+    assert_type(result["PSP@1"], float)
+    low, high = result.interval("PSP@1")
+    assert_type((low, high), tuple[float, float])
+    assert_type(result.tie_bounds("P@1"), tuple[float, float])
+    assert_type(result.flat(), dict[str, float])
+    assert_type(result.warnings, tuple[str, ...])
+    assert_type(result.counts.n_instances, int)
+    for name, value in result.items():
+        assert_type((name, value), tuple[str, float])
+
+
+def test_its_forms(tmp_path: Path) -> None:
+    result = xmceval.score(TRUTH, SCORES, k=1, metrics="P")
+    assert_type(result.to_markdown(places=3), str)
+    assert_type(result.to_latex(caption="A"), str)
+    assert_type(result.to_csv(), str)
+    assert_type(result.to_dict(), dict[str, Any])
+    result.to_json(tmp_path / "result.json")
+    assert_type(xmceval.Result.from_json(tmp_path / "result.json"), xmceval.Result)
+    assert_type(xmceval.Results.from_dict(result.to_dict()), xmceval.Results)
+    frame: DataFrame = assert_type(result.to_frame(bins=True), "DataFrame")
+    figure: Figure = assert_type(result.plot("curves"), "Figure")
+    assert frame.shape == (1, 7)
+    assert figure.axes
+
+
+def test_several_systems(tmp_path: Path) -> None:
+    systems: Mapping[str, NDArray[Any]] = {"old": TRUTH[::-1], "new": TRUTH}
+    results = assert_type(xmceval.score_all(TRUTH, systems, k=1, save_rows=tmp_path / "rows.npz"), xmceval.Results)
+    assert_type(results["new"], xmceval.Result)
+    comparison = assert_type(xmceval.compare(TRUTH, systems, k=1, metrics="P"), xmceval.Comparison)
+    difference = assert_type(comparison["P@1", "new", "old"], Difference)
+    assert_type(difference.p, float | None)
+    low, high = difference.interval
+    assert_type((low, high), tuple[float, float])
+    assert_type(comparison.to_frame(), "DataFrame")
+    assert_type(xmceval.compare_rows([tmp_path / "rows.npz"]), xmceval.Comparison)
+    assert_type(xmceval.check_worse(comparison, "P@1:0.5"), tuple[GateOutcome, ...])
+    found = xmceval.benchmark({"metrics": "P@1", "datasets": {"toy": {"truth": TRUTH}}, "systems": dict(systems)})
+    assert_type(found, xmceval.Benchmark)
+    assert_type(found["toy"], xmceval.Comparison)
+    assert_type(found["toy", "new", "P@1"], float)
+    assert_type(found.ranks("P@1"), dict[str, float])
+
+
+def test_a_loop(tmp_path: Path) -> None:
+    evaluator = xmceval.Evaluator(metrics=["P", "nDCG"], k=1, n_labels=8)
+    for _ in range(2):
+        evaluator.update(TRUTH, SCORES)
+    evaluator.update([[1, 2], [3]], (np.array([[2], [4]]), np.array([[0.5], [0.25]])))
+    assert_type(evaluator.result(), xmceval.Result)
+    assert_type(evaluator.state(), NDArray[np.int64])
+    evaluator.save(tmp_path / "a.state")
+    assert_type(xmceval.Evaluator.load(tmp_path / "a.state"), xmceval.Evaluator)
+    assert_type(xmceval.merge([tmp_path / "a.state"]), xmceval.Result)
+
+
+def test_single_metrics() -> None:
+    assert_type(xmceval.ndcg_at_k(TRUTH, SCORES, k=5), float)
+    assert_type(xmceval.psp_at_k(TRUTH, SCORES, train=TRUTH), float)
+    assert_type(xmceval.inverse_propensity([100, 10], n=1000), Floats)
+    assert_type(xmceval.group_auc(CLASSES, ESTIMATES, ["a", "a", "b", "b"]), float)
+    assert_type(xmceval.group_aucs(CLASSES, ESTIMATES, ["a", "a", "b", "b"]), GroupAUC)
+    assert_type(xmceval.METRICS["nDCG"], Metric)
+
+
+def test_drop_ins() -> None:
+    assert_type(xmceval.f1_score(TRUTH, TRUTH, average="micro"), float)
+    assert_type(xmceval.f1_score(TRUTH, TRUTH, average=None, zero_division=0), Floats)
+    assert_type(xmceval.precision_score(CLASSES, CLASSES), float)
+    assert_type(xmceval.recall_score(TRUTH, TRUTH, average=None, zero_division=0), Floats)
+    assert_type(xmceval.fbeta_score(TRUTH, TRUTH, beta=2, average="macro", zero_division=0), float)
+    assert_type(xmceval.jaccard_score(TRUTH, TRUTH, average=None, zero_division=0), Floats)
+    precision, recall, fscore, support = xmceval.precision_recall_fscore_support(CLASSES, CLASSES)
+    assert_type((precision, recall, fscore, support), tuple[Floats, Floats, Floats, NDArray[Any]])
+    _, _, one, none = xmceval.precision_recall_fscore_support(CLASSES, CLASSES, average="micro")
+    assert_type((one, none), tuple[float, None])
+    assert_type(xmceval.roc_auc_score(CLASSES, ESTIMATES), float)
+    assert_type(xmceval.average_precision_score(TRUTH[:, :6], TRUTH[:, :6]), float)
+    assert_type(xmceval.average_precision_score(TRUTH[:, :6], TRUTH[:, :6], average=None), float | Floats)
+    assert_type(xmceval.roc_curve(CLASSES, ESTIMATES), tuple[Floats, Floats, Floats])
+    assert_type(xmceval.multilabel_confusion_matrix(TRUTH, TRUTH), NDArray[Any])
+    assert_type(xmceval.hamming_loss(TRUTH, TRUTH), float)
+    assert_type(xmceval.label_ranking_loss(TRUTH, SCORES), float)
+
+
+def test_files(tmp_path: Path) -> None:
+    truth, scores = tmp_path / "truth.txt", tmp_path / "scores.txt"
+    truth.write_text("3 2\n0\n1\n0\n")
+    scores.write_text("3 2\n0:0.5\n1:0.5\n1:0.25\n")
+    assert_type(xmceval.inspect([truth, scores]), InspectionReport)
+    assert_type(xmceval.convert(truth, tmp_path / "truth.npz"), Conversion)
+    assert_type(xmceval.write_inverse_propensities(truth, tmp_path / "inverse.txt"), PropensityFile)
+    fused = assert_type(xmceval.fuse([scores, SCORES[:3, :2]]), xmceval.Fused)
+    assert_type(xmceval.score(truth, fused, k=1, metrics="P")["P@1"], float)
+    (tmp_path / "table.csv").write_text("method,P@1\nours,0.5\n")
+    assert_type(xmceval.check_table(tmp_path / "table.csv"), TableCheck)
+    (tmp_path / "log.csv").write_text("user,label,score\na,0,0.5\na,1,0.75\n")
+    assert_type(xmceval.auc(tmp_path / "log.csv"), LogAUC)
+
+
+def make_mistakes(result: xmceval.Result) -> None:
+    """Make what type checkers refuse; each comment would be refused itself if they did not."""
+    xmceval.scroe(TRUTH, SCORES)  # type: ignore[attr-defined]
+    xmceval.score(TRUTH, {"old": TRUTH})  # type: ignore[arg-type]
+    xmceval.score(TRUTH, TRUTH, ties="bset")  # type: ignore[arg-type]
+    xmceval.f1_score(TRUTH, TRUTH, average="mean")  # type: ignore[call-overload]
+    result.to_markdown(place=3)  # type: ignore[call-overload]
+    result["P@1", "P@3"]  # type: ignore[index]

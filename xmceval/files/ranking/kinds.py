@@ -1,0 +1,90 @@
+"""Kinds of files of the ranking field: TREC qrels and runs, BEIR's qrels, LETOR lines and scores in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from xmceval.errors import DataError
+from xmceval.files.io.streams import read_first_bytes
+from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.ranking.judgments import BEIR
+
+LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
+
+_INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def open_trec(head: Head, request: Request) -> Opened | None:
+    """Open a file of the ranking field; return None if it is not one."""
+    kind = detect_format(head.lines, request)
+    if kind == "letor":
+        from xmceval.files.ranking.letor import open_letor
+
+        return open_letor(head.path, request)
+    if kind:
+        from xmceval.files.ranking.trec import OPENERS
+
+        return OPENERS[kind](head.path, request)
+    if request.judgments is not None and request.judgments.documents is None:
+        from xmceval.files.ranking.letor import open_score_column
+
+        return open_score_column(head.path, request.judgments)
+    return None
+
+
+def detect_format(lines: Sequence[bytes], request: Request) -> str:
+    """Return ``qrels``, ``beir``, ``run`` or ``letor`` by the first lines of a file, or an empty string."""
+    filled = [line for line in lines[:1000] if line.strip() and not line.lstrip().startswith(b"#")]
+    rows = [line.split(None, 6) for line in filled]
+    if not rows:
+        return ""
+    if all(len(row) >= 2 and row[1].startswith(b"qid:") for row in rows):
+        return "letor"
+    is_joined = request.judgments is not None and request.judgments.documents is not None
+    if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) > len(rows):  # bad lines are reported later
+        return "run"
+    if _is_beir_header(filled[0]):
+        return "beir"
+    return "qrels" if _are_qrels(rows, request) else ""
+
+
+def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
+    """Return whether a line is of a run; without Q0, a tag or a score tells it from a list of ids."""
+    if len(row) < 6:
+        return False
+    if row[1].upper() == b"Q0":
+        return True
+    if not (row[1] == b"0" or is_joined) or not _INTEGER.fullmatch(row[3]) or not _NUMBER.fullmatch(row[4]):
+        return False
+    return not all(_INTEGER.fullmatch(word) for word in row[:6])
+
+
+def _are_qrels(rows: list[list[bytes]], request: Request) -> bool:
+    """Return whether most lines can only be of qrels; in truth also whether all can be, with 0 in the second column."""
+    if request.names is not None and request.names.has_all(rows[0]):
+        return False
+    graded = [row for row in rows if len(row) == 4 and _INTEGER.fullmatch(row[3])]
+    usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
+    if len(usual) == len(rows) > 1 and not request.are_scores:
+        return True
+    certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
+    certain += sum(
+        bool(_NUMBER.fullmatch(row[1])) and row[1] != b"0" and not _NUMBER.fullmatch(row[2]) for row in graded
+    )
+    return 2 * certain > len(rows)
+
+
+def _is_beir_header(line: bytes) -> bool:
+    return [field.strip().lower() for field in line.split(b"\t")] == BEIR.names.encode().split()
+
+
+def find_tag(path: Path) -> str | None:
+    """Return the tag in the first line of a run; None where it is none, or cannot be read."""
+    try:
+        words = read_first_bytes(path, LONGEST_LINE).split(b"\n", 1)[0].split()
+    except (DataError, OSError):
+        return None
+    is_run = len(words) == 6 and words[1].upper() == b"Q0"
+    return words[5].decode(errors="replace") if is_run else None

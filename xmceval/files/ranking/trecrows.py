@@ -1,0 +1,154 @@
+"""Rows of TREC lines: queries and documents are numbered as they come, and lines gathered by query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError
+from xmceval.files.io.chunks import Chunk, LineChunks
+from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.ranking.judgments import LineColumns
+from xmceval.files.ranking.letor import read_number
+from xmceval.files.text.words import Words
+from xmceval.rows.block import Float64, Int64, Scratch
+
+Int32 = NDArray[np.int32]
+
+
+class SomeLines(NamedTuple):
+    """Some lines: their rows, the numbers of their documents, and their grades or scores."""
+
+    rows: Int32
+    documents: Int32
+    values: Float64
+
+
+class Entries(NamedTuple):
+    """All lines by row: the bounds of rows [n_rows + 1], the numbers of documents, and grades or scores."""
+
+    indptr: Int64
+    documents: Int32
+    values: Float64
+
+
+class TrecLines:
+    """The lines of a file.
+
+    Parameters
+    ----------
+    path : Path
+    columns : LineColumns
+    judged : mapping of bytes to int, or None
+        The row of each query; lines of others are left out. Without it, queries are rows in the order in which they
+        first appear.
+
+    Attributes
+    ----------
+    queries, documents : Words
+        The queries, and the documents of the lines that are not left out.
+    n_ignored : int
+        The lines that are left out.
+
+    Raises
+    ------
+    DataError
+        A line of another form, with its place.
+    """
+
+    def __init__(self, path: Path, columns: LineColumns, judged: Mapping[bytes, int] | None = None) -> None:
+        self.path, self.columns, self.judged = path, columns, judged
+        self.queries, self.documents = Words(), Words()
+        self.n_ignored = 0
+        self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
+        self._parts: list[SomeLines] = []
+        self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
+        scratch, line = Scratch(), 1
+        for chunk in LineChunks(path):
+            if line == 1:
+                line += self._skip_header(chunk)
+            line += self._read(chunk, line, scratch)
+
+    def first_nan(self) -> int | None:
+        """Return the number of the first line whose value is NaN, of those that are not left out."""
+        return next((line for query, line in self._nans if self._rows[query] >= 0), None)
+
+    def gather(self, n_rows: int) -> Entries:
+        """Return the lines by row, with the numbers of documents instead of labels; they are not kept here."""
+        from xmceval.kernels.text.runs import place_entries
+
+        indptr = np.zeros(n_rows + 1, dtype=np.int64)
+        for part in self._parts:
+            indptr[1:] += np.bincount(part.rows, minlength=n_rows)
+        np.cumsum(indptr, out=indptr)
+        documents, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        following = indptr[:-1].copy()
+        for i in range(len(self._parts)):
+            place_entries(*self._parts[i], following, documents, values)
+            self._parts[i] = _NO_LINES
+        return Entries(indptr, documents, values)
+
+    def _skip_header(self, chunk: Chunk) -> int:
+        """Move the start of the first chunk behind what is no line, and return how many lines that are."""
+        if chunk.buffer.startswith(UTF8_BOM):
+            chunk.start = len(UTF8_BOM)
+        n_lines, is_header = 0, not self.columns.has_header
+        while not is_header:
+            end = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
+            text = chunk.buffer[chunk.start : end]
+            is_header = bool(text.strip()) and not text.startswith(b"#")
+            chunk.start, n_lines = end, n_lines + 1
+        return n_lines
+
+    def _read(self, chunk: Chunk, line: int, scratch: Scratch) -> int:
+        """Read a chunk, of which the number of the first line is given, and return how many lines it has."""
+        from xmceval.kernels.text import fields as kernel
+
+        columns = self.columns
+        most = (chunk.stop - chunk.start) // (2 * columns.number) + 1
+        runs, fields, hard = (
+            scratch.array(name, size * most, np.int64).reshape(shape)
+            for name, size, shape in (("runs", 3, (3, -1)), ("fields", 2, (2, -1)), ("hard", 4, (-1, 4)))
+        )
+        values, status = scratch.array("values", most, np.float64), np.empty(kernel.STATUS_SIZE, dtype=np.int64)
+        region = chunk.text, chunk.start, chunk.stop
+        kernel.split_fields(*region, columns.places, runs, fields, values, hard, status)
+        n_runs, n_rows, n_lines, n_hard, wrong = status.tolist()
+        queries = self.queries.number(chunk.text, *runs[:2, :n_runs])
+        for row, place, begin, end in hard[:n_hard].tolist():
+            values[row] = read_number(self.path, line + place, bytes(chunk.buffer[begin:end]), columns.role)
+            if math.isnan(values[row]):
+                run = int(np.searchsorted(runs[2, :n_runs], row, side="right")) - 1
+                self._nans.append((int(queries[run]), line + place))
+        if wrong >= 0:
+            text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
+            raise DataError(f"{self.path}:{line + n_lines}: {columns.explain(text)}")
+        lengths = np.diff(runs[2, :n_runs], append=n_rows)
+        self._add(chunk, np.repeat(self._rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
+        return n_lines
+
+    def _rows_of(self, queries: Int32) -> Int32:
+        """Return the rows of some queries, -1 where they have none."""
+        first = self._rows.size
+        if self.judged is None:
+            new = list(range(first, len(self.queries)))
+        else:
+            new = [self.judged.get(query, -1) for query in self.queries.tolist(first)]
+        self._rows = np.append(self._rows, np.array(new, dtype=np.int32))
+        return self._rows[queries]
+
+    def _add(self, chunk: Chunk, rows: Int32, documents: Int64, values: Float64) -> None:
+        """Add lines of a chunk, int64 [2, n] where their documents are."""
+        is_kept = rows >= 0
+        if not is_kept.all():
+            self.n_ignored += int(np.count_nonzero(~is_kept))
+            rows, documents, values = rows[is_kept], documents[:, is_kept], values[is_kept]
+        self._parts.append(SomeLines(rows, self.documents.number(chunk.text, *documents), values.copy()))
+
+
+_NO_LINES = SomeLines(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

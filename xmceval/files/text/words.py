@@ -1,0 +1,124 @@
+"""Words: distinct words of text, numbered in the order in which they first appear."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.rows.block import Int64
+
+Int32 = NDArray[np.int32]
+
+FEWEST_SLOTS = 1 << 10
+
+PADDING = 8  # bytes beyond the end of text that kernels may read
+
+
+class Words:
+    """Distinct words in one array of bytes, with a hash table over them; it grows as words are numbered.
+
+    Attributes
+    ----------
+    blob : uint8 array
+        Their bytes, one word after the other.
+    """
+
+    def __init__(self) -> None:
+        self._n_words = 0
+        self.blob: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
+        self._ends: Int64 = np.zeros(FEWEST_SLOTS, dtype=np.int64)
+        self._slots: Int64 = np.full(FEWEST_SLOTS, -1, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self._n_words
+
+    @property
+    def table(self) -> tuple[Int64, Int64, NDArray[np.uint8]]:
+        """The arrays that kernels look words up in: slots, ends and blob."""
+        return self._slots, self.ends, self.blob
+
+    @property
+    def ends(self) -> Int64:
+        """The end of each word in the blob, after a 0: int64 [n_words + 1]."""
+        return self._ends[: self._n_words + 1]
+
+    def __getitem__(self, number: int) -> bytes:
+        begin, end = self.ends[number : number + 2]
+        return self.blob[begin:end].tobytes()
+
+    def tolist(self, first: int = 0) -> list[bytes]:
+        """Return the words from one on."""
+        blob = self.blob[: self.ends[-1]].tobytes()
+        return [blob[begin:end] for begin, end in pairwise(self.ends[first:].tolist())]
+
+    def number(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int32:
+        """Return the numbers of some words, and add those that are new.
+
+        Parameters
+        ----------
+        text : uint8 array [n_bytes]
+            Text with some bytes after the last word.
+        begins, ends : int64 array [n]
+            Where each word begins and ends.
+        """
+        from xmceval.kernels.text.words import number_words
+
+        self._make_room(begins.size, int(ends.sum() - begins.sum()))
+        numbers = np.empty(begins.size, dtype=np.int32)
+        self._n_words = number_words(text, begins, ends, self._slots, self._ends, self.blob, self._n_words, numbers)
+        return numbers
+
+    def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
+        """Return the numbers of some words as `number` does, without adding any: -1 for those that are not here."""
+        from xmceval.kernels.text.words import find_words
+
+        numbers = np.empty(begins.size, dtype=np.int64)
+        find_words(text, begins, ends, *self.table, numbers)
+        return numbers
+
+    def number_all(self, words: Words) -> Int32:
+        """Return the numbers that some distinct words have here, and add those that are new."""
+        return self.number(words.blob, words.ends[:-1], words.ends[1:])
+
+    def plain_numbers(self) -> Int64:
+        """Return the number that each word is, without leading zeros and at most 2^63 - 2; -1 for other words."""
+        from xmceval.kernels.text.words import parse_plain_numbers
+
+        numbers = np.empty(len(self), dtype=np.int64)
+        parse_plain_numbers(self.blob, self.ends, numbers)
+        return numbers
+
+    def in_order(self) -> Int64:
+        """Return the numbers of the words in the order of their bytes."""
+        from xmceval.kernels.text.words import write_keys
+
+        ends, keys = self.ends, np.empty(len(self), dtype=np.uint64)
+        sizes = ends[1:] - ends[:-1]
+        order = np.argsort(sizes, kind="stable")
+        for offset in range((int(sizes.max(initial=0)) - 1) // 8 * 8, -1, -8):
+            write_keys(self.blob, ends, order, offset, keys)
+            order = order[np.argsort(keys, kind="stable")]
+        return order
+
+    def _make_room(self, n_more: int, n_bytes: int) -> None:
+        """Make the arrays large enough for more words, of so many bytes."""
+        from xmceval.kernels.text.words import fill_slots
+
+        n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
+        if n_words >= self._ends.size:
+            self._ends = _extend(self._ends, n_words + n_words // 2)
+        if n_bytes > self.blob.size:
+            self.blob = _extend(self.blob, n_bytes + n_bytes // 2)
+        if 2 * n_words > self._slots.size:
+            self._slots = np.full(1 << (2 * n_words).bit_length(), -1, dtype=np.int64)
+            fill_slots(self._slots, self.ends, self.blob)
+
+
+def _extend(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return a longer copy, filled up with zeros."""
+    longer = np.zeros(size, dtype=array.dtype)
+    longer[: array.size] = array
+    return longer

@@ -1,0 +1,39 @@
+"""Cell kernels: which cells of dense rows are not zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import PLAIN, instruction, kernel
+
+CHUNK = 64  # cells that are looked at together, since almost all are zero
+
+FAST = not PLAIN
+
+
+@instruction
+def has_ones(words, at, mask):
+    """Whether any of 64 words from an offset on has a bit of a mask."""
+
+
+@kernel
+def find_cells(words, step, n_labels, mask, starts, labels):
+    """Find the cells of rows that are not zero; return whether `labels`, int64, has room for all of them.
+
+    `words` are the cells as unsigned integers, a row of `n_labels` every `step`; bits outside `mask` do not count.
+    Writes `starts`, int64 [n_rows + 1], and up to CHUNK labels beyond those that are found.
+    """
+    starts[0] = n_found = np.int64(0)
+    for row in range(starts.size - 1):
+        first = row * step
+        for label in range(0, n_labels, CHUNK):
+            stop = min(label + CHUNK, n_labels)
+            if FAST and stop == label + CHUNK and has_ones(words, first + label, mask) == 0:
+                continue
+            if n_found + CHUNK > labels.size:
+                return False
+            for each in range(label, stop):
+                labels[n_found] = each
+                n_found += np.int64((words[first + each] & mask) != 0)
+        starts[row + 1] = n_found
+    return True

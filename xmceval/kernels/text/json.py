@@ -1,0 +1,283 @@
+"""Kernel that parses JSON lines of labels: objects with the lists of a format, and lists of objects."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import function, helper, kernel
+from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE
+from xmceval.kernels.text.numbers import parse_number
+from xmceval.kernels.text.words import is_same
+
+QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, MINUS, POINT = b'"\\:,{}[]-.'
+BLANK, TAB, RETURN, PLUS, LOWER_E, LOWER_U = b" \t\r+eu"
+CONTROL = 32  # bytes below are not in strings
+
+KEYS = np.frombuffer(b"target_indtarget_reldatalabelscore" + bytes(8), np.uint8)
+TRUTH, GRADES, PAIRS, LABEL, SCORE, OTHER = range(6)
+KEY_ENDS = np.array([0, 10, 20, 24, 29, 34], np.int64)
+
+ESCAPED, HEX = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
+ESCAPED[[*b'"\\/bfnrtu']] = True
+HEX[[*b"0123456789abcdefABCDEF"]] = True
+
+U0, U1, U18, U25 = (np.uint64(i) for i in (0, 1, 18, 25))
+ODD = np.uint64(0)  # instead of an offset: Python reads the line
+
+
+@helper
+def _skip(text, at):
+    """Return the offset after blanks."""
+    while text[at] == BLANK or text[at] == TAB or text[at] == RETURN:
+        at += U1
+    return at
+
+
+@function
+def _string_end(text, at):
+    """Return the offset of the quote that ends a string, and whether it is as it is written."""
+    is_plain = True
+    while text[at] != QUOTE:
+        if text[at] < CONTROL:
+            return ODD, False
+        if text[at] == BACKSLASH:
+            is_plain = False
+            at += U1
+            if not ESCAPED[text[at]]:
+                return ODD, False
+            if text[at] == LOWER_U:
+                for _ in range(4):
+                    at += U1
+                    if not HEX[text[at]]:
+                        return ODD, False
+        at += U1
+    return at, is_plain
+
+
+@function
+def _number_end(text, at):
+    """Return the offset after a number as JSON has it, and whether it is whole."""
+    begin = at
+    if text[at] == MINUS:
+        at += U1
+    first = at
+    while KINDS[text[at]] == DIGIT:
+        at += U1
+    if at == first or (text[first] == DIGIT_0 and at > first + U1):
+        return ODD, False
+    is_whole = True
+    if text[at] == POINT:
+        is_whole = False
+        at += U1
+        first = at
+        while KINDS[text[at]] == DIGIT:
+            at += U1
+        if at == first:
+            return ODD, False
+    if text[at] | BLANK == LOWER_E:
+        is_whole = False
+        at += U1
+        if text[at] == MINUS or text[at] == PLUS:
+            at += U1
+        first = at
+        while KINDS[text[at]] == DIGIT:
+            at += U1
+        if at == first:
+            return ODD, False
+    return (at, is_whole) if at - begin < U25 else (ODD, False)
+
+
+@function
+def _read_number(text, at, values, n):
+    """Write a number; return the offset after it."""
+    end, _ = _number_end(text, at)
+    if end != ODD:
+        values[n], code = parse_number(text, at, end)
+        if code != 0:
+            return ODD
+    return end
+
+
+@function
+def _read_label(text, at, names, indices, n):
+    """Write a label, or where its name is; return the offset after it."""
+    if text[at] == QUOTE:
+        end, is_plain = _string_end(text, at + U1)
+        if not is_plain or n >= np.uint64(names.shape[1]):
+            return ODD
+        names[0, n], names[1, n] = np.int64(at + U1), np.int64(end)
+        indices[n] = -1
+        return end + U1
+    end, is_whole = _number_end(text, at)
+    if not is_whole or text[at] == MINUS or end - at > U18:
+        return ODD
+    label = np.int64(0)
+    for i in range(at, end):
+        label = label * 10 + np.int64(text[i] - DIGIT_0)
+    indices[n] = label
+    return end
+
+
+@function
+def _read_key(text, at):
+    """Return a key, and the offset of its value."""
+    if text[at] != QUOTE:
+        return OTHER, ODD
+    begin = at + U1
+    end, is_plain = _string_end(text, begin)
+    if end == ODD:
+        return OTHER, ODD
+    key = OTHER
+    if is_plain:
+        for i in range(OTHER):
+            if is_same(text, begin, end, KEYS, np.uint64(KEY_ENDS[i]), np.uint64(KEY_ENDS[i + 1])):
+                key = i
+    at = _skip(text, end + U1)
+    return (key, _skip(text, at + U1)) if is_plain and text[at] == COLON else (OTHER, ODD)
+
+
+@helper
+def _skip_value(text, at):
+    """Return the offset after a string or a number that does not matter."""
+    if text[at] == QUOTE:
+        end, _ = _string_end(text, at + U1)
+        return end + U1 if end != ODD else ODD
+    end, _ = _number_end(text, at)
+    return end
+
+
+@helper
+def _next(text, at, close):
+    """Return the offset of the next item, or of what closes a list, and whether it is closed."""
+    at = _skip(text, at)
+    if text[at] == close:
+        return at + U1, True
+    if text[at] != COMMA:
+        return ODD, True
+    return _skip(text, at + U1), False
+
+
+@function
+def _read_pair(text, at, names, indices, values, n):
+    """Read ``[label, score]``; return the offset after it."""
+    if text[at] != OPEN_LIST:
+        return ODD
+    at = _read_label(text, _skip(text, at + U1), names, indices, n)
+    if at == ODD:
+        return ODD
+    at, is_closed = _next(text, at, CLOSE_LIST)
+    at = ODD if is_closed else _read_number(text, at, values, n)
+    if at == ODD:
+        return ODD
+    at, is_closed = _next(text, at, CLOSE_LIST)
+    return at if is_closed else ODD
+
+
+@function
+def _read_entry(text, at, names, indices, values, n, needs_score):
+    """Read ``{"label": label, "score": score}``; return the offset after it."""
+    if text[at] != OPEN:
+        return ODD
+    at, is_closed = _skip(text, at + U1), False
+    has_label, has_score = False, not needs_score
+    values[n] = 1.0
+    while not is_closed:
+        key, at = _read_key(text, at)
+        if at == ODD or (key == LABEL and has_label):
+            return ODD
+        if key == LABEL:
+            has_label = True
+            at = _read_label(text, at, names, indices, n)
+        elif key == SCORE:
+            has_score = True
+            at = _read_number(text, at, values, n)
+        else:
+            at = _skip_value(text, at)
+        if at == ODD:
+            return ODD
+        at, is_closed = _next(text, at, CLOSE)
+    return at if has_label and has_score else ODD
+
+
+@function
+def _read_list(text, at, names, indices, values, n, kind, are_scores):
+    """Read a list of what a key has, of entries for OTHER; return the offset after it, and n with its items."""
+    if text[at] != OPEN_LIST:
+        return ODD, n
+    at = _skip(text, at + U1)
+    if text[at] == CLOSE_LIST:
+        return at + U1, n
+    is_closed = False
+    while not is_closed:
+        if kind == TRUTH:
+            at = _read_label(text, at, names, indices, n)
+        elif kind == GRADES:
+            at = _read_number(text, at, values, n)
+        elif kind == PAIRS:
+            at = _read_pair(text, at, names, indices, values, n)
+        else:
+            at = _read_entry(text, at, names, indices, values, n, are_scores)
+        if at == ODD:
+            return ODD, n
+        n += U1
+        at, is_closed = _next(text, at, CLOSE_LIST)
+    return at, n
+
+
+@function
+def _read_object(text, at, names, indices, values, first, are_scores):
+    """Read an object with the lists of a format; return the offset after it, and the entries with those of the row."""
+    at, is_closed = _skip(text, at + U1), False
+    n, n_grades, has_labels, has_grades = first, first, False, False
+    while not is_closed:
+        key, at = _read_key(text, at)
+        if at == ODD:
+            return ODD, first
+        if key == (PAIRS if are_scores else TRUTH):
+            if has_labels:
+                return ODD, first
+            has_labels = True
+            at, n = _read_list(text, at, names, indices, values, first, key, are_scores)
+        elif key == GRADES and not are_scores:
+            has_grades = True
+            at, n_grades = _read_list(text, at, names, indices, values, first, key, are_scores)
+        else:
+            at = _skip_value(text, at)
+        if at == ODD:
+            return ODD, first
+        at, is_closed = _next(text, at, CLOSE)
+    if at == ODD or not has_labels or (has_grades and n_grades != n):
+        return ODD, first
+    if not are_scores and not has_grades:
+        for entry in range(first, n):
+            values[entry] = 1.0
+    return at, n
+
+
+@kernel
+def parse_json(text, start, stop, are_scores, names, indptr, indices, values, status):
+    """Parse JSON lines; return the offset of the first that is odd and left to Python, or `stop`.
+
+    What is odd may be wrong, or merely rare: escapes in names, further values that are lists, numbers of many digits.
+    Text is UTF-8. Where a label is a name, -1 is written, and begin and end of the name to `names`, int64 [2, as many
+    as labels], or [2, 0] without names. `indices` are int64 and `values` float64 [at least half the bytes of text],
+    `indptr` is int64 [n_rows + 1]. `status`, int64 [2], has the rows and entries so far.
+    """
+    at, end = np.uint64(start), np.uint64(stop)
+    row, n = np.uint64(status[0]), np.uint64(status[1])
+    while at < end:
+        after, last = _skip(text, at), n
+        if text[after] == OPEN:
+            after, last = _read_object(text, after, names, indices, values, n, are_scores)
+        elif text[after] == OPEN_LIST:
+            after, last = _read_list(text, after, names, indices, values, n, OTHER, are_scores)
+        if after != ODD:
+            after = _skip(text, after)
+        if after == ODD or text[after] != NEWLINE:
+            break
+        at, n = after + U1, last
+        row += U1
+        indptr[row] = np.int64(n)
+    status[0], status[1] = np.int64(row), np.int64(n)
+    return np.int64(at)

@@ -1,0 +1,215 @@
+"""Kernels that number distinct words of text by a hash table, find them there, and order them."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import PLAIN, helper, instruction, kernel
+from xmceval.kernels.rows.order import FIRST, GOLDEN
+from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, TOO_LARGE
+
+FREE = -1
+
+LARGEST_LABEL = np.uint64(2**63 - 2)
+
+# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
+U0, U1, U2, U8, U10, U19, U32 = (np.uint64(i) for i in (0, 1, 2, 8, 10, 19, 32))
+LOWER, UPPER = np.uint64(2**32 - 1), np.uint64(2**64 - 2**32)  # halves of a word
+
+
+@instruction
+def word_at(text, at):
+    """Return eight bytes of text, the first one lowest."""
+    return np.uint64(int.from_bytes(bytes(text[int(at) : int(at) + 8]), "little"))
+
+
+GROUP = np.uint64(64)  # words looked up together, a quarter faster than one by one where the table is large
+
+
+@instruction
+def _prefetch(array, at):
+    pass
+
+
+@helper
+def _rest_at(text, at, end):
+    """Return the bytes before `end`, at most seven."""
+    return word_at(text, at) & ((U1 << ((end - at) * U8)) - U1)
+
+
+@helper
+def _stir(code, word):
+    code = (code ^ word) * FIRST
+    return code ^ code >> U32
+
+
+if PLAIN:  # numpy warns of words that overflow
+
+    def _stir(code, word):
+        code = (int(code) ^ int(word)) * int(FIRST) & (2**64 - 1)
+        return np.uint64(code ^ code >> 32)
+
+
+@helper
+def hash_word(text, begin, end):
+    """Return a hash of a word of 63 bits, from eight bytes at a time."""
+    code = _stir(GOLDEN, end - begin)
+    while begin + U8 <= end:
+        code = _stir(code, word_at(text, begin))
+        begin += U8
+    return _stir(code, _rest_at(text, begin, end)) >> U1
+
+
+@helper
+def is_same(text, begin, end, other_text, other_begin, other_end):
+    """Whether two words are the same."""
+    if end - begin != other_end - other_begin:
+        return False
+    while begin + U8 <= end:
+        if word_at(text, begin) != word_at(other_text, other_begin):
+            return False
+        begin += U8
+        other_begin += U8
+    return _rest_at(text, begin, end) == _rest_at(other_text, other_begin, other_end)
+
+
+@helper
+def find_slot(text, begin, end, code, slots, ends, blob):
+    """Return the slot of a word, or the free one where it belongs."""
+    mask = np.uint64(slots.size) - U1
+    slot = code & mask
+    while slots[slot] != FREE:
+        if np.uint64(slots[slot]) >> U32 == code >> U32:
+            word = np.uint64(slots[slot]) & LOWER
+            if is_same(text, begin, end, blob, np.uint64(ends[word]), np.uint64(ends[word + U1])):
+                break
+        slot = (slot + U1) & mask
+    return slot
+
+
+@helper
+def find_number(text, begin, end, code, slots, ends, blob):
+    """Return the number of a word, or FREE."""
+    found = slots[find_slot(text, begin, end, code, slots, ends, blob)]
+    return np.int64(np.uint64(found) & LOWER) if found != FREE else np.int64(FREE)
+
+
+@helper
+def _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes):
+    """Hash some words, and bring near what they are compared with."""
+    mask = np.uint64(slots.size) - U1
+    for i in range(first, last):
+        codes[i - first] = hash_word(text, np.uint64(begins[i]), np.uint64(stops[i]))
+        _prefetch(slots, codes[i - first] & mask)
+    for i in range(first, last):
+        slot = slots[codes[i - first] & mask]
+        if slot != FREE:
+            _prefetch(ends, np.uint64(slot) & LOWER)
+    for i in range(first, last):
+        slot = slots[codes[i - first] & mask]
+        if slot != FREE:
+            _prefetch(blob, ends[np.uint64(slot) & LOWER])
+
+
+@kernel
+def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
+    """Write the numbers of words; new ones are numbered in the order in which they come. Return how many there are.
+
+    Parameters
+    ----------
+    text : uint8 [n_bytes]
+    begins, stops : int64 [n]
+        Where each word begins and ends in the text.
+    slots : int64 [n_slots]
+        A hash table: the upper half of the hash of a word, and below it its number; FREE where there is none. n_slots
+        is a power of 2, and more than there will be words.
+    ends : int64 [at least n_words + n + 1]
+        Word i is ``blob[ends[i]:ends[i + 1]]``.
+    blob : uint8 [n_bytes]
+    n_words : int
+        How many there were.
+    numbers : int32 [n]
+    """
+    codes = np.empty(GROUP, np.uint64)
+    n = np.uint64(begins.size)
+    for first in range(U0, n, GROUP):
+        last = min(first + GROUP, n)
+        _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes)
+        for i in range(first, last):
+            begin, end, code = np.uint64(begins[i]), np.uint64(stops[i]), codes[i - first]
+            slot = find_slot(text, begin, end, code, slots, ends, blob)
+            if slots[slot] == FREE:
+                slots[slot] = np.int64((code & UPPER) | np.uint64(n_words))
+                place = np.uint64(ends[n_words])
+                for at in range(begin, end):
+                    blob[place] = text[at]
+                    place += U1
+                n_words += 1
+                ends[n_words] = np.int64(place)
+            numbers[i] = np.uint64(slots[slot]) & LOWER
+    return n_words
+
+
+@kernel
+def find_words(text, begins, stops, slots, ends, blob, numbers):
+    """Write the numbers of words, FREE for the unknown ones; return the first of these, or -1.
+
+    `numbers` are int64 [n]; the others as for `number_words`.
+    """
+    codes = np.empty(GROUP, np.uint64)
+    n = np.uint64(begins.size)
+    unknown = -1
+    for first in range(U0, n, GROUP):
+        last = min(first + GROUP, n)
+        _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes)
+        for i in range(first, last):
+            begin, end, code = np.uint64(begins[i]), np.uint64(stops[i]), codes[i - first]
+            numbers[i] = find_number(text, begin, end, code, slots, ends, blob)
+            if numbers[i] == FREE and unknown < 0:
+                unknown = np.int64(i)
+    return unknown
+
+
+@kernel
+def fill_slots(slots, ends, blob):
+    """Insert all words into a free hash table."""
+    mask = np.uint64(slots.size) - U1
+    for word in range(ends.size - 1):
+        code = hash_word(blob, np.uint64(ends[word]), np.uint64(ends[word + 1]))
+        slot = code & mask
+        while slots[slot] != FREE:
+            slot = (slot + U1) & mask
+        slots[slot] = np.int64((code & UPPER) | np.uint64(word))
+
+
+@kernel
+def parse_plain_numbers(blob, ends, labels):
+    """Write the number that each word is: without leading zeros, at most 2^63 - 2; -1 for other words.
+
+    `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1], `labels` int64 [n_words].
+    """
+    for word in range(labels.size):
+        begin, end = np.uint64(ends[word]), np.uint64(ends[word + 1])
+        number = U0
+        if begin == end or end - begin > U19 or (blob[begin] == DIGIT_0 and end - begin > U1):
+            number = TOO_LARGE
+        while begin < end and number < TOO_LARGE:
+            number = number * U10 + np.uint64(blob[begin] - DIGIT_0) if KINDS[blob[begin]] == DIGIT else TOO_LARGE
+            begin += U1
+        labels[word] = np.int64(number) if number <= LARGEST_LABEL else -1
+
+
+@kernel
+def write_keys(blob, ends, words, offset, keys):
+    """Write eight bytes of each word from an offset on as a number, which is smaller where they come before others.
+
+    Bytes beyond its end are 0. `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1], `words` int64 and `keys` uint64
+    [n].
+    """
+    for i in range(words.size):
+        begin, end = np.uint64(ends[words[i]] + offset), np.uint64(ends[words[i] + 1])
+        key = U0
+        for at in range(begin, begin + U8):
+            key = key << U8 | (np.uint64(blob[at]) if at < end else U0)
+        keys[i] = key

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bench.peertable import read_guide
+
 from xmceval.errors import listed
 from xmceval.files.formats.formattable import FORMATS, list_tools
 from xmceval.metrics.entry import FAMILIES
@@ -110,4 +112,8 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return render_listings("md", [Listing("", tuple(rows), frozenset(), has_head=True)])
 
 
-GENERATED = {"metrics": "\n".join(list_metrics()), "formats": "\n".join(list_formats())}
+GENERATED = {
+    "metrics": "\n".join(list_metrics()),
+    "formats": "\n".join(list_formats()),
+    "speed": read_guide(),
+}

@@ -96,6 +96,7 @@ class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a Da
 
 _FLAGS = {
     "metrics": "-m",
+    "k": "-k",
     "kind": "--as",
     "client": "--dask",
 }  # others are named as their argument

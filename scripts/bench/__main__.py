@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 if not __package__:  # run as `python scripts/bench`
@@ -42,6 +42,7 @@ from bench.measure import (
     write,
 )
 from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
+from bench.peertable import RECORDED as SPEED
 from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
 from bench.ranking import arguments_of
 
@@ -230,45 +231,50 @@ def evaluator(options: argparse.Namespace) -> Figures:
 
 
 def peers(options: argparse.Namespace) -> Figures:
-    """Measure small and middling work in memory, by xmceval and by others, in turns; each in processes of its own."""
-    figures: Figures = {"measured": [], "ratios": [], "values": {}}
-    pythons = dict.fromkeys((sys.executable, options.python))
-    for work in figures_of("works"):
-        if options.only not in work:
-            continue
-        able = {name: python for python in reversed(pythons) for name in figures_of("works", work, python=python)}
-        found: dict[str, list[Usage]] = {name: [] for name in able}
-        for _ in range(options.runs):
-            for name, python in able.items():
-                progress(f"{work}: {name}")
-                timed = figures_of("works", work, name, python=python)
-                found[name].append(Usage(timed["wall"], timed["cpu"], timed["peak"]))
-                figures["values"].setdefault(work, {})[name] = timed["value"]
-        progress("")
-        first = next(iter(able))
-        figures["measured"] += entries(work, found)
-        figures["ratios"] += ratios(work, found, first)
-        print(milliseconds(work, entries(work, found)))
+    """Measure small and middling work in memory, and runs with qrels, by xmceval and by others in turns."""
+    figures: Figures = {"measured": [], "ratios": [], "tools": figures_of("works", python=options.python)["tools"]}
+    found = {work: in_memory(work, options) for work in figures_of("works")["works"] if options.only in work}
+    found |= dict(runs_and_qrels(options))
+    for work, used in found.items():
+        figures["measured"] += entries(work, used)
+        figures["ratios"] += ratios(work, used, next(iter(used)))
+        print(milliseconds(work, entries(work, used)))
+    if options.record:
+        whole = json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else record("peers", {}, {})
+        works = list(dict.fromkeys(each["subject"] for each in (*whole["measured"], *figures["measured"])))
+        for key in ("measured", "ratios"):
+            entries_of = [each for each in whole[key] if each["subject"] not in found] + figures[key]
+            whole[key] = sorted(entries_of, key=lambda each: works.index(each["subject"]))
+        write(SPEED, whole | provenance() | {"tools": figures["tools"]})
     return figures
 
 
-def ranking(options: argparse.Namespace) -> Figures:
-    """Measure TREC runs and qrels, one run and two with a paired test, beside pytrec_eval (and scipy) of --python."""
-    folder = options.dir or str(Path(tempfile.gettempdir()) / "xmceval-bench")
-    figures: Figures = {"measured": [], "ratios": []}
-    for n_queries in options.queries:
-        qrels, *runs = figures_of("ranking", folder, str(n_queries))
-        for files in ((qrels, runs[0]), (qrels, *runs)):
-            commands = {OURS: Command(((program(), *arguments_of(*files)),))}
+def in_memory(work: str, options: argparse.Namespace) -> dict[str, list[Usage]]:
+    """Measure a work by each contestant that this interpreter or that of the tools has."""
+    pythons = dict.fromkeys((options.python, sys.executable))  # what both have runs in this one
+    able = {name: python for python in pythons for name in figures_of("works", work, python=python)}
+    found: dict[str, list[Usage]] = {name: [] for name in able}
+    for turn in range(options.runs):
+        for name, python in able.items():
+            progress(f"{work}: {turn + 1}/{options.runs} {name}")
+            timed = figures_of("works", work, name, python=python)
+            found[name].append(Usage(timed["wall"], timed["cpu"], timed["peak"]))
+    progress("")
+    return found
+
+
+def runs_and_qrels(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, list[Usage]]]]:
+    """Measure one run and two with a paired test, beside pytrec_eval (and scipy): whole processes."""
+    folder = str(Path(tempfile.gettempdir()) / "xmceval-bench")
+    for n_queries, n_runs in ((2_000, 1), (2_000, 2), (20_000, 1), (20_000, 2)):
+        work = f"{'two TREC runs and t tests' if n_runs == 2 else 'a TREC run'}, {n_queries:,} queries × 500"
+        if options.only in work:
+            files = figures_of("ranking", folder, str(n_queries))[: 1 + n_runs]
+            command = "compare" if n_runs == 2 else "score"
+            commands = {f"xmceval {command}": Command(((program(), *arguments_of(*files)),))}
             if figures_of("ranking", python=options.python):
                 commands["pytrec_eval"] = module("ranking", "pytrec_eval", *files, python=options.python)
-            subject = f"{n_queries:,} queries x 500, {'one run' if len(files) == 2 else 'two runs, paired t-test'}"
-            found = alternate(commands, options.runs)
-            compared = ratios(subject, found, [*commands][-1])
-            figures["measured"] += entries(subject, found)
-            figures["ratios"] += compared
-            print(table(subject, entries(subject, found), compared))
-    return figures
+            yield work, alternate(commands, options.runs)
 
 
 def milliseconds(title: str, measured: Sequence[Figures]) -> str:
@@ -326,7 +332,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "memory": memory,
     "startup": startup,
     "peers": peers,
-    "ranking": ranking,
     "scaling": scaling,
     "check": check,
     "picture": picture,
@@ -361,12 +366,10 @@ def parser() -> argparse.ArgumentParser:
     commands.choices["against"].add_argument("--shapes", type=words, default=["small", "amazon-670k"])
     drawn = commands.choices["picture"]
     drawn.add_argument("--measure", type=words, default=[], help=f"of {','.join((*TITLES, *LARGE))}")
-    ranked = commands.choices["ranking"]
-    ranked.add_argument("dir", nargs="?", help="where made files are kept (default: below the system's temp folder)")
-    ranked.add_argument("--queries", type=numbers, default=[2000, 20_000])
-    for sub in (drawn, commands.choices["peers"], ranked):
+    for sub in (drawn, commands.choices["peers"]):
         sub.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
-    commands.choices["check"].add_argument("--record", action="store_true", help=f"write {RECORDED.name} anew")
+    for name, path in (("check", RECORDED), ("peers", SPEED)):
+        commands.choices[name].add_argument("--record", action="store_true", help=f"write {path.name} anew")
     for name in ("scaling", "peers"):
         commands.choices[name].add_argument("--only", default="", help="only lines that have this in their name")
     return top

@@ -14,6 +14,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +48,13 @@ def make_batch(n_rows: int, n_labels: int, kind: str = "float32") -> Batch:
     return Batch(truth, rng.standard_normal((n_rows, n_labels), dtype=np.float32), truth.toarray().astype(kind))
 
 
+def p_at_5(y_true: Any, y_score: Any, **options: Any) -> float:
+    """Score, and return one of the values."""
+    import xmceval
+
+    return xmceval.score(y_true, y_score, **options)["P@5"]
+
+
 def few_rows() -> Iterator[tuple[str, Call]]:
     """P@5 of 10 rows of 159 labels, one call each."""
     truth, scores, _ = make_batch(10, 159)
@@ -52,8 +62,9 @@ def few_rows() -> Iterator[tuple[str, Call]]:
     if has("xmceval"):
         import xmceval
 
-        yield "precision_at_k", lambda: xmceval.precision_at_k(truth, predicted, k=5)
-        yield "score", lambda: xmceval.score(truth, predicted, metrics="P", k=5)["P@5"]
+        xmceval.precision_at_k(truth, predicted, k=5)  # what is loaded once does not count
+        yield "xmceval.precision_at_k", lambda: xmceval.precision_at_k(truth, predicted, k=5)
+        yield "xmceval.score", lambda: xmceval.score(truth, predicted, metrics="P", k=5)["P@5"]
     if has("pecos"):
         from pecos.utils.smat_util import Metrics
 
@@ -75,8 +86,9 @@ def updates(n_rows: int, n_labels: int) -> Iterator[tuple[str, Call]]:
     if has("xmceval"):
         import xmceval
 
-        for name, y_true in (("Evaluator", dense), ("Evaluator, sparse truth", truth)):
+        for name, y_true in (("xmceval.Evaluator", dense), ("xmceval.Evaluator, sparse truth", truth)):
             evaluator = xmceval.Evaluator(metrics="P", k=5)
+            evaluator.update(y_true, scores)  # what is loaded once does not count
             yield name, lambda y_true=y_true, evaluator=evaluator: evaluator.update(y_true, scores)  # type: ignore[misc]
     if has("torch"):
         import torch
@@ -92,9 +104,9 @@ def dense_truth(kind: str) -> Iterator[tuple[str, Call]]:
         import xmceval
 
         xmceval.score(truth[:1], scores[:1], metrics="P", k=5)  # what is loaded once does not count
-        yield "precision_at_k", lambda: xmceval.precision_at_k(truth, scores, k=5)
-        yield "score", lambda: xmceval.score(truth, scores, metrics="P", k=5)["P@5"]
-        yield "score, sparse truth", lambda: xmceval.score(sparse, scores, metrics="P", k=5)["P@5"]
+        yield "xmceval.precision_at_k", lambda: xmceval.precision_at_k(truth, scores, k=5)
+        yield "xmceval.score", lambda: xmceval.score(truth, scores, metrics="P", k=5)["P@5"]
+        yield "xmceval.score, sparse truth", lambda: xmceval.score(sparse, scores, metrics="P", k=5)["P@5"]
     yield "one pass over the truth", lambda: truth.view(np.uint8 if kind == "bool" else kind).max()
     if has("torch"):
         import torch
@@ -113,7 +125,7 @@ def ranked_ids() -> Iterator[tuple[str, Call]]:
     if has("xmceval"):
         import xmceval
 
-        yield "score", lambda: xmceval.score(truth, ranked, metrics="P,nDCG", k=5)["P@5"]
+        yield "xmceval.score", lambda: xmceval.score(truth, ranked, metrics="P,nDCG", k=5)["P@5"]
     if has("xclib"):
         from xclib.evaluation import xc_metrics
 
@@ -133,7 +145,7 @@ def ranked_ids() -> Iterator[tuple[str, Call]]:
 def drop_ins(name: str, **options: Any) -> Iterator[tuple[str, Call]]:
     """A function of scikit-learn on dense 2,000 x 2,000."""
     _, scores, truth = make_batch(2000, 2000, "int64")
-    for title, package in (("xmceval", "xmceval"), ("scikit-learn", "sklearn.metrics")):
+    for title, package in ((f"xmceval.{name}", "xmceval"), ("scikit-learn", "sklearn.metrics")):
         if has(package.partition(".")[0]):
             function = getattr(importlib.import_module(package), name)
             function(truth[:3], scores[:3], **options)  # what is loaded once does not count
@@ -142,8 +154,6 @@ def drop_ins(name: str, **options: Any) -> Iterator[tuple[str, Call]]:
 
 def kinds_of_matrices() -> Iterator[tuple[str, Call]]:
     """P, nDCG @1,3,5 of 100,000 rows of 100 predictions, of 670,000 labels, as matrices of other kinds than CSR."""
-    import xmceval
-
     rng = np.random.default_rng(0)
     shape, width = (100_000, 670_000), 100
     labels = np.sort(rng.integers(0, shape[1] - width, (shape[0], width)), axis=1) + np.arange(width)
@@ -173,8 +183,9 @@ def kinds_of_matrices() -> Iterator[tuple[str, Call]]:
             warnings.simplefilter("ignore")
             forms["torch CSR"] = torch.sparse_csr_tensor(*parts, size=shape)
         forms["torch COO"] = forms["torch CSR"].to_sparse_coo().coalesce()
+    options: Any = {"metrics": "P,nDCG", "k": (1, 3, 5)}
     for name, y_score in forms.items():
-        yield name, lambda y_score=y_score: xmceval.score(truth, y_score, metrics="P,nDCG", k=(1, 3, 5))["P@5"]  # type: ignore[misc]
+        yield f"xmceval.score, {name}", partial(p_at_5, truth, y_score, **options)
 
 
 def npz_files() -> Iterator[tuple[str, Call]]:
@@ -199,26 +210,44 @@ def npz_files() -> Iterator[tuple[str, Call]]:
     if has("xmceval"):
         import xmceval
 
-        yield "score", lambda: xmceval.score(paths["truth"], paths["preds"], train=paths["train"])["P@5"]
-        yield "numpy.load, then score", lambda: xmceval.score(load("truth"), load("preds"), train=load("train"))["P@5"]
+        yield (
+            "xmceval.score, arrays of numpy.load",
+            lambda: xmceval.score(load("truth"), load("preds"), train=load("train"))["P@5"],
+        )
+        yield "xmceval.score", lambda: xmceval.score(paths["truth"], paths["preds"], train=paths["train"])["P@5"]
     yield "numpy.load", lambda: [load(kind) for kind in paths] and None
 
 
 WORKS: dict[str, Callable[[], Iterator[tuple[str, Call]]]] = {
-    "few rows": few_rows,
-    "update 32 x 100": lambda: updates(32, 100),
-    "update 64 x 4,000": lambda: updates(64, 4_000),
-    **{f"dense {kind} truth": lambda kind=kind: dense_truth(kind) for kind in ("int64", "bool", "float32")},  # type: ignore[misc]
-    "ranked ids": ranked_ids,
-    "LRAP": lambda: drop_ins("label_ranking_average_precision_score"),
-    "ranking loss": lambda: drop_ins("label_ranking_loss"),
-    "coverage error": lambda: drop_ins("coverage_error"),
-    "nDCG": lambda: drop_ins("ndcg_score"),
-    "AUC": lambda: drop_ins("roc_auc_score", average="micro"),
-    "kinds of matrices": kinds_of_matrices,
-    "npz files": npz_files,
+    "P@5, CSR, 10 × 159": few_rows,
+    "P@5 of a batch, 32 × 100": lambda: updates(32, 100),
+    "P@5 of a batch, 64 × 4,000": lambda: updates(64, 4_000),
+    **{
+        f"P@5, dense {kind} truth and logits, 256 × 100,000": lambda kind=kind: dense_truth(kind)  # type: ignore[misc]
+        for kind in ("int64", "bool", "float32")
+    },
+    "P and nDCG@5, ranked ids, 100,000 × 5": ranked_ids,
+    "LRAP, dense, 2,000 × 2,000": lambda: drop_ins("label_ranking_average_precision_score"),
+    "ranking loss, dense, 2,000 × 2,000": lambda: drop_ins("label_ranking_loss"),
+    "coverage error, dense, 2,000 × 2,000": lambda: drop_ins("coverage_error"),
+    "nDCG, dense, 2,000 × 2,000": lambda: drop_ins("ndcg_score"),
+    "AUC, micro, dense, 2,000 × 2,000": lambda: drop_ins("roc_auc_score", average="micro"),
+    "P and nDCG@1,3,5, 100,000 × 100 predictions": kinds_of_matrices,
+    "P, nDCG, PSP, PSnDCG, three npz files, 153,025 × 100": npz_files,
 }
-SHORTEST = 0.02  # seconds that are timed at least; shorter calls are repeated
+SHORTEST = 0.1  # seconds that are timed at least, after as many; shorter calls are repeated
+
+
+PACKAGES = ("numpy", "torch", "scikit-learn", "napkinxc", "libpecos", "xclib", "pytrec_eval-terrier", "scipy")
+
+
+def find_versions() -> dict[str, str]:
+    """Return the versions of what others use here."""
+    found = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def peak() -> float:
@@ -227,12 +256,14 @@ def peak() -> float:
 
 
 def timed(call: Call) -> dict[str, Any]:
-    """Return the seconds of a call after two others, and the memory that all of them took."""
+    """Return the seconds of a call after others, and the memory that all of them took."""
     before = peak()
     value = call()
     start = time.process_time()
     call()
     repeated = max(1, min(1000, int(SHORTEST / max(time.process_time() - start, 1e-6))))
+    for _ in range(repeated if repeated > 1 else 0):  # what libraries start in their first moments is over then
+        call()
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(repeated):
         call()
@@ -245,7 +276,7 @@ def main() -> None:
     """Run what the arguments name, or list what can be run."""
     warnings.simplefilter("ignore")
     if len(sys.argv) == 1:
-        print(json.dumps(list(WORKS)))
+        print(json.dumps({"works": list(WORKS), "tools": find_versions()}))
     elif len(sys.argv) == 2:
         print(json.dumps([name for name, _ in WORKS[sys.argv[1]]()]))
     else:

@@ -210,6 +210,40 @@ def test_each_row_alone_has_scikit_learns_value():
         check(name, truth[row : row + 1], scores[row : row + 1], ("csr",))
 
 
+@pytest.mark.parametrize("n_gains", [3, 64, 65, 150, 200])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float32, np.float16])
+def test_rows_of_few_gains_and_of_many_have_scikit_learns_values(n_gains, dtype):
+    rng = np.random.default_rng(n_gains)
+    gains = np.zeros((8, 200), dtype)
+    for row in gains:
+        row[rng.choice(200, n_gains, replace=False)] = rng.integers(1, 5, n_gains)
+    coarse, fine = np.round(rng.normal(size=gains.shape)), rng.permuted(np.linspace(-1, 1, gains.size)).reshape(8, -1)
+    for scores, k, ignore_ties in ((coarse, None, False), (coarse, 7, False), (fine, None, True), (fine, 7, True)):
+        for name in GAINS:
+            check(name, gains, scores, k=k, ignore_ties=ignore_ties)
+            if dtype != np.float16:  # scipy has no such matrices
+                forms = [
+                    getattr(xmceval, name)(take(gains), take(scores), k=k, ignore_ties=ignore_ties)
+                    for take in (np.asarray, sparse.csr_matrix)
+                ]
+                assert forms[0] == forms[1]
+    assert xmceval.ndcg_score(gains, gains + 1e-9 * fine, k=k) == 1
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i8", "f4", ">f8"])
+def test_dense_and_sparse_matrices_have_the_same_bits(dtype):
+    truth, scores, _, _ = made(9, 40, 150)
+    gains = truth.astype(dtype)
+    wide = np.zeros((40, 300), dtype=gains.dtype)
+    wide[:, ::2] = gains
+    for dense in (gains, np.asfortranarray(gains), wide[:, ::2]):
+        for name in (*RANKING, *GAINS):
+            function = getattr(xmceval, name)
+            expected = function(sparse.csr_matrix(truth), sparse.csr_matrix(scores))
+            assert function(dense, scores) == function(sparse.csr_matrix(truth), scores) == expected
+            assert function(dense, np.asfortranarray(scores)) == expected
+
+
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("max_fpr", [0.01, 0.3, 0.999, 1])
 def test_partial_areas_are_scikit_learns(average, max_fpr):

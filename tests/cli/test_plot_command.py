@@ -66,7 +66,11 @@ def test_auc_draws_both_curves(run):
         (["--plot-kind", "curves"], 2, "--plot-kind has no effect without a file (hint: pass --plot FILE)"),
         (["--plot", "x.svg", "--plot", "x.svg"], 2, "--plot x.svg is passed 2 times; expected a file for each picture"),
         (["--plot", "x.svg", "--plot-kind", "gain", "--plot-kind", "gain"], 2, "2 --plot-kinds for 1 --plot; expected"),
-        (["--plot", "x.svg", "--plot-kind", "bins"], 2, "the picture 'bins' needs values of bins of labels (hint"),
+        (
+            ["--plot", "x.svg", "--plot-kind", "bins"],
+            2,
+            "the picture 'bins' needs values of bins of labels or of groups",
+        ),
         (
             ["--plot", "x.svg", "--by-frequency", "3", "-m", "AUC"],
             2,

@@ -40,6 +40,7 @@ VALUES = {
     "ties": ("expected", "expected"),
     "threshold": (0.3, 0.3),
     "by_frequency": ("head,tail", "head,tail"),
+    "by_group": ("sub/groups.txt", "groups.txt"),
     "ceiling": (True, True),
 }
 # What another option must accompany or exclude.
@@ -63,6 +64,7 @@ def files(tmp_path, monkeypatch):
         "sub/labels.txt": "a\nb\nc\nd\ne\n",
         "sub/weights.txt": "1\n2\n1\n1\n",
         "sub/filter.txt": "0 1\n",
+        "sub/groups.txt": "en\nde\nen\nde\n",
     }
     for name, text in written.items():
         (tmp_path / name).write_text(text)

@@ -43,6 +43,7 @@ TRUTH, SCORES = make()
 GRADES = TRUTH * np.random.default_rng(6).integers(1, 4, TRUTH.shape)
 AT_K = {"k": (1, 3), "metrics": "P,PSP,nDCG"}
 BINS = {"train": TRUTH, "by_frequency": "head,tail"}
+GROUPS = {"by_group": np.array(["en", "de"])[np.arange(N) % 3 % 2]}
 RICH = {"k": (1, 3), "metrics": "P,PSP,macroF1,LRAP,Brier", **BINS, "ceiling": True}
 EVERY = {"k": (1, 3), "metrics": list(METRICS), "train": TRUTH}
 PLOTS = ["gain", "calibration"]
@@ -122,6 +123,8 @@ KINDS = {
     "every metric of grades": lambda _: score(GRADES, metrics=[f"{each}(rel=2)" for each in ("P", "LRAP", "AUC")]),
     "grades": lambda _: compare(GRADES, metrics="P,nDCG(gain=exp),DCG,LRAP,LRAP(rel=2),AUC"),
     "rich": lambda _: score(**RICH, plots=PLOTS),
+    "groups": lambda _: score(**GROUPS, k=(1, 3), metrics="P,macroF1,LRAP", ceiling=True),
+    "groups, compared": lambda _: compare(**GROUPS, against="b"),
     "several": lambda _: xmceval.score_all(TRUTH, SCORES, **RICH),
     "order of ties": lambda _: score(scores=np.round(SCORES["a"], 1), ties="expected"),
     "propensities that were passed": lambda _: score(inverse_propensities=1 + np.arange(N_LABELS) / 3),

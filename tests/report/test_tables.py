@@ -285,7 +285,7 @@ def ten():
 
 def test_all_pairs_of_ten_systems_are_matrices(ten):
     text = render_comparison("table", ten, Layout(width=200))
-    title, head, *rows = text.partition("P@1 · line \N{MINUS SIGN} column")[2].splitlines()[:11]
+    title, head, *rows = text.partition("P@1 · row \N{MINUS SIGN} column")[2].splitlines()[:11]
     assert title == " · paired over 60 instances · points · * p (Holm) < 0.05"
     assert head.split() == [f"({letter})" for letter in "abcdefghi"]
     names = list(ten.by_key and dict.fromkeys(result.name for result in ten.results))

@@ -8,7 +8,7 @@ from support.strategies import to_csr
 from support.wholerows import OPTIONS, name_of
 
 import xmceval
-from xmceval.kernels.metrics.wholerow import FEW
+from xmceval.kernels.metrics.hits import FEW
 
 N_LABELS = 3 * FEW
 

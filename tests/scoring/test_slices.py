@@ -213,4 +213,4 @@ def test_shares_are_the_values_of_bins_that_add_up(zipf, name):
     parts = [value for part in result.slices for value in part.estimates.values()]
     if parts:
         adds_up = sum(part.value for part in parts) == pytest.approx(figure.estimate.value)
-        assert adds_up == (figure.kind_in_bin == "share")
+        assert adds_up == (result.slices[0].figures[0].kind == "share")

@@ -88,3 +88,15 @@ def test_a_group_has_the_area_that_it_has_alone(rng, spare):
             np.testing.assert_array_equal(np.ravel(compute(one)), [each[g] for each in together])
     whole = RankedGroups.unweighted(np.array([0]), truth[:0], scores[:0])
     assert roc_areas(whole).values.size == average_precisions(whole).values.size == 0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-2, 2))), st.integers(0, 3))
+def test_a_group_of_both_classes_has_the_areas_of_its_entries_one_by_one(entries, n_zeros):
+    listed = sorted([*entries, *[(False, 0)] * n_zeros], key=lambda entry: -entry[1])
+    truth, scores = np.array([each[0] for each in listed], bool), np.array([each[1] for each in listed], float)
+    ranked = RankedGroups.unweighted(np.array([0, scores.size]), truth, scores)
+    positive, negative = (np.array([score for is_true, score in entries if is_true == each], float) for each in (1, 0))
+    merged = RankedGroups.of_classes(positive, negative, n_zeros)
+    for areas in (roc_areas, average_precisions):
+        np.testing.assert_array_equal(areas(merged), areas(ranked))
+    assert merged.scores.size <= 3 * positive.size + 1

@@ -136,7 +136,7 @@ def _score_matrices(files: Mapping[str, Path], folder: Path) -> None:
     truth, dense = scipy.sparse.csr_matrix(np.eye(6, N_LABELS)), np.linspace(0, 1, 6 * N_LABELS).reshape(6, -1)
     for dtype in ("f8", "f4", "f2"):
         score(truth, dense.astype(dtype), k=1)
-    for dtype in ("?", "f4", "i8"):
+    for dtype in ("?", "f4", "i8", "f2"):
         score(truth.toarray().astype(dtype), dense, k=1)
     for values in ("f8", "f4"):
         for indices in ("i8", "i4"):
@@ -158,6 +158,7 @@ def _score_matrices(files: Mapping[str, Path], folder: Path) -> None:
     evaluator.update(truth, dense)
     evaluator.compute()
     rankings.ndcg_score(np.eye(6, N_LABELS), dense)
+    rankings.ndcg_score(*np.ones((2, 6, 99)))  # many gains per row
     curves.label_roc_auc(truth, scipy.sparse.csr_matrix(dense))
     decisions.f1_score(truth, truth, average="micro")
 

@@ -102,10 +102,11 @@ class Plots:
         UsageError
             Names the kind, and what it shows.
         """
-        of_results = "curves" if options.by_frequency is None else "bins"
+        has_bins = options.by_frequency is not None or options.by_group is not None
+        of_results = "bins" if has_bins else "curves"
         usual = "differences" if subject == COMPARISON else of_results
         for kind in self.kinds:
-            check_measures(kind or usual, options.measures, has_bins=options.by_frequency is not None)
+            check_measures(kind or usual, options.measures, has_bins=has_bins)
 
     def write(self, subject: Any, metrics: str | None = None) -> None:
         """Draw and write all pictures, of all metrics that each can show or of some."""

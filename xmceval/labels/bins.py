@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class Bin:
         Their share of all training positives.
     """
 
+    noun: ClassVar[str] = "bin"
     name: str
     low: int
     high: int
@@ -36,6 +38,11 @@ class Bin:
 
     def __str__(self) -> str:
         return self.describe()
+
+    @property
+    def extent(self) -> str:
+        """The training rows of its labels."""
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,}\N{EN DASH}{self.high:,}"
 
     def describe(self, truth: str = "") -> str:
         """Describe it in one line; `truth` is the file whose own rows were counted, without training labels."""

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # numpy is not loaded for help and listings
+    import numpy as np
+    from numpy.typing import NDArray
 
 FAMILIES = ("top-k", "row", "label", "confusion", "calibration", "judged", "column")
 
-RowFunction = Callable[[NDArray[np.bool_], int], Any]  # of the ranked hits, and the number of true labels
+RowFunction: TypeAlias = "Callable[[NDArray[np.bool_], int], Any]"  # of the ranked hits, and the number of true labels
 
 LARGEST = 2.0**40  # of grades: sums stay exact up to it
 

@@ -206,12 +206,14 @@ class RunsOf:
 
     def average(self, first: Result) -> Result:
         """Return a result with the means over the runs, of which `first` is the first, as its values."""
-        slices = tuple(Slice(part.bin, self._list_means(part.bin.name)) for part in first.slices)
-        return replace(first, name=self.name, figures=self._list_means(), slices=slices, held_rows=None)
+        slices = tuple(Slice(part.bin, self._list_means(part.figures, part.bin.name)) for part in first.slices)
+        means = self._list_means(first.figures)
+        return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
 
-    def _list_means(self, bin_name: str = "") -> tuple[Figure, ...]:
+    def _list_means(self, figures: Sequence[Figure], bin_name: str = "") -> tuple[Figure, ...]:
         spreads = (each for each in (*self.spreads, *self.spreads_in_bins) if each.bin == bin_name)
-        return tuple(Figure(each.measure, Estimate(each.mean)) for each in spreads)
+        means = {each.measure.name: each.mean for each in spreads}
+        return tuple(replace(each, estimate=Estimate(means[each.name])) for each in figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -388,7 +390,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Parameters
         ----------
         bins : bool
-            Also the differences within bins of labels, with the level ``bin``, empty for all labels.
+            Also the differences within bins of labels or groups of rows, with the level ``bin``, empty for all.
 
         Returns
         -------

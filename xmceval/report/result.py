@@ -61,7 +61,8 @@ class Result(Readable, Mapping[str, float]):
     published : Standings or None
         The ranks of the values within published ones.
     slices : tuple of Slice
-        By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
+        By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them. Or by groups of
+        rows: all metrics of their rows alone.
     options : mapping of str to object
         The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
     truth, scores : str
@@ -277,8 +278,8 @@ class Result(Readable, Mapping[str, float]):
         Parameters
         ----------
         bins : bool
-            Also the values of bins of labels, with the level ``bin``, empty for all labels, and the column ``kind``:
-            total, share (those of all bins add up to the total) or average (within the bin).
+            Also the values of bins of labels or groups of rows, with the level ``bin``, empty for all, and the column
+            ``kind``: total, share (those of all bins add up to the total), average (within the bin) or group.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.filters import Filter
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.width import Width
 from xmceval.scoring.decided import Decided, decide
 
@@ -55,6 +56,8 @@ class Terms:
         How labels with equal scores count: in the order by label, the mean over all orders, or the best or worst.
     bins : Bins, optional
         Bins of labels, each of which has its share of every number.
+    groups : RowGroups, optional
+        Groups of rows, each of which has totals of its own.
     longest_row : int, optional
         The most predictions that a row may have, where a header declares it.
     declaration : str
@@ -77,6 +80,7 @@ class Terms:
     threshold: float = -np.inf
     ties: Ties = "label"
     bins: Bins | None = None
+    groups: RowGroups | None = None
     longest_row: int | None = None
     declaration: str = ""
     zeros_are_judged: bool = False
@@ -183,6 +187,24 @@ class Batch:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.truth.indptr.size - 1
+
+    def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch, Scratch]) -> Batch:
+        """Copy the rows that are kept, given as bool [n_rows]; rooms are those of truth, scores and zeros."""
+        ranking = self.ranking
+        ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
+        return replace(
+            self,
+            truth=rows_where(self.truth, kept, rooms[0]),
+            scores=rows_where(self.scores, kept, rooms[1]),
+            ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
+            weights=self.weights[kept] if self.weights.size else self.weights,
+            kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
+            zeros=None if self.zeros is None else rows_where(self.zeros, kept, rooms[2]),
+            ends=ends,
+            omitted=self.omitted[kept] if self.omitted.size else self.omitted,
+            _relevant={},
+            _decided={},
+        )
 
     @property
     def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:

@@ -194,6 +194,12 @@ class Options:
         "Break values down by training frequency: a number of bins, names such as head,torso,tail, or counts.",
         metavar="BINS",
     )
+    by_group: Any = option(
+        None,
+        "Breakdown",
+        "Also score groups of instances by themselves: one group per line, or lines of id and group.",
+        metavar="FILE",
+    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -217,7 +223,13 @@ class Options:
                 spec.check_whole(name, value)
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
+        self._take_groups()
         _ = self.measures
+        if self.by_frequency is not None and self.by_group is not None:
+            raise UsageError(
+                f"pass one of {argument('by_frequency')} and {argument('by_group')}: a table has bins of labels or "
+                "groups of instances"
+            )
         if self.by_frequency is not None:
             read_bin_spec(self.by_frequency)
         if self.by_frequency is not None and self.ties != "label":
@@ -233,6 +245,15 @@ class Options:
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
             )
 
+    def _take_groups(self) -> None:
+        """Take the groups of rows in memory; those of ids are taken where the ids are known."""
+        passed = self.by_group
+        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
+            return
+        from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
+
+        object.__setattr__(self, "by_group", passed if isinstance(passed, RowGroups) else RowGroups.of(passed))
+
     def _check_propensities(self) -> None:
         sources = self.sources
         if len(sources) > 1:
@@ -245,6 +266,16 @@ class Options:
             raise UsageError(f"counts need the number of training instances (hint: pass {argument('n_train')})")
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
+
+    def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
+        """Refuse groups of rows where they are not known.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.by_group is not None:
+            raise UsageError(f"{argument('by_group')} is not available for {what} (hint: {hint})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
+from xmceval.rows.rowgroups import Group
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.misalignment.alignment import (
@@ -24,20 +25,20 @@ from xmceval.scoring.totals import Totals
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a report: what was measured, and its estimate."""
+    """One number of a report: what was measured, its estimate, and of what it is.
+
+    The kind is ``total``; within a bin of labels ``share``, if those of all bins add up, or else ``average``; and
+    ``group`` if it is of a group of rows alone.
+    """
 
     measure: Measure
     estimate: Estimate
+    kind: str = "total"
 
     @property
     def name(self) -> str:
         """Canonical name of the measure."""
         return self.measure.name
-
-    @property
-    def kind_in_bin(self) -> str:
-        """What the value is within a bin of labels: ``share``, those of all bins add up, or ``average`` within it."""
-        return "share" if self.measure.metric.is_additive else "average"
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ class Counts:
 
 @dataclass(frozen=True)
 class Slice:
-    """The figures of one bin of labels."""
+    """The figures of one bin of labels, or of one group of rows."""
 
-    bin: Bin
+    bin: Bin | Group
     figures: tuple[Figure, ...]
 
     @property
@@ -85,7 +86,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Summary:
-    """All numbers of one system: its figures, its counts, its slices by bins of labels, and how it fits the truth."""
+    """All numbers of one system: its figures and counts, its slices by bin or group, and how it fits the truth."""
 
     figures: tuple[Figure, ...]
     counts: Counts
@@ -109,22 +110,21 @@ def finish_totals(
     shows_alignment : bool
         Whether the alignment is shown even of so few rows that nothing is judged.
     """
-    tasks = list(zip(program.tasks, totals.parts, strict=True))
-    scored, estimates = ScoredRows(totals.tally.n_rows, terms), dict[str, Estimate]()
-    by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
-    for task, part in tasks:
-        estimates |= task.finish(part, scored)
-        if task.has_bins:
-            for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
-                all_tasks.update(of_task)
-    if not ceiling:
-        estimates = {name: each.without_ceiling() for name, each in estimates.items()}
+    estimates = _finish(program, totals, terms, ceiling=ceiling)
     return Summary(
         tuple(Figure(measure, estimates[measure.name]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
-        tuple(_slices(program, terms, by_bin)),
+        (*_list_bins(program, totals, terms), *_list_groups(program, totals, terms, ceiling=ceiling)),
         _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
     )
+
+
+def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> dict[str, Estimate]:
+    """Return the estimates of all measures."""
+    scored, estimates = ScoredRows(totals.tally.n_rows, terms), dict[str, Estimate]()
+    for task, part in zip(program.tasks, totals.parts, strict=True):
+        estimates |= task.finish(part, scored)
+    return estimates if ceiling else {name: each.without_ceiling() for name, each in estimates.items()}
 
 
 def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_alignment: bool) -> Alignment:
@@ -137,11 +137,26 @@ def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_al
     return measure_alignment(rows, int(counts[ROWS]) - n_empty, n_empty, precision=value)
 
 
-def _slices(program: Program, terms: Terms, by_bin: list[dict[str, Estimate]]) -> Iterator[Slice]:
-    """Put the estimates of each bin of labels in the order of the measures."""
+def _list_bins(program: Program, totals: Totals, terms: Terms) -> Iterator[Slice]:
+    """Yield the figures of each bin of labels, in the order of the measures."""
+    scored = ScoredRows(totals.tally.n_rows, terms)
+    by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
+    for task, part in zip(program.tasks, totals.parts, strict=True):
+        if task.has_bins:
+            for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
+                all_tasks.update(of_task)
     for bin_, estimates in zip(() if terms.bins is None else terms.bins.bins, by_bin, strict=True):
-        measures = (measure for measure in program.measures if measure.name in estimates)
-        yield Slice(bin_, tuple(Figure(measure, estimates[measure.name]) for measure in measures))
+        kinds = {each: "share" if each.metric.is_additive else "average" for each in program.measures}
+        present = ((each, kind) for each, kind in kinds.items() if each.name in estimates)
+        yield Slice(bin_, tuple(Figure(each, estimates[each.name], kind) for each, kind in present))
+
+
+def _list_groups(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> Iterator[Slice]:
+    """Yield the figures of each group of rows, which are those of its rows alone."""
+    for name, own in zip(() if terms.groups is None else terms.groups.names, totals.groups, strict=True):
+        estimates = _finish(program, own, terms, ceiling=ceiling)
+        figures = (Figure(measure, estimates[measure.name], "group") for measure in program.measures)
+        yield Slice(Group(name, own.tally.n_rows), tuple(figures))
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -171,15 +171,21 @@ class Tally(Mergeable):
 
 @dataclass(frozen=True)
 class Totals:
-    """What the rows of a system amount to: a tally, and one part per task."""
+    """What the rows of a system amount to: a tally, one part per task, and the same of each group of rows."""
 
     tally: Tally
     parts: tuple[Any, ...]
+    groups: tuple[Totals, ...] = ()
 
     def merge(self, other: Totals) -> Totals:
         """Return the totals of the rows of both, of the same program; associative, and commutative."""
         parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
-        return Totals(self.tally.merge(other.tally), tuple(parts))
+        groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
+        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups))
+
+    def of_tasks(self, n: int) -> Totals:
+        """Return the totals with the parts of the first `n` tasks only."""
+        return Totals(self.tally, self.parts[:n], tuple(each.of_tasks(n) for each in self.groups))
 
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
@@ -221,7 +227,13 @@ def empty(program: Program, terms: Terms) -> Totals:
         )
 
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
-    return Totals(Tally(len(program.cutoffs), digests), tuple(task.empty(terms) for task in program.tasks))
+    n_groups = 0 if terms.groups is None else len(terms.groups.names)
+    alone = replace(terms, groups=None, digests_rows=False)
+    return Totals(
+        Tally(len(program.cutoffs), digests),
+        tuple(task.empty(terms) for task in program.tasks),
+        tuple(empty(program, alone) for _ in range(n_groups)),
+    )
 
 
 def largest_label(rows: Rows) -> int:

@@ -15,7 +15,9 @@ from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Term
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking, join_columns
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Filtered, largest_label
+from xmceval.scoring.totals import Filtered, Totals, largest_label
+
+NO_LABEL = -1
 
 
 class CheckedScores(NamedTuple):
@@ -68,6 +70,7 @@ class Worker:
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._kept_zeros = Scratch()
+        self._rooms_of_group = Scratch(), Scratch(), Scratch()
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((system.terms.width for system in systems), key=lambda width: width.n_labels, default=Width())
 
@@ -88,10 +91,22 @@ class Worker:
                     fractions.append(copy_fractions(rows))
             values.append(join_columns([each for each, _ in fractions]))
             shares.append(join_columns([each for _, each in fractions]))
+            self._add_groups(batch, system.totals)
         if self._observers and batch is not None:
             block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
+
+    def _add_groups(self, batch: Batch, totals: Totals) -> None:
+        """Add the rows of each group to its own totals."""
+        groups, block = batch.terms.groups, batch.block
+        if groups is None:
+            return
+        for code, inside in groups.split(block.first_row, block.n_rows, batch.kept):
+            own, rows = totals.groups[code], batch.where(inside, self._rooms_of_group)
+            own.tally.add(rows, self._program.cutoffs, 0, Filtered(), NO_LABEL)
+            for task, part in zip(self._program.tasks, own.parts, strict=True):
+                task.add(rows, part)
 
     def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[System, Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""

@@ -67,6 +67,24 @@ class RankedGroups(NamedTuple):
         """Return groups, given `starts` [n_groups + 1], whose entries [n] have weight 1, and no further ones."""
         return cls(starts, is_true, scores, np.ones(scores.size), np.zeros(starts.size - 1))
 
+    @classmethod
+    def of_classes(cls, positive: Float64, negative: Float64, n_zeros: float = 0) -> RankedGroups:
+        """Return one group, given the scores of its positives and its negatives, and `n_zeros` negatives of score 0.
+
+        Negatives between the same two positives become one entry, as no area can tell them apart: to sort the scores of
+        each class is many times faster than to find the order of all entries. The new scores only keep the order.
+        """
+        distinct, counts = np.unique(positive, return_counts=True)
+        ordered = np.sort(negative)
+        below = np.searchsorted(ordered, distinct) + n_zeros * (distinct > 0)
+        up_to = np.searchsorted(ordered, distinct, side="right") + n_zeros * (distinct >= 0)
+        is_true, weights = np.zeros(3 * distinct.size + 1, dtype=np.bool_), np.empty(3 * distinct.size + 1)
+        is_true[1::3], weights[1::3], weights[2::3] = True, counts, up_to - below
+        weights[::3] = np.append(below, ordered.size + n_zeros) - np.concatenate([[0], up_to])
+        scores = np.floor((2.0 * np.arange(weights.size) + 1) / 3)  # ties keep one score
+        starts = np.array([0, weights.size])
+        return cls(starts, is_true[::-1].copy(), scores[::-1].copy(), weights[::-1].copy(), np.zeros(1))
+
 
 class GroupAreas(NamedTuple):
     """Areas of groups, and the weights of their positives and negatives; all arrays have shape [n_groups]."""

@@ -165,7 +165,9 @@ def _options_of(options: Mapping[str, Any], name: str) -> Options:
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"{name}() got an unexpected option {listed(sorted(unknown))}")
-    return Options.of(options)
+    found = Options.of(options)
+    found.refuse_groups("Dask", "score files in one process")
+    return found
 
 
 @contextmanager

@@ -66,6 +66,8 @@ class Engine:
             Metrics whose totals grow with the rows, observers that need rows in their order, or fused predictions.
         """
         program.check_mergeable("Dask")
+        if systems[0].terms.groups is not None:
+            raise UsageError(f"{argument('by_group')} is not available for Dask (hint: score files in one process)")
         _check_observers(observers)
         sources = [truth, *(system.scores for system in systems)]
         _check_sources(sources)

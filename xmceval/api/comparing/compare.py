@@ -24,8 +24,10 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
+from xmceval.scoring.observing.groupedrows import GroupedRows
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.totals import Totals
 
 
 def compare(
@@ -167,21 +169,41 @@ class PairedRows(Extra):
     """Sum the values of rows that tests of pairs of systems need, or keep them for those that resample rows."""
 
     def __init__(self, matches: Matches) -> None:
-        self._of_pairs = matches.by_rows
-        self._held = RowsInMemory() if matches.holds_rows else None
+        self._of_pairs, self._holds_rows = matches.by_rows, matches.holds_rows
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
         """Make the observers."""
-        self._columns = ValueColumns.of(scoring.setup.program, scoring.opened[0].terms.bins)
-        self._pairs = Pairs(self._columns, scoring.groups, self._of_pairs)
-        self.observers = [self._pairs, *([] if self._held is None else [self._held])]
+        terms = scoring.opened[0].terms
+        self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
+        self._watched = [self._watch(scoring)]
+        self.observers = list(self._watched[0])
+        if terms.groups is not None:
+            of_groups = [self._watch(scoring) for _ in terms.groups.names]
+            self._watched += of_groups
+            self.observers.append(GroupedRows(terms.groups, of_groups))
+
+    def _watch(self, scoring: Scoring) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
+        """Make the observers of all rows, or of those of a group."""
+        pairs = Pairs(self._columns, scoring.groups, self._of_pairs)
+        return (pairs, RowsInMemory()) if self._holds_rows else (pairs,)
 
     def outputs(self, outcome: Outcome) -> list[Output]:
-        """Return what is known of each metric that has values of rows."""
-        scoring, totals = outcome.scoring, outcome.totals
+        """Return what is known of each metric that has values of rows: of all rows, then of each group."""
+        scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
+        names = ("", *(() if groups is None else groups.names))
+        by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
+        return [
+            output
+            for name, totals, (pairs, *held) in zip(names, by_group, self._watched, strict=True)
+            for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
+        ]
+
+    def _collect(
+        self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
+    ) -> list[Output]:
         runs = [RunSums.of(scoring.setup.program, each) for each in totals]
         n_all = max(each.tally.n_rows for each in totals)
-        return collect_outputs(self._columns, runs, n_all, scoring.groups, self._pairs, self._held)
+        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held, group)
 
 
 def compare_systems(

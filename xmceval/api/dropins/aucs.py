@@ -258,7 +258,9 @@ def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> f
     scores = (scores.toarray() if sparse.issparse(scores) else scores).reshape(-1).astype(np.float64)
     check_shapes(is_positive, scores, "y_score")
     weight = as_weight(sample_weight, is_positive.size)
-    weights = np.ones(is_positive.size) if weight is None else weight.astype(np.float64)
+    if weight is None:
+        return float(area.values(area.compute(RankedGroups.of_classes(scores[is_positive], scores[~is_positive])))[0])
+    weights = weight.astype(np.float64)
     kept = np.flatnonzero(weights)
     order = kept[sort_by_score(scores[kept], stable=True)]
     starts = np.array([0, order.size])
@@ -286,7 +288,11 @@ def _average(
         support = np.bincount(truth.indices, np.repeat(row_weights, np.diff(truth.indptr)), minlength=truth.shape[1])
         if np.isclose(support.sum(), 0):
             return 0.0
-    values = area.values(area.compute(rank_columns(truth, scores, row_weights, micro=average == "micro")))
+    if average == "micro" and weight is None:
+        groups = _rank_all_cells(truth, scores)
+    else:
+        groups = rank_columns(truth, scores, row_weights, micro=average == "micro")
+    values = area.values(area.compute(groups))
     if average is None:
         return values
     if average == "weighted":
@@ -311,6 +317,17 @@ def _compute_by_row(area: Area, truth: Any, scores: Any) -> GroupAreas:
     return areas
 
 
+def _rank_all_cells(truth: Any, scores: Any) -> RankedGroups:
+    """Rank all cells as one group, without weights."""
+    positive, negative = list[Float64](), list[Float64]()
+    for _, _, block in iterate_cells(truth, scores):
+        is_true = block.data.real != 0
+        positive.append(block.data.imag[is_true])
+        negative.append(block.data.imag[~is_true])
+    n_zeros = truth.shape[0] * truth.shape[1] - sum(each.size for each in (*positive, *negative))
+    return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
+
+
 def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
     """Rank the cells [n_rows, n_labels] of every label, or all as one group, with `row_weights`, float64 [n_rows]."""
     n_rows, n_labels = truth.shape
@@ -322,7 +339,7 @@ def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) 
         starts, n_cells, total = np.array([0, order.size]), n_rows * n_labels, row_weights.sum() * n_labels
     else:
         cells = sort_cells(matrix.tocsc())
-        rows, is_true, ranked = cells.labels, cells.truth != 0, cells.scores
+        rows, is_true, ranked = cells.places, cells.truth != 0, cells.scores
         starts, n_cells, total = cells.starts, n_rows, row_weights.sum()
     weights = row_weights[rows]
     n_stored = np.diff(starts)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.rows.block import Float64
+from xmceval.rows.block import Float64, Scratch
+from xmceval.rows.matrices.dense import Dense
 
 AnyArray = NDArray[Any]
 
@@ -109,6 +110,12 @@ def as_csr(matrix: Any, name: str) -> Any:
     return csr
 
 
+def dense_to_csr(array: AnyArray) -> Any:
+    """Return a dense matrix as canonical CSR of float64."""
+    rows = Dense(array, are_scores=False).copy_rows(0, array.shape[0], Scratch())
+    return sparse.csr_matrix((rows.values, rows.indices, rows.indptr), shape=array.shape)
+
+
 def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicator:
     """Return an indicator matrix, dense or sparse, as an Indicator.
 
@@ -125,7 +132,7 @@ def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicat
             raise DataError(f"{name}: expected an indicator matrix [n_rows, n_labels], got shape {array.shape}")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise DataError(f"{name}: has an infinity at {_first(~np.isfinite(array))}; expected 0 or 1")
-        csr = sparse.csr_matrix(array)
+        csr = dense_to_csr(array)
     if csr.shape[1] < 2 and not one_column:
         raise DataError(
             f"{name}: expected an indicator matrix of at least two columns, got {csr.shape[1]}; binary is not supported"

@@ -7,15 +7,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from xmceval.api.dropins.indicators import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
-from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.api.dropins.indicators import (
+    as_array,
+    as_csr,
+    as_indicator,
+    as_weight,
+    check_shapes,
+    dense_to_csr,
+    is_sparse,
+    mean,
+)
+from xmceval.api.dropins.storedcells import finite_scores, iterate_cells, iterate_rows, sort_cells
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
+from xmceval.kernels.metrics.hits import FEW
 from xmceval.rows.block import Float64
 from xmceval.scoring.tasks.wholerow import working_space
+from xmceval.statistics.curves import sort_by_score
 from xmceval.statistics.powers import log
 
 LRAP, COVERAGE, LOSS = 0, 1, 2
@@ -132,22 +142,19 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
     specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     no_powers, no_discounts = np.ones(1), np.empty((0, 0))
-    longest = int(np.max(np.diff(truth.indptr), initial=1))
-    space = working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
-    values = np.empty((truth.shape[0], 1, 4))
-    for start, stop, true, predicted in iterate_rows(truth, scores):
+    values, space = np.empty((truth.shape[0], 1, 4)), _working_space(truth)
+    for rows, true, scored in iterate_rows(truth, scores):
         kernels.compute_whole_rows(
-            *(_rows(true), _rows(predicted), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
-            *(specs, no_powers, no_discounts, *space, left_out, status, values[start:stop]),
+            *(tuple(true), tuple(scored), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
+            *(specs, no_powers, no_discounts, *space, left_out, status, values[rows]),
         )
     return values[:, 0, 0]
 
 
-def _rows(matrix: Any) -> tuple[Any, ...]:
-    """Return the arrays of a CSR matrix in the types that kernels are compiled for."""
-    types = (np.int64, np.int64, np.float64)
-    arrays = zip((matrix.indptr, matrix.indices, matrix.data), types, strict=True)
-    return tuple(array.astype(dtype) for array, dtype in arrays)
+def _working_space(truth: Any) -> tuple[Any, Any]:
+    """Return the working space of kernels for rows of truth."""
+    longest = int(np.max(np.diff(truth.indptr), initial=1))
+    return working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
 
 
 def dcg_score(
@@ -254,8 +261,7 @@ def ndcg_score(
     if gains.data.size and gains.data.min() < 0:
         raise DataError(f"y_true: has the negative value {gains.data.min():g}; nDCG needs gains of at least 0")
     discounts = _sum_discounts(gains.shape[1], k, 2)
-    values = _compute_dcg(gains, scores, discounts, ignore_ties)
-    ideal = _compute_dcg(gains, gains, discounts, True)
+    values, ideal = _compute_dcg(gains, scores, discounts, ignore_ties), _compute_best_dcg(gains, discounts)
     return mean(np.divide(values, ideal, out=np.zeros_like(values), where=ideal != 0), weight)
 
 
@@ -269,7 +275,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     if not is_sparse(gains):
         if not np.isfinite(gains).all():
             raise DataError("y_true: has an infinity; expected finite numbers")
-        gains = sparse.csr_matrix(gains)
+        gains = dense_to_csr(gains)
     scores = finite_scores(y_score)
     check_shapes(gains, scores, "y_score")
     return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
@@ -282,32 +288,26 @@ def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
 
 
 def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:
-    """Return each row's DCG."""
-    from xmceval.kernels.metrics.gains import average_gains
+    """Return each row's DCG: from the labels above each gain, or where most are many, from all cells in order."""
+    from xmceval.kernels.metrics.gains import average_gains, sum_gains
 
-    n_labels = gains.shape[1]
-    values = np.empty(gains.shape[0])
-    for start, stop, block in iterate_cells(gains, scores):
-        cells = sort_cells(block, by_label=ignore_ties)
-        if not ignore_ties:
+    (n_rows, n_labels), values = gains.shape, np.empty(gains.shape[0])
+    if gains.nnz > FEW * n_rows and not ignore_ties:
+        for start, stop, block in iterate_cells(gains, scores):
+            cells = sort_cells(block)
             average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
-            continue
-        rows = np.repeat(np.arange(stop - start), np.diff(cells.starts))
-        ranks = _rank_cells(block, cells, rows, n_labels)
-        counts = ranks < discounts.size - 1
-        discounted = cells.truth[counts] * np.diff(discounts)[ranks[counts]]
-        values[start:stop] = np.bincount(rows[counts], discounted, minlength=stop - start)
+        return values
+    space = _working_space(gains)
+    for rows, gained, scored in iterate_rows(gains, scores):
+        sum_gains(tuple(gained), tuple(scored), n_labels, ignore_ties, discounts, *space, values[rows])
     return values
 
 
-def _rank_cells(block: Any, cells: SortedCells, rows: Any, n_labels: int) -> Any:
-    """Return rank - 1 of sorted cells, the labels that are not stored having score 0, larger labels first."""
-    starts = cells.starts
-    rank = np.arange(rows.size) - starts[rows]
-    n_implicit = n_labels - np.diff(starts)
-    # Above a stored zero at label l are all positive scores, and all labels beyond l whose score is 0, stored or not.
-    n_nonzero = np.concatenate([[0], np.cumsum(block.data.imag != 0)])
-    n_nonzero_beyond = n_nonzero[starts[rows + 1]] - n_nonzero[cells.order + 1]
-    n_positive = np.bincount(rows[cells.scores > 0], minlength=starts.size - 1)
-    at_zero = n_positive[rows] + (n_labels - 1 - cells.labels.astype(np.int64)) - n_nonzero_beyond
-    return np.where(cells.scores == 0, at_zero, np.where(cells.scores < 0, rank + n_implicit[rows], rank))
+def _compute_best_dcg(gains: Any, discounts: Float64) -> Float64:
+    """Return the highest DCG that each row could reach."""
+    values = gains.data.astype(np.float64)  # of small integers, the order would wrap around
+    rows = np.repeat(np.arange(gains.shape[0], dtype=np.uint32), np.diff(gains.indptr))
+    order = sort_by_score(values, rows)
+    ranks = np.arange(order.size) - gains.indptr[rows]
+    discounted = values[order] * np.diff(discounts, append=discounts[-1])[np.minimum(ranks, discounts.size - 1)]
+    return np.bincount(rows, discounted, minlength=gains.shape[0]).astype(np.float64)  # of none it makes integers

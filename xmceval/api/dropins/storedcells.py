@@ -10,24 +10,24 @@ from scipy import sparse
 
 from xmceval.api.dropins.indicators import AnyArray, as_array, as_csr, is_sparse
 from xmceval.errors import DataError
-from xmceval.rows.block import Float64, Int64
-from xmceval.rows.matrices.storage import comparable
+from xmceval.rows.block import Float64, Int64, Rows, Scratch
+from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.storage import Csr, comparable
 from xmceval.statistics.curves import sort_by_score
 
-BLOCK_CELLS = 1 << 18  # few enough for a block to stay in the processor's cache
+BLOCK_CELLS = 1 << 16  # few enough for a block to stay in the processor's cache
 
 
 class SortedCells(NamedTuple):
     """Cells of groups (rows or labels): group g has ``starts[g] : starts[g + 1]``, highest score first.
 
-    ``labels`` are the cells' places in their group and ``order`` their places in the matrix, before sorting.
+    ``places`` are the cells' places in their group.
     """
 
     starts: Int64
-    labels: AnyArray
+    places: AnyArray
     truth: Float64
     scores: Float64
-    order: AnyArray
 
 
 def finite_scores(values: Any, name: str = "y_score") -> Any:
@@ -44,15 +44,23 @@ def finite_scores(values: Any, name: str = "y_score") -> Any:
     return sparse.csr_matrix((scores, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any, Any]]:
-    """Yield (first row, last row + 1, truth, scores) by blocks of rows, both matrices as CSR."""
+def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
+    """Yield a run of rows, their truth and their scores, both without zeros; the arrays live until the next one."""
     n_rows, n_labels = scores.shape
-    n_cells = n_rows * n_labels if not is_sparse(scores) else int(scores.nnz)
-    n_cells += int(truth.nnz)
+    n_cells = int(truth.nnz) + (int(scores.nnz) if is_sparse(scores) else n_rows * n_labels)
     step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
+    pairs = [(_stored(matrix), Scratch()) for matrix in (truth, scores)]
     for start in range(0, max(n_rows, 1), step):
         stop = min(start + step, n_rows)
-        yield start, stop, truth[start:stop], sparse.csr_matrix(scores[start:stop])
+        true, scored = (matrix.copy_rows(start, stop, scratch) for matrix, scratch in pairs)
+        yield slice(start, stop), true, scored
+
+
+def _stored(matrix: Any) -> Csr | Dense:
+    """Return a matrix as storage whose rows are copied without zeros: dense scores count them as not stored, too."""
+    if is_sparse(matrix):
+        return Csr(matrix.indptr, matrix.indices, matrix.data, are_scores=False)
+    return Dense(matrix, are_scores=False)
 
 
 def iterate_cells(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any]]:
@@ -60,23 +68,20 @@ def iterate_cells(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any]]:
 
     The sum of two sparse matrices has the union of their cells, without those that are 0 in both.
     """
-    for start, stop, real, imaginary in iterate_rows(truth, scores):
-        shifted = imaginary.astype(np.complex128)
-        shifted.data.real, shifted.data.imag = 0.0, imaginary.data
-        cells = (real.astype(np.complex128) + shifted).tocsr()
+    n_labels = scores.shape[1]
+    for rows, true, scored in iterate_rows(truth, scores):
+        shape = rows.stop - rows.start, n_labels
+        imaginary = np.zeros(scored.values.size, dtype=np.complex128)
+        imaginary.imag = scored.values  # a product with 1j would make NaN of infinity
+        shifted = sparse.csr_matrix((imaginary, scored.indices, scored.indptr), shape=shape)
+        cells = (sparse.csr_matrix((true.values, true.indices, true.indptr), shape=shape) + shifted).tocsr()
         cells.sort_indices()
-        yield start, stop, cells
+        yield rows.start, rows.stop, cells
 
 
-def sort_cells(matrix: Any, *, by_label: bool = False) -> SortedCells:
-    """Sort the cells of each row of a complex CSR matrix (of each column, in CSC) by descending score.
-
-    Equal scores come in any order, or with `by_label` the larger label first.
-    """
+def sort_cells(matrix: Any) -> SortedCells:
+    """Sort the cells of each row of a complex CSR matrix (of each column, in CSC) by descending score."""
     groups = np.repeat(np.arange(matrix.indptr.size - 1, dtype=np.uint32), np.diff(matrix.indptr))
     truth, scores = matrix.data.real, matrix.data.imag
-    if by_label:
-        order = scores.size - 1 - sort_by_score(scores[::-1], groups[::-1], stable=True)
-    else:
-        order = sort_by_score(scores, groups)
-    return SortedCells(matrix.indptr.astype(np.int64), matrix.indices[order], truth[order], scores[order], order)
+    order = sort_by_score(scores, groups)
+    return SortedCells(matrix.indptr.astype(np.int64), matrix.indices[order], truth[order], scores[order])

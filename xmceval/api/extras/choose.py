@@ -36,9 +36,11 @@ def choose_extras(
         A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
     """
     has_examples = details is not None and details.examples is not None
-    if options.row_ids is not None and save_rows is None and not rows and not has_examples:
+    is_shown = rows or has_examples or save_rows is not None or options.by_group is not None
+    if options.row_ids is not None and not is_shown:
         shown = argument("save_rows") if names_flags() else "rows, save_rows"
-        raise UsageError(f"{argument('row_ids')} has no effect without {shown} or {argument('examples')}")
+        ways = f"{shown}, {argument('examples')} or {argument('by_group')}"
+        raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details

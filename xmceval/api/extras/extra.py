@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xmceval.api.scoring.setup import Setup
@@ -85,7 +85,7 @@ class Outcome:
     def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task]) -> Outcome:
         """Finish totals by run, of which the last parts are those of the tasks of extras."""
         n = len(scoring.setup.program.tasks)
-        own = [replace(each, parts=each.parts[:n]) for each in totals]
+        own = [each.of_tasks(n) for each in totals]
         parts = [(task, [each.parts[n + i] for each in totals]) for i, task in enumerate(tasks)]
         return cls(scoring, own, tuple(scoring.setup.results(scoring.opened, own)), parts)
 

@@ -31,6 +31,7 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
     """Find propensities and filter, and return the state of no rows."""
     train = check_inputs(None, (), options)
     program = compile_program(options.measures)
+    options.refuse_groups(WHAT)
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
     _check_sources(options, program)

@@ -43,6 +43,7 @@ def score(
     unscored: Unscored = "bottom",
     ties: Ties = "label",
     by_frequency: BinSpec | None = None,
+    by_group: Iterable[object] | Mapping[object, object] | str | Path | None = None,
     ceiling: bool = False,
     threshold: float | None = None,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -117,6 +118,12 @@ def score(
         the most frequent on, or ascending training counts at which bins begin; in a list these may be a single one.
         ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
         the label-wise metrics within the bin.
+    by_group : sequence, mapping of ids or path, optional
+        The group of each row, such as its language: a sequence, an array, a column of pandas, or a file with one per
+        line; or the groups of ids, where rows have any, as a mapping or in lines of id and group. ``result.slices``
+        then has for each of at most 100 groups, in the order of their names, what `score` gives for its rows alone, but
+        that propensities are those of all rows. These values have intervals of their own, and do not add up to the
+        metric. Each group has totals of its own: metrics that count labels need so many times the memory.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -134,7 +135,8 @@ class Setup(Rules):
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
-        return cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
+        setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
+        return setup if options.by_group is None else replace(setup, terms=replace(terms, groups=setup._find_groups()))
 
     @cached_property
     def row_ids(self) -> RowIds | None:
@@ -158,6 +160,21 @@ class Setup(Rules):
             from xmceval.files.sidecars.rowidfile import read_row_ids  # not loaded by a score without it
 
             found = read_row_ids(passed)
+        if n_rows is not None:
+            found.check_number(n_rows)
+        return found
+
+    def _find_groups(self) -> RowGroups:
+        """Return the group of each row."""
+        passed, n_rows = self.options.by_group, self.truth.source.n_rows
+        if isinstance(passed, RowGroups):
+            found = passed
+        elif isinstance(passed, Mapping):
+            found = RowGroups.of(passed, self.row_ids)
+        else:
+            from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
+
+            found = read_row_groups(passed, self.row_ids)
         if n_rows is not None:
             found.check_number(n_rows)
         return found

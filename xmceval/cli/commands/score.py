@@ -49,7 +49,7 @@ from xmceval.report.pictures import RESULTS
     metavar="W",
     help="With --save-state: the largest sample weight in any shard.",
 )
-@plot_options(RESULTS, "bins with --by-frequency, else curves")
+@plot_options(RESULTS, "bins with --by-frequency or --by-group, else curves")
 @options.dask
 @options.strict
 @options.quiet

@@ -117,7 +117,7 @@ def describe_missing(path: Path) -> str:
         is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
         hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
         if names_flags() and path.name.isdecimal():
-            hint = " (hint: join several cutoffs by commas: -k 1,3,5)"
+            hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
         return f"{path}: no such file{hint}"
     labels, scores = _find_pair(path)
     return f"{path}: no such file; a pair is {labels.name} and {scores.name}"

@@ -21,7 +21,7 @@ from xmceval.rows.block import Float64, Int64, Scratch
 Int32 = NDArray[np.int32]
 
 
-class Part(NamedTuple):
+class SomeLines(NamedTuple):
     """Some lines: their rows, the numbers of their documents, and their grades or scores."""
 
     rows: Int32
@@ -66,7 +66,7 @@ class TrecLines:
         self.queries, self.documents = Words(), Words()
         self.n_ignored = 0
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
-        self._parts: list[Part] = []
+        self._parts: list[SomeLines] = []
         self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
         scratch, line = Scratch(), 1
         for chunk in LineChunks(path):
@@ -148,7 +148,7 @@ class TrecLines:
         if not is_kept.all():
             self.n_ignored += int(np.count_nonzero(~is_kept))
             rows, documents, values = rows[is_kept], documents[:, is_kept], values[is_kept]
-        self._parts.append(Part(rows, self.documents.number(chunk.text, *documents), values.copy()))
+        self._parts.append(SomeLines(rows, self.documents.number(chunk.text, *documents), values.copy()))
 
 
-_NO_LINES = Part(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))
+_NO_LINES = SomeLines(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

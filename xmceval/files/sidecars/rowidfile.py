@@ -23,7 +23,7 @@ def read_row_ids(path: str | Path | Shards) -> RowIds:
     """
     shards = find_shards(path)
     files = [to_path(part) for part in parts_of(shards)]
-    lines = [_read_lines(file) for file in files]
+    lines = [read_lines(file) for file in files]
     found = RowIds([line for of_file in lines for line in of_file], shards.name if len(files) > 1 else str(files[0]))
     if found.is_doubtful:
         places = (f"{file}:{i}" for file, of_file in zip(files, lines, strict=True) for i in range(1, len(of_file) + 1))
@@ -31,7 +31,8 @@ def read_row_ids(path: str | Path | Shards) -> RowIds:
     return found
 
 
-def _read_lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a small file without the spaces around them."""
     claim_pipe(path)
     text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
     return [line.strip().decode(errors="surrogateescape") for line in text.split(b"\n")] if text else []

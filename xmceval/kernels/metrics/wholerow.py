@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, helper, kernel
-from xmceval.kernels.rows.order import ascend, power_of_2
+from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.metrics.hits import rank_hits, sort_hits
+from xmceval.kernels.rows.order import power_of_2
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS, IPREC = range(16)
 
@@ -18,105 +19,8 @@ KIND, CUT, DISCOUNT, IS_EXP, IS_RATIO = 0, 1, 2, 3, 4
 # Slots of `status`: true labels without a score; whether a grade is too large for ERR, and in which row.
 UNLISTED, FAULT, ROW = 0, 1, 2
 
-FEW = 64  # hits, up to which it is faster to pass over a row for each of them
-
 # Arrays of working space: of int64, of float64.
 N_SPACE, N_REAL_SPACE = 7, 4
-
-
-@helper
-def _position(labels, start, stop, label):
-    """Index of the last of ascending labels that is not above a label, or `start`."""
-    length = stop - start
-    while length > 1:  # without a branch that depends on what is compared
-        half = length >> 1
-        start += half if labels[start + half] <= label else 0
-        length -= half
-    return start
-
-
-@helper
-def _first_not_above(scores, n, score):
-    """Index of the first of `n` descending scores that is not above a score, or `n`."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) >> 1
-        if scores[middle] > score:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@helper
-def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks, greater, at_least):
-    """Count for each hit the labels up to it, above it, and above or as high: many at once, in vector registers."""
-    for i in range(hits):
-        hit_score, hit_label = hit_scores[i], hit_labels[i]
-        n_above, n_level, n_before = 0, 0, 0
-        for entry in range(np.uint64(start), np.uint64(stop)):
-            score = scores[entry]
-            n_above += score > hit_score
-            n_level += score == hit_score
-            n_before += (score == hit_score) & (labels[entry] <= hit_label)
-        ranks[i], greater[i], at_least[i] = n_above + n_before, n_above, n_above + n_level
-
-
-@helper
-def _count_at_once(hits, hit_scores, hit_labels, stops, labels, scores, start, stop, ranks, greater, at_least):
-    """Do the same by counting every label at the first hit that it precedes, and adding up."""
-    for i in range(hits + 1):
-        ranks[i], greater[i], at_least[i] = 0, 0, 0
-    for entry in range(start, stop):
-        score = scores[entry]
-        above = _first_not_above(hit_scores, hits, score)
-        before, below = above, above
-        if above < hits and hit_scores[above] == score:
-            below = stops[above]
-            before = _position(hit_labels, above, below, labels[entry])
-            before += hit_labels[before] < labels[entry]
-        ranks[before] += 1
-        greater[below] += 1
-        at_least[above] += 1
-    for i in range(1, hits):
-        ranks[i] += ranks[i - 1]
-        greater[i] += greater[i - 1]
-        at_least[i] += at_least[i - 1]
-
-
-@function
-def _sort(scores, labels, grades, n):
-    """Sort the first `n` by score, descending, and label (heap sort: no working space, no bad case)."""
-    i = 1
-    while i < n and (scores[i - 1] > scores[i] or (scores[i - 1] == scores[i] and labels[i - 1] <= labels[i])):
-        i += 1
-    if i >= n:
-        return
-    begin, end = n // 2, n
-    while end > 1:
-        if begin > 0:
-            begin -= 1
-            place = begin
-        else:
-            end -= 1
-            place = end
-        score, label, grade = scores[place], labels[place], grades[place]
-        if place == end:
-            scores[end], labels[end], grades[end] = scores[0], labels[0], grades[0]
-        hole = begin
-        child = 2 * hole + 1
-        while child < end:
-            right = child + 1
-            if right < end and (
-                scores[right] < scores[child] or (scores[right] == scores[child] and labels[right] > labels[child])
-            ):
-                child = right
-            if scores[child] > score or (scores[child] == score and labels[child] < label):
-                break
-            scores[hole], labels[hole], grades[hole] = scores[child], labels[child], grades[child]
-            hole = child
-            child = 2 * hole + 1
-        scores[hole], labels[hole], grades[hole] = score, label, grade
 
 
 @helper
@@ -178,45 +82,19 @@ def compute_whole_rows(
     values : float64 [n_rows, n_outputs, at least 4]
         Numerator, denominator, how far ties could move the numerator up and down.
     """
-    truth_indptr, truth_indices, grades = truth
-    pred_indptr, pred_indices, scores = predictions
-    hit_labels, starts, stops, ranks, greater, at_least, numbers = space
+    truth_indptr, _, grades = truth
+    pred_indptr, _, scores = predictions
+    _, starts, stops, ranks, greater, at_least, numbers = space
     hit_scores, hit_grades, ideals, copies = real_space
     for row in range(truth_indptr.size - 1):  # i: hit, o: output
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
-        n, m, hits = last - first, stop - start, np.int64(0)
+        n, m = last - first, stop - start
         if n == 0 and drop_empty:
             for o in range(specs.shape[0]):
                 values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
             continue
-        is_merged, at = ascend(pred_indices, start, stop), first
-        for entry in range(start, stop):
-            label = pred_indices[entry]
-            if is_merged:
-                while at < last and truth_indices[at] < label:
-                    at += 1
-            else:
-                at = _position(truth_indices, first, last, label)
-            if at < last and truth_indices[at] == label:
-                hit_scores[hits], hit_labels[hits], hit_grades[hits] = scores[entry], label, grades[at]
-                hits += 1
-        _sort(hit_scores, hit_labels, hit_grades, hits)
-        i = 0
-        while i < hits:  # groups of hits with the same score
-            j = i
-            while j < hits and hit_scores[j] == hit_scores[i]:
-                starts[j] = i
-                j += 1
-            while i < j:
-                stops[i] = j
-                i += 1
-        if hits <= FEW:
-            _count_each(hits, hit_scores, hit_labels, pred_indices, scores, start, stop, ranks, greater, at_least)
-        else:
-            _count_at_once(
-                hits, hit_scores, hit_labels, stops, pred_indices, scores, start, stop, ranks, greater, at_least
-            )
+        hits = rank_hits(truth, predictions, row, space, real_space)
 
         n_unscored, n_missing = n_labels - m, n - hits  # labels, and true ones among them
         status[UNLISTED] += n_missing
@@ -263,7 +141,7 @@ def compute_whole_rows(
             if order > BY_LABEL and unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
                 for i in range(hits):
                     numbers[i] = np.int64(hit_grades[i] if order == WORST else -hit_grades[i])
-                _sort(hit_scores, numbers, hit_grades, hits)
+                sort_hits(hit_scores, numbers, hit_grades, hits)
                 sorted_for = order
             value, most = 0.0, 1.0
             if kind == LRAP:
@@ -336,7 +214,7 @@ def compute_whole_rows(
                         ideals[i], copies[i], numbers[i] = grades[first + i], 0.0, i
                         differing += grades[first + i] != grades[first]
                     if differing > 0:
-                        _sort(ideals, numbers, copies, n)
+                        sort_hits(ideals, numbers, copies, n)
                     divisor = 0.0
                     for i in range(n):
                         divisor += _gain(ideals[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], i]

@@ -265,7 +265,8 @@ LINES = {
     "higher_is_better": MEASURE["higher_is_better"].of(
         lambda line: line.kind != RANK and line.figure.measure.metric.higher_is_better
     ),
-    **_unless_published(VALUES, "n_instances", "n_labels", "truth"),
+    **_unless_published({**VALUES, "n_instances": TRUTH["n_instances"].of("result.counts.n_instances")}, "n_instances"),
+    **_unless_published(VALUES, "n_labels", "truth"),
     "scores": maybe(
         text("The files of its predictions, of runs one after the other."), "of published values and ranks"
     ),
@@ -304,6 +305,6 @@ def _list_computed(dataset: str, comparison: Comparison) -> Iterator[BenchmarkLi
             marks: Mapping[str, str] = comparison.marks(name, line.bin) or {}
             key = line.bin, line.figure.name
             yield BenchmarkLine(
-                *(dataset, name, line.figure, line.kind, line.bin, result, scores),
+                *(dataset, name, line.figure, line.figure.kind, line.bin, result, scores),
                 *(n_runs, sds.get(key), marks.get(line.figure.name)),
             )

@@ -72,7 +72,7 @@ MARKED = derived(
 DIFFERENCE = {
     **PAIR,
     "metric": metric("The canonical name of the metric."),
-    "bin": unless_empty(text("The bin of labels that it is of."), "for all labels"),
+    "bin": unless_empty(text("The bin of labels, or the group of rows, that it is of."), "for all"),
     "difference": number("Value of the system minus that of the baseline; fractions of 1 where the metric is a share."),
     "low": maybe(number("Lower end of its 95% interval."), NO_T),
     "high": maybe(number("Upper end of its 95% interval."), NO_T),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xmceval.metrics.measure import Measure
 from xmceval.report.fields.comparefields import DIFFERENCE, TESTING
-from xmceval.report.fields.field import Field, Fields, find_numbers, flag, inside, maybe, number, text
+from xmceval.report.fields.field import Field, Fields, count, find_numbers, flag, inside, maybe, number, text
 from xmceval.report.fields.scorefields import FIGURE, SYSTEM, TRUTH
 from xmceval.scoring.comparing.testoptions import MARKS
 
@@ -38,11 +38,14 @@ MEASURE = {
 VALUES = {
     "system": SYSTEM["name"].of("result.name"),
     **_choose("figure.measure", MEASURE, "metric", "k"),
-    "bin": text("The bin of labels; empty for all labels."),
-    "kind": text("`total`, or of a bin `share` (those of all bins add up to the total) or `average` (within it)."),
+    "bin": text("The bin of labels, or the group of rows; empty for all."),
+    "kind": text(
+        "`total`, or of a bin `share` (those of all bins add up to the total) or `average` (within it), or `group`."
+    ).of("figure.kind"),
     **_choose("figure", FIGURE, "value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined"),
     **_choose("figure.measure", MEASURE, "unit", "higher_is_better"),
-    **_choose("result", TRUTH, "n_instances", "n_labels", "truth"),
+    "n_instances": count("Rows of the truth, or of the group, that were scored."),
+    **_choose("result", TRUTH, "n_labels", "truth"),
     **_choose("result", SYSTEM, "scores"),
     **_choose("result", TRUTH, "propensities", "options", "version"),
 }
@@ -63,12 +66,17 @@ DIFFERENCES = {
 
 
 class ValueLine(NamedTuple):
-    """A value of a system, over all labels or, as `kind` says, in a bin of labels."""
+    """A value of a system, over all labels or, as its kind says, in a bin of labels or a group of rows."""
 
     result: Result
     figure: Figure
     bin: str = ""
-    kind: str = "total"
+    n_in_group: int | None = None
+
+    @property
+    def n_instances(self) -> int:
+        """How many rows were scored for it."""
+        return self.result.counts.n_instances if self.n_in_group is None else self.n_in_group
 
 
 class DifferenceLine(NamedTuple):
@@ -86,11 +94,12 @@ class DifferenceLine(NamedTuple):
 
 
 def list_values(results: Iterable[Result]) -> Iterator[ValueLine]:
-    """Yield a line for each value of each system: first those of all labels, then those of each bin of labels."""
+    """Yield a line for each value of each system: first those of all labels, then those of each bin or group."""
     for result in results:
         yield from (ValueLine(result, figure) for figure in result.figures)
         for part in result.slices:
-            yield from (ValueLine(result, figure, part.bin.name, figure.kind_in_bin) for figure in part.figures)
+            n = getattr(part.bin, "n_instances", None)
+            yield from (ValueLine(result, figure, part.bin.name, n) for figure in part.figures)
 
 
 def list_differences(comparison: Comparison) -> Iterator[DifferenceLine]:

@@ -23,6 +23,7 @@ from xmceval.report.fields.field import (
     many,
     maybe,
     number,
+    optional,
     record,
     several,
     share,
@@ -113,10 +114,13 @@ FIGURE = {
     "unit": last(text("Of the value: `share`, `gain`, `count` or `cells`.").of("measure.metric.unit", to="unit")),
 }
 
-KIND_IN_BIN = "A share, those of all bins add up to the total, or the average within the bin."
+KIND_IN_BIN = (
+    "A share, those of all bins add up to the total, the average within the bin, or the value of a group of rows alone."
+)
 FIGURE_IN_BIN = {
-    "kind": derived(text(KIND_IN_BIN, ("share", "average")).of("kind_in_bin")),
+    "kind": text(KIND_IN_BIN, ("share", "average", "group")),
     **{name: FIGURE[name] for name in ("value", "low", "high", "caution", "undefined")},
+    **{name: optional(FIGURE[name]) for name in ("tie_low", "tie_high", "ceiling")},
 }
 
 
@@ -129,24 +133,34 @@ def _take_figures(read: dict[str, dict[str, Any]]) -> tuple[Figure, ...]:
     from xmceval.scoring.summary import Figure
 
     return tuple(
-        Figure(restore_measure(name, each.get("unit", "count")), Estimate(**each["estimate"]))
+        Figure(
+            restore_measure(name, each.get("unit", "count")), Estimate(**each["estimate"]), each.get("kind", "total")
+        )
         for name, each in read.items()
     )
 
 
 def _make_slice(bin: dict[str, Any], figures: tuple[Figure, ...]) -> Slice:  # noqa: A002 - the field's name
     from xmceval.labels.bins import Bin
+    from xmceval.rows.rowgroups import Group
     from xmceval.scoring.summary import Slice
 
-    return Slice(Bin(**bin), figures)
+    kind: Any = Bin if bin.get("n_instances") is None else Group
+    return Slice(kind(**{name: value for name, value in bin.items() if value is not None}), figures)
+
+
+def _unless_other(name: str, of: Field) -> Field:
+    """Return a field that only bins of labels have, or only groups of rows."""
+    return optional(of).of(lambda part: getattr(part, name, None), to=name)
 
 
 BIN = {
-    "name": text("The name of the bin."),
-    "low": count("Fewest training rows of its labels."),
-    "high": count("Most training rows of its labels."),
-    "n_labels": count("How many labels it has."),
-    "mass": share("Its share of all training positives."),
+    "name": text("The name of the bin, or of the group of rows."),
+    "low": _unless_other("low", count("Fewest training rows of its labels; of a bin.")),
+    "high": _unless_other("high", count("Most training rows of its labels; of a bin.")),
+    "n_labels": _unless_other("n_labels", count("How many labels it has; of a bin.")),
+    "mass": _unless_other("mass", share("Its share of all training positives; of a bin.")),
+    "n_instances": _unless_other("n_instances", count("How many instances were scored; of a group.")),
 }
 
 SLICE = {
@@ -261,8 +275,8 @@ SYSTEM = {
     .of(_name_figures, to="figures")
     .back(_take_figures),
     "slices": many(
-        "Values by bins of labels, the most frequent first.",
-        record("Values of the labels of one bin by training frequency.", **SLICE).into(_make_slice),
+        "Values by bins of labels, the most frequent first, or by groups of rows.",
+        record("Values of the labels of one bin by training frequency, or of a group.", **SLICE).into(_make_slice),
     ),
     "published": maybe(STANDINGS, "where published results were not asked for"),
     "gain": GAIN,

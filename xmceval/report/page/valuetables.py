@@ -42,10 +42,19 @@ def show_bins(content: PageContent) -> PageSection | None:
         [element("b", each.name), each.title.removeprefix(each.name), "."] for each in bins if each.title
     ]
     lines += (write_sentence(line, content.names) for line in explain_bins(content.results))
-    tables = _draw_blocks(content, _draw_bins, "in each bin", bins)
+    tables = _draw_blocks(content, _draw_bins, f"in each {_noun(content)}", bins)
     of_bins = [replace(each, figures=()) for each in content.results]
     copies = copy_values(content, lambda sections: sections[1:], of_bins)
-    return PageSection("bins", "By label frequency", join([draw_lines(lines), tables, copies]))
+    return PageSection("bins", _title(content), join([draw_lines(lines), tables, copies]))
+
+
+def _noun(content: PageContent) -> str:
+    """Return what the slices are: bin or group."""
+    return next((part.bin.noun for result in content.results for part in result.slices), "bin")
+
+
+def _title(content: PageContent) -> str:
+    return "By group" if _noun(content) == "group" else "By label frequency"
 
 
 def _draw_filter(heads: Sequence[str]) -> Markup:
@@ -126,7 +135,7 @@ def _draw_bins(content: PageContent, names: Sequence[str], caption: Child) -> Ma
         )
         for bin_name, own in bins.items()
     ]
-    label = f"Values by label frequency, {names[0]} to {names[-1]}"
+    label = f"Values {_title(content).lower()}, {names[0]} to {names[-1]}"
     return draw_table(caption, columns, groups, label=label, longest=max(len(row.head) for row in rows))
 
 

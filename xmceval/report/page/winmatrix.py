@@ -26,7 +26,7 @@ LEVELS = 3  # of each colour
 
 
 @dataclass(frozen=True)
-class WinCount:
+class MatrixCell:
     """Than how many other systems one was found better and worse on a metric, and from how many it was not told apart.
 
     With a baseline there is one other system, or of the baseline itself none.
@@ -39,7 +39,7 @@ class WinCount:
     n_others: int
 
     @classmethod
-    def of(cls, ranking: SystemRanking, measure: Measure, system: str, against: str | None) -> WinCount:
+    def of(cls, ranking: SystemRanking, measure: Measure, system: str, against: str | None) -> MatrixCell:
         """Count for one system."""
         others = [each for each in (ranking.names if against is None else [against]) if each != system]
         n = Counter(ranking.mark(measure, system, other) for other in others)
@@ -80,7 +80,7 @@ def draw_matrix(content: PageContent) -> Markup | None:
         return None
     against = comparison.testing.against
     counts = {
-        system: [WinCount.of(ranking, each, system, against) for each in ranking.measures] for system in ranking.names
+        system: [MatrixCell.of(ranking, each, system, against) for each in ranking.measures] for system in ranking.names
     }
     order = sorted(counts, key=lambda system: (system != against, -sum(each.net for each in counts[system])))
     table = draw_table(
@@ -105,13 +105,13 @@ def _break_name(measure: Measure) -> list[Child]:
     return [words, [element("wbr"), f"@{measure.cutoff}"] if measure.cutoff else None]
 
 
-def _draw_row(content: PageContent, system: str, counts: Sequence[WinCount], against: str | None) -> Markup:
+def _draw_row(content: PageContent, system: str, counts: Sequence[MatrixCell], against: str | None) -> Markup:
     note = [" ", element("small", "baseline")] if system == against else None
     cells = [_draw_cell(content, system, each) for each in counts]
     return element("tr", element("th", name(system), note, scope="row"), cells)
 
 
-def _draw_cell(content: PageContent, system: str, count: WinCount) -> Markup:
+def _draw_cell(content: PageContent, system: str, count: MatrixCell) -> Markup:
     """Draw a value, bold if it is the best as printed, and its signs."""
     ranking, measure = content.ranking, count.measure
     best, value = (
@@ -123,7 +123,7 @@ def _draw_cell(content: PageContent, system: str, count: WinCount) -> Markup:
     return element("td", shown, signs, words, class_=count.colour)
 
 
-def _explain_signs(counts: Sequence[WinCount], against: str | None) -> Iterator[Markup]:
+def _explain_signs(counts: Sequence[MatrixCell], against: str | None) -> Iterator[Markup]:
     """Explain the signs that there are, each beside its colour."""
     n_others = max(each.n_others for each in counts)
     best, worst = (max(counts, key=lambda each: sign * each.net) for sign in (1, -1))

@@ -48,7 +48,9 @@ class Kind:
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         "curves": Kind("metrics against the cutoff k, with 95% intervals"),
-        "bins": Kind("metrics of bins of labels by training frequency, such as head, torso and tail"),
+        "bins": Kind(
+            "metrics of bins of labels by training frequency, such as head and tail, or of groups of instances"
+        ),
         "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
         "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),

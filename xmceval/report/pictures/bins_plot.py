@@ -1,4 +1,4 @@
-"""Bins: metrics of bins of labels by training frequency, such as head, torso and tail."""
+"""Bins: metrics of bins of labels by training frequency, such as head and tail, or of groups of instances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, argument, listed
-from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.plottedvalues import Subject, choose, deepest, ends, results_of, scale
 from xmceval.report.pictures.style import Look, Plan, bars_of, printable
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
 
 SHOWS = "metrics that have values of bins of labels"
 WIDTH = 0.8  # of the bars of a bin together
+MOST_UPRIGHT = 8  # bins whose names fit side by side
+NEWLINE = "\n"
 
 
 def explain_need() -> str:
     """Return the message for a result that has no bins."""
-    need = argument("by_frequency", "head,torso,tail")
-    return f"the picture 'bins' needs values of bins of labels (hint: pass {need})"
+    need, other = argument("by_frequency", "head,torso,tail"), argument("by_group", kind="FILE")
+    return f"the picture 'bins' needs values of bins of labels or of groups of instances (hint: pass {need} or {other})"
 
 
 def shows(measure: Measure) -> bool:
@@ -43,7 +44,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     )
     measures = deepest(measures) if metrics is None else measures
     names = [part.bin.name for part in results[0].slices]
-    text = f"{listed(measures)} by bin of labels ({listed(names)}) for {listed(r.name for r in results)}"
+    text = f"{listed(measures)} by {_whole(results[0])} ({listed(names)}) for {listed(r.name for r in results)}"
     return Plan([partial(_draw, results, each) for each in measures], bars_of([r.name for r in results]), text)
 
 
@@ -63,20 +64,25 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
                 errors = [[y - low], [high - y]]
                 ax.errorbar([x], [y], yerr=errors, fmt="none", ecolor=ax.xaxis.label.get_color(), elinewidth=0.8)
     bins = [part.bin for part in results[0].slices]
-    ax.set_xticks(range(len(bins)), [f"{printable(each.name)}\n{_range(each)}" for each in bins])
+    are_many = len(bins) > MOST_UPRIGHT
+    names = [f"{printable(each.name)}{', ' if are_many else NEWLINE}{each.extent}" for each in bins]
+    ax.set_xticks(range(len(bins)), names, rotation=90 if are_many else 0)
     ax.tick_params(axis="x", length=0)
-    ax.set_xlabel(f"bins of labels, {_frequency(results[0])}")
+    ax.set_xlabel(f"{_whole(results[0]).replace(' ', 's ', 1)}, {_frequency(results[0])}")
     ax.set_ylabel(_name(measure, results[0]))
     ax.grid(axis="y")
     ax.set_axisbelow(True)
 
 
-def _range(each: Bin) -> str:
-    return f"{each.low:,}" if each.low == each.high else f"{each.low:,}\N{EN DASH}{each.high:,}"
+def _whole(result: Result) -> str:
+    """Say what has values of its own."""
+    return "group of instances" if result.slices[0].bin.noun == "group" else "bin of labels"
 
 
 def _frequency(result: Result) -> str:
     """Say what the numbers below the names of bins are."""
+    if result.slices[0].bin.noun == "group":
+        return "instances per group"
     is_own = result.propensities is not None and result.propensities.from_truth
     return "instances of the truth per label" if is_own else "training instances per label"
 
@@ -85,6 +91,8 @@ def _name(measure: Measure, result: Result) -> str:
     """Say what the values are: shares that add up to the metric, or averages within a bin."""
     figure = next(each for each in result.slices[0].figures if each.measure == measure)
     in_percent = measure.metric.unit == "share"
-    if figure.kind_in_bin == "share":
+    if figure.kind == "group":
+        return measure.name + (", %" if in_percent else "")
+    if figure.kind == "share":
         return f"share of {measure.name}" + (", points" if in_percent else "")
     return f"{measure.name} within the bin" + (", %" if in_percent else "")

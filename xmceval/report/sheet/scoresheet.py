@@ -158,14 +158,16 @@ def _describe_bin(result: Result, part: Slice) -> str:
 
 def explain_bins(results: Sequence[Result]) -> Iterator[str]:
     """Explain which values of bins add up to the values above them, and which do not."""
-    kinds: dict[str, list[str]] = {"share": [], "average": []}
+    kinds: dict[str, list[str]] = {"share": [], "average": [], "group": []}
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
-        if figure.measure.head not in kinds[figure.kind_in_bin]:
-            kinds[figure.kind_in_bin].append(figure.measure.head)
+        if figure.measure.head not in kinds[figure.kind]:
+            kinds[figure.kind].append(figure.measure.head)
     shares, averages = kinds["share"], kinds["average"]
     texts = [f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total"] if shares else []
     if averages:
         texts.append(f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
+    if kinds["group"]:
+        yield "in groups: values are of the instances of each group alone, and do not add up to the total"
     if texts:
         yield f"in bins: {'; '.join(texts)}"
 

@@ -96,7 +96,9 @@ def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iter
     tested = [(i, each) for i, own in enumerate(comparisons) for each in own.differences if each.p is not None]
     families = {(i, each.measure, each.bin) for i, each in tested}
     on_each = " on each data set" if len(comparisons) > 1 else ""
-    own = f"each metric{' in each bin' if any(each.bin for _, each in tested) else ''}{on_each}"
+    nouns = {part.bin.noun for own in comparisons for part in own.results[0].slices}
+    within = f" in each {min(nouns)}" if any(each.bin for _, each in tested) and nouns else ""
+    own = f"each metric{within}{on_each}"
     if len(tested) < 2:
         return
     if testing.adjust == "none":

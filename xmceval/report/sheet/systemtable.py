@@ -18,6 +18,7 @@ from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
+MOST_NAMED = 8  # groups of rows that a caution names
 LEAST_RUN = 4  # letters in a row that are written as a range
 
 
@@ -121,6 +122,8 @@ def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
     """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
     found: dict[str, list[str]] = {}
     for line in lines:
+        for text in _describe_small_groups(line):
+            found.setdefault(text, []).append(line.name)
         parts = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
         for bin_name, figures in parts.items():
             for text in _list_cautions(figures, bin_name):
@@ -130,13 +133,33 @@ def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
         yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
 
 
+def _describe_small_groups(line: SystemLine) -> Iterator[str]:
+    """Yield texts that name the groups of rows whose intervals are from few rows, and the metrics if not all are."""
+    found: dict[str, list[str]] = {}
+    for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
+        about = _name_few(part.figures)
+        if about is not None:
+            found.setdefault(about, []).append(part.bin.name)
+    for about, names in found.items():
+        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
+        yield f"the intervals{about} in {where} are from fewer than {FEWEST_ROWS} instances"
+
+
+def _name_few(figures: Sequence[Figure]) -> str | None:
+    """Return which intervals are from few rows: empty if all are, None if none is."""
+    n_intervals = sum(each.estimate.low is not None for each in figures)
+    few = [each.measure for each in figures if each.estimate.caution == FEW_ROWS]
+    if not few:
+        return None
+    return "" if len(few) == n_intervals else f" of {listed(join_cutoffs(few))}"
+
+
 def _list_cautions(figures: Sequence[Figure], bin_name: str) -> Iterator[str]:
     """Yield a text for each caution that any of the figures of a bin has."""
     where = f" in {bin_name}" if bin_name else ""
-    n_intervals = sum(each.estimate.low is not None for each in figures)
-    few, one = ([each.measure for each in figures if each.estimate.caution == code] for code in (FEW_ROWS, ONE_ROW))
-    if few and not bin_name:  # the bins have as many
-        about = "" if len(few) == n_intervals else f" of {listed(join_cutoffs(few))}"
+    one = [each.measure for each in figures if each.estimate.caution == ONE_ROW]
+    about = None if bin_name else _name_few(figures)  # the bins have as many
+    if about is not None:
         yield f"the intervals{about} are from fewer than {FEWEST_ROWS} instances"
     if one:
         yield f"a single instance carries more than a fifth of the variance of {listed(join_cutoffs(one))}{where}"

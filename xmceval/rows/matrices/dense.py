@@ -129,7 +129,10 @@ def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
     while not find_cells(flat, step, n_labels, cells.mask, starts, scratch.whole("indices", size, np.int64)):
         size = 4 * scratch.whole("indices", size, np.int64).size
     rows = scratch.rows(n_rows, int(starts[-1]))
-    stored = cells.bits[np.repeat(np.arange(n_rows), np.diff(starts)), rows.indices]
+    if starts[-1] == cells.bits.size:
+        stored = cells.bits.ravel()
+    else:
+        stored = flat[np.repeat(np.arange(n_rows) * step, np.diff(starts)) + rows.indices]  # one dimension is faster
     rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)
     return rows
 

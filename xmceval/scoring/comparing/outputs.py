@@ -38,7 +38,7 @@ class Output:
     ----------
     measure : Measure
     bin : str
-        Empty for all labels.
+        Of labels, or the group of rows; empty for all.
     groups : sequence of Runs
         The runs of each system; of most, one.
     sums : sequence of int64 array [MOMENTS, WORDS]
@@ -221,15 +221,19 @@ def collect_outputs(
     groups: Sequence[Runs],
     watch: Pairs,
     held: RowsInMemory | None,
+    group: str = "",
 ) -> list[Output]:
-    """Return every metric that has values of rows: over all labels, then within each bin; `n_all` are all rows."""
+    """Return every metric that has values of rows: over all labels, then within each bin; `n_all` are all rows.
+
+    `group` is that of the rows, where they are not all.
+    """
     outputs = []
     for c, measure in enumerate(columns.measures):
         pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
         rows = None if held is None else _rows_of(held.values, c)
         extremes = [run.extremes[c] for run in runs if run.extremes is not None]
         sums, n_rows = [run.sums[c] for run in runs], [int(run.n_rows[c]) for run in runs]
-        outputs.append(Output(measure, "", groups, sums, n_rows, n_all, pairs, rows, extremes))
+        outputs.append(Output(measure, group, groups, sums, n_rows, n_all, pairs, rows, extremes))
     for b, bin_ in enumerate(columns.bins):
         for m, measure in enumerate(columns.in_bins):
             if measure.metric.complement:

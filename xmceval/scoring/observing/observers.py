@@ -49,6 +49,17 @@ class BlockValues:
     shares: Sequence[Float64]
     rankings: Sequence[Ranking] = ()
 
+    def of_rows(self, inside: NDArray[np.bool_]) -> BlockValues:
+        """Return the values of some of the rows, given as bool [n_kept], without their truth and rankings."""
+        return BlockValues(
+            *(self.first_row, self.n_rows),
+            np.flatnonzero(inside) if self.kept is None else self.kept[inside],
+            self.weights[inside] if self.weights.size else self.weights,
+            NO_TRUTH,
+            [each[inside] for each in self.values],
+            [each[inside] for each in self.shares if each.size],
+        )
+
 
 class Observer(Protocol):
     """Sees each block once, in any order and from any thread.

@@ -89,6 +89,7 @@ def read_options(
 def _make_options(**values: Any) -> Options:
     """Make options, and check what scoring would check before it reads a file."""
     options = Options(**values)
+    options.refuse_groups("benchmark", "use compare, which tests differences within groups")
     if options.dataset is not None:
         find_dataset(options.dataset)
     check_none_own(options.measures, "benchmark")

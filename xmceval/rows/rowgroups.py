@@ -1,0 +1,148 @@
+"""Groups of rows: the instances of one language, category or day, which are also scored by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, argument, counted
+from xmceval.rows.block import Int64
+from xmceval.rows.rowids import RowIds
+
+MOST_GROUPS = 100  # each is a section of the table
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one group: its name, and how many were scored."""
+
+    noun: ClassVar[str] = "group"
+    name: str
+    n_instances: int
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    @property
+    def extent(self) -> str:
+        """How large it is."""
+        return f"{self.n_instances:,}"
+
+    def describe(self, truth: str = "") -> str:  # noqa: ARG002 - bins of labels share the signature
+        """Describe it in one line."""
+        return f"{self.name}: {counted(self.n_instances, 'instance')}"
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """The group of each row.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the groups, in their order.
+    codes : int64 array [n_rows]
+        The number of each row's group.
+    source : str
+        Where they come from, for messages.
+    """
+
+    names: tuple[str, ...]
+    codes: Int64
+    source: str
+
+    @classmethod
+    def of(cls, values: Any, ids: RowIds | None = None) -> RowGroups:
+        """Take the group of each row from a sequence, or of each id from a mapping.
+
+        Raises
+        ------
+        DataError
+            A row without a group, or too many groups.
+        """
+        if isinstance(values, Mapping):
+            named = {str(each): _name(group) for each, group in values.items()}
+            return cls.of_ids(named, ids, "by_group")
+        names = [_name(each) for each in (values.tolist() if hasattr(values, "tolist") else values)]
+        return cls.of_names(names, (f"by_group[{row}]" for row in range(len(names))), "by_group")
+
+    @classmethod
+    def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str) -> RowGroups:
+        """Take the groups of ids; those of ids that no row has are not needed.
+
+        Raises
+        ------
+        DataError
+            Rows without ids, or whose id has no group.
+        """
+        if ids is None:
+            raise DataError(
+                f"{source}: has groups by id, but the rows have no ids "
+                f"(hint: pass {argument('row_ids', kind='FILE')}, or the group of each row in the order of the rows)"
+            )
+        missing = [each for each in ids.ids if each not in groups]
+        if missing:
+            raise DataError(
+                f"{source}: {counted(len(missing), 'row')} of {len(ids.ids):,} {'has' if len(missing) == 1 else 'have'}"
+                f" no group; the first is {missing[0][:40]!r}"
+            )
+        names = [groups[each] for each in ids.ids]
+        return cls.of_names(names, (f"{source}: the row {each[:40]!r}" for each in ids.ids), source)
+
+    @classmethod
+    def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:
+        """Number the groups of rows, given by name, in the order of their names.
+
+        Raises
+        ------
+        DataError
+            An empty name, at its place, or too many groups.
+        """
+        for name, place in zip(names, places, strict=True) if "" in names else ():
+            if not name:
+                raise DataError(f"{place}: expected the group of a row, found nothing")
+        distinct = sorted(set(names), key=_order)
+        if len(distinct) > MOST_GROUPS:
+            raise DataError(
+                f"{source}: has {len(distinct):,} different groups for {counted(len(names), 'row')}; at most "
+                f"{MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
+                f"{argument('row_ids', kind='FILE')})"
+            )
+        numbers = {name: code for code, name in enumerate(distinct)}
+        return cls(tuple(distinct), np.array([numbers[name] for name in names], dtype=np.int64), source)
+
+    def check_number(self, n_rows: int) -> None:
+        """Refuse another number of groups than of rows."""
+        if self.codes.size != n_rows:
+            raise DataError(
+                f"{self.source}: has the groups of {counted(self.codes.size, 'row')}, and there are "
+                f"{counted(n_rows, 'row')}; expected one per row"
+            )
+
+    def split(self, first_row: int, n_rows: int, kept: Int64 | None) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Yield each group that is among some rows, or those of them that are kept, and which rows it has."""
+        codes = self.codes[first_row : first_row + n_rows]
+        if codes.size < n_rows:
+            self.check_number(first_row + n_rows)
+        codes = codes if kept is None else codes[kept]
+        for code in np.unique(codes).tolist():
+            yield code, codes == code
+
+
+def _name(value: Any) -> str:
+    """Return the name of a group; empty of a value that is missing, such as None or NaN."""
+    is_missing = value is None or value != value  # noqa: PLR0124 - NaN, NaT
+    return "" if is_missing else str(value).strip()
+
+
+def _order(name: str) -> tuple[bool, float, str]:
+    """Order names that are numbers by their values, before all others."""
+    try:
+        number = float(name)
+    except ValueError:
+        return True, 0.0, name
+    return False, number, name

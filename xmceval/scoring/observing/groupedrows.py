@@ -1,0 +1,22 @@
+"""Grouped rows: the values of the rows of each group, handed to observers of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xmceval.rows.rowgroups import RowGroups
+from xmceval.scoring.observing.observers import BlockValues, Observer
+
+
+class GroupedRows(Observer):
+    """An observer that hands each row to the observers of its group, which are given in the order of the groups."""
+
+    def __init__(self, groups: RowGroups, observers: Sequence[Sequence[Observer]]) -> None:
+        self._groups, self._observers = groups, observers
+
+    def add(self, block: BlockValues) -> None:
+        """Hand on the rows of a block."""
+        for code, inside in self._groups.split(block.first_row, block.n_rows, block.kept):
+            own = block.of_rows(inside)
+            for observer in self._observers[code]:
+                observer.add(own)

@@ -10,7 +10,7 @@ from typing import Any
 RECORDED = Path(__file__).resolve().parents[2] / "datasets/peers.json"
 OURS = "xmceval"
 REFERENCES = ("one pass over the truth", "numpy.load")  # which do not do the work
-HEAD = ("work", "xmceval", "time", "memory", "fastest other", "time", "memory", "ratio")
+HEAD = ("work", "xmceval", "fastest other", "ratio")
 START = """# Speed: xmceval beside what else does the same
 
 The README's picture has whole runs on large text files. Below is smaller work, in memory or by whole commands, each
@@ -32,7 +32,7 @@ def write_guide(figures: Mapping[str, Any]) -> str:
     start = START.format(
         runs=measured[0]["runs"], processors=machine["processors"], processor=machine["processor"].replace("(R)", "")
     )
-    lines = [HEAD, ("---", "---", "---:", "---:", "---", "---:", "---:", "---:"), *_rows(measured)]
+    lines = [HEAD, ("---", "---", "---", "---:"), *_rows(measured)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     versions = ", ".join(f"{name} {number}" for name, number in figures["tools"].items())
     return f"{start}\n{table}\n{END.format(versions=versions)}"
@@ -48,20 +48,20 @@ def _rows(measured: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
         for entry in done:
             if entry is not best and entry not in others:
                 own = entry["contestant"].removeprefix(OURS).lstrip(".,: ")
-                sides = (own, *_figures(entry), best["contestant"], *_figures(best))
-                yield (work, *sides, f"{_time(entry) / _time(best):.2f}")
+                ours, other = f"{own}: {_figures(entry)}", f"{best['contestant']}: {_figures(best)}"
+                yield work, ours, other, f"{_time(entry) / _time(best):.2f}"
 
 
 def _time(entry: Mapping[str, Any]) -> float:
     return float(entry["cpu"]["median"])
 
 
-def _figures(entry: Mapping[str, Any]) -> tuple[str, str]:
+def _figures(entry: Mapping[str, Any]) -> str:
     """Return the time and the memory of an entry."""
     milliseconds = 1e3 * _time(entry)
     digits = 2 if milliseconds < 10 else 0
     time = f"{milliseconds:.{digits}f} ms" if milliseconds < 1000 else f"{milliseconds / 1e3:.1f} s"
-    return time, f"{entry['peak']['median']:.0f} MB"
+    return f"{time}, {entry['peak']['median']:.0f} MB"
 
 
 def read_guide() -> str:

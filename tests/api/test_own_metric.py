@@ -23,7 +23,7 @@ def no_own_metrics(monkeypatch):
 def make_data():
     rng = np.random.default_rng(8)
     truth = (rng.random((N_ROWS, N_LABELS)) < 0.15).astype(float)
-    return truth, [np.where(each > 0.4, each + 0.3 * truth, -np.inf) for each in rng.random((3, N_ROWS, N_LABELS))]
+    return truth, [np.where(each > 0.8, each + 0.3 * truth, -np.inf) for each in rng.random((3, N_ROWS, N_LABELS))]
 
 
 def own_recall(hits, n_true):

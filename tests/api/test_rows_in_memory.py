@@ -47,6 +47,7 @@ def test_rows_are_those_that_are_saved_and_give_the_metric(case, data, tmp_path)
         assert np.isnan(np.delete(values, places)).all()
         assert (name in rows.ideals) == has_ideal
         counts = ~np.isnan(values)
+        assert np.isnan(rows.ideals.get(name, values)[~counts]).all()
         ideals = rows.ideals[name][counts] if has_ideal else np.ones(counts.sum())
         weights = rows.weights[counts]
         assert values[counts] @ weights / (ideals @ weights) == pytest.approx(result[name])

@@ -101,7 +101,8 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
         is_wrong = (part.counts != n_words) | (places < 0)
         if n_words == 3:
             is_wrong[~is_wrong] |= _are_again(places[~is_wrong], first_rows, n_scores)
-        for row in np.flatnonzero(is_wrong | part.are_hard).tolist():
+        is_inside = places < n_documents
+        for row in np.flatnonzero(is_wrong | (part.are_hard & is_inside)).tolist():
             number, words = part.split(row)
             if len(words) != n_words:
                 raise DataError(
@@ -113,7 +114,6 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
                 query, document = (quote(word) for word in words[:2])
                 raise DataError(f"{path}:{number}: document {document} of query {query} appears twice")
             part.values[row] = read_number(path, number, words[-1])
-        is_inside = places < n_documents
         values[places[is_inside]] = part.values[is_inside]
         n_scores += part.counts.size
     if n_scores != n_documents:
@@ -208,9 +208,9 @@ class FirstWords:
 
     def split(self, row: int) -> tuple[int, list[bytes]]:
         """Return the number of a line, and all of its words."""
-        begin = int(self.words[0, 0, row])
-        line = bytes(self.chunk.buffer[begin : self.chunk.buffer.index(b"\n", begin)])
-        return int(self.lines[row]), without_comment(line).split()
+        buffer, word = self.chunk.buffer, int(self.words[0, 0, row])
+        begin = max(buffer.rfind(b"\n", 0, word) + 1, self.chunk.start)
+        return int(self.lines[row]), without_comment(bytes(buffer[begin : buffer.index(b"\n", word)])).split()
 
 
 def _read_first_words(path: Path, n_words: int, *, number: int) -> Iterator[FirstWords]:

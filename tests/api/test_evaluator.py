@@ -526,6 +526,16 @@ def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_tha
     assert evaluator.result()["P@1"] == 2 / 3
 
 
+def test_ids_that_were_read_as_grades_and_scores_are_warned_of():
+    exact, found = np.array([[3, 7, 1], [2, 0, 9]]), np.array([[7, 3, 4], [2, 9, 5]])
+    with pytest.warns(xmceval.XmcevalWarning, match="as grades and scores of 3 labels, but look like ids of labels"):
+        xmceval.score(exact, found, metrics="RP", k=3)
+    as_told = xmceval.score([set(row) for row in exact], found, metrics="RP", k=3, n_labels=10)
+    assert (as_told["RP@3"], as_told.warnings) == (2 / 3, ())
+    for y_true, y_score in ((exact > 2, found), (exact, found / 2), (np.minimum(exact, 2), found), (exact, found // 4)):
+        assert not xmceval.score(y_true, y_score, metrics="RP", k=3).warnings
+
+
 def test_inputs_are_not_written_to_and_paths_are_refused():
     truth, scores = make(12, 9)
     copies = truth.copy(), scores.copy()

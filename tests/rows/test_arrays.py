@@ -180,6 +180,15 @@ def test_ranked_labels_are_predictions(truth, scores):
     assert estimates(truth, ragged) == estimates(truth, padded)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "u4", "u8"])
+def test_ids_of_labels_may_be_unsigned(truth, scores, dtype, tmp_path):
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :5]
+    np.save(tmp_path / "ranked.npy", order.astype(dtype))
+    expected = estimates(truth, order)
+    assert estimates(truth, order.astype(dtype)) == expected
+    assert estimates(truth, tmp_path / "ranked.npy") == expected
+
+
 WRONG = {
     "fractions": ([[0.5, 1], [1], *[[0]] * 10], r"y_true: expected a matrix, or lists of labels, .* of float64"),
     "words": ([["a", "b"], ["c"], *[["d"]] * 10], r"y_true: expected a matrix, or lists of labels, .* of <U1"),

@@ -47,6 +47,8 @@ def test_values_of_rows_with_many_hits_are_the_judges_in_any_order_of_labels(rng
             judges, truth, predicted, N_LABELS, unscored=unscored, k=5, options=OPTIONS.get(judges)
         )
         assert result[name] == pytest.approx(expected, rel=1e-12, abs=1e-12), name
+        alone = xmceval.score(y_true, to_csr(predicted, N_LABELS, np.float64), metrics=name, unscored=unscored)
+        assert alone.estimates[name] == result.estimates[name]
     for _ in range(3):
         again = xmceval.score(y_true, shuffled(rng, predicted), metrics=list(names), unscored=unscored)
         assert again.estimates == result.estimates

@@ -23,6 +23,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "prec": "P",
         "recall": "R",
         "r_precision": "RP",
+        "ann_recall": "RP",
         "hit_rate": "Hit",
         "hr": "Hit",
         "success": "Hit",

@@ -23,7 +23,7 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.kernels.metrics.hits import FEW
-from xmceval.rows.block import Float64
+from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
 from xmceval.statistics.powers import log
@@ -142,19 +142,18 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
     specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     no_powers, no_discounts = np.ones(1), np.empty((0, 0))
-    values, space = np.empty((truth.shape[0], 1, 4)), _working_space(truth)
+    values = np.empty((truth.shape[0], 1, 4))
     for rows, true, scored in iterate_rows(truth, scores):
         kernels.compute_whole_rows(
             *(tuple(true), tuple(scored), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
-            *(specs, no_powers, no_discounts, *space, left_out, status, values[rows]),
+            *(specs, no_powers, no_discounts, *_working_space(true, scored), left_out, status, values[rows]),
         )
     return values[:, 0, 0]
 
 
-def _working_space(truth: Any) -> tuple[Any, Any]:
-    """Return the working space of kernels for rows of truth."""
-    longest = int(np.max(np.diff(truth.indptr), initial=1))
-    return working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
+def _working_space(truth: Rows, scores: Rows) -> Any:
+    """Return the working space of kernels for rows."""
+    return working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), truth, scores)
 
 
 def dcg_score(
@@ -297,8 +296,8 @@ def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool)
             cells = sort_cells(block)
             average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
         return values
-    space = _working_space(gains)
     for rows, gained, scored in iterate_rows(gains, scores):
+        space = _working_space(gained, scored)
         sum_gains(tuple(gained), tuple(scored), n_labels, ignore_ties, discounts, *space, values[rows])
     return values
 

@@ -31,8 +31,10 @@ from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices.arrays import as_array
+from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.lists import are_ranked_lists
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
-from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide
+from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists, is_wide
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ShardedSource, shards_of
@@ -151,18 +153,37 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
 
 
 def _check_ids(truth: Input, scores: MatrixSource) -> None:
-    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids."""
+    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids.
+
+    Where the truth is as many columns of integers, both may be grades and scores after all: a warning says so.
+    """
     are_integers = scores.is_exact and scores.dtype is not None and scores.dtype.kind in "iu"
     pieces = truth.source.pieces if isinstance(truth.source, MatrixSource) else ()
-    if not are_integers or truth.source.n_labels is not None or not isinstance(pieces, Sequence):
+    if not are_integers or not isinstance(pieces, Sequence) or not isinstance(scores.pieces, Sequence):
         return
     n_columns = scores.n_labels or 0
-    largest = max((int(np.max(each.indices[:], initial=-1)) for each in pieces if isinstance(each, Csr)), default=-1)
-    if largest >= n_columns:
-        raise DataError(
-            f"{truth.source.name} has label {largest}, but {scores.name}, whose integers are read as scores, "
-            f"has {counted(n_columns, 'column')} (hint: pass n_labels if they are ids of labels)"
+    if truth.source.n_labels is None:
+        largest = max(
+            (int(np.max(each.indices[:], initial=-1)) for each in pieces if isinstance(each, Csr)), default=-1
         )
+        if largest >= n_columns:
+            raise DataError(
+                f"{truth.source.name} has label {largest}, but {scores.name}, whose integers are read as scores, "
+                f"has {counted(n_columns, 'column')} (hint: pass n_labels if they are ids of labels)"
+            )
+    elif n_columns > 1 and all(map(_look_like_ids, (*scores.pieces, *pieces))):
+        scores.warnings.append(
+            f"{truth.source.name} and {scores.name} were read as grades and scores of {n_columns:,} labels, but look "
+            "like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
+        )
+
+
+def _look_like_ids(matrix: Matrix) -> bool:
+    """Return whether the rows of a matrix are different integers, with some that its columns do not reach."""
+    if not isinstance(matrix, Dense) or matrix.values.dtype.kind not in "iu":
+        return False
+    labels = matrix.values[:]
+    return bool(labels.size) and int(labels.max()) >= labels.shape[1] and are_ranked_lists(labels)
 
 
 def hint_at_lists(truth: Input) -> str:

@@ -47,8 +47,8 @@ def open_npy(path: Path, request: Request) -> Opened:
         return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
     n_labels, width = request.n_labels, header.shape[1]
     piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
-    largest = int(piece.max(initial=-1))
-    are_lists = piece.size > 0 and are_ranked_lists(piece) and (n_labels is None or largest < n_labels)
+    largest = int(piece.max()) if piece.size else -1
+    are_lists = are_ranked_lists(piece, n_labels)
     if are_lists and (largest >= width if n_labels is None else n_labels != width):
         return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
     opened = open_dense(path, request)

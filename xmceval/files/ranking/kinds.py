@@ -40,10 +40,12 @@ def detect_format(lines: Sequence[bytes], request: Request) -> str:
     rows = [line.split(None, 6) for line in filled]
     if not rows:
         return ""
-    if all(len(row) >= 2 and row[1].startswith(b"qid:") for row in rows):
+    if 2 * sum(len(row) >= 2 and row[1].startswith(b"qid:") for row in rows) > len(
+        rows
+    ):  # bad lines are reported later
         return "letor"
     is_joined = request.judgments is not None and request.judgments.documents is not None
-    if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) > len(rows):  # bad lines are reported later
+    if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) > len(rows):
         return "run"
     if _is_beir_header(filled[0]):
         return "beir"

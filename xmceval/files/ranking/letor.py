@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
-from xmceval.files.io.chunks import LineChunks
+from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.records.decimals import explain_decimal
-from xmceval.rows.block import Float64, Int64
+from xmceval.files.text.words import Words
+from xmceval.rows.block import Float64, Int64, Scratch
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
 
@@ -31,27 +33,34 @@ def open_letor(path: Path, request: Request) -> Opened:
     DataError
         Another line, a query whose lines are not consecutive, or other queries than the truth has.
     """
-    queries: dict[bytes, int] = {}
-    values, ends, last = list[float](), [0], b""
-    for number, words in _split_lines(path):
-        if len(words) < 2 or not words[1].startswith(b"qid:"):
-            raise DataError(f"{path}:{number}: expected 'grade qid:n ...', found {quote(b' '.join(words))}")
-        if words[1] != last:
-            last = words[1]
-            if last in queries:
+    queries, values, sizes = Words(), list[Float64](), np.zeros(0, dtype=np.int64)
+    for part in _read_first_words(path, 2, number=0):
+        begins, ends = part.words[1]
+        n_before, numbers = len(queries), queries.number(part.chunk.text, begins, ends)
+        is_new = np.diff(numbers, prepend=n_before - 1) != 0
+        # Queries are numbered as they come: the next one to begin has the next number.
+        is_wrong = is_new & (numbers != n_before - 1 + np.cumsum(is_new))
+        is_wrong |= (part.counts < 2) | ~_begin_with(part.chunk.text, begins, ends, b"qid:")
+        for row in np.flatnonzero(is_wrong | part.are_hard).tolist():
+            number, words = part.split(row)
+            if len(words) < 2 or not words[1].startswith(b"qid:"):
+                raise DataError(f"{path}:{number}: expected 'grade qid:n ...', found {quote(b' '.join(words))}")
+            query = quote(words[1])
+            if is_wrong[row]:
                 raise DataError(
-                    f"{path}:{number}: {quote(last)} appears in two places; the lines of a query must be consecutive"
+                    f"{path}:{number}: {query} appears in two places; the lines of a query must be consecutive"
                 )
-            queries[last] = len(queries)
-            ends.append(ends[-1])
-        values.append(read_number(path, number, words[0]))
-        ends[-1] += 1
-    judgments = Judgments(str(path), queries, np.array(ends, dtype=np.int64))
+            part.values[row] = read_number(path, number, words[0])
+        sizes = np.concatenate([sizes, np.zeros(len(queries) - n_before, dtype=np.int64)])
+        sizes += np.bincount(numbers, minlength=sizes.size)
+        values.append(part.values)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    judgments = Judgments(str(path), {query: row for row, query in enumerate(queries.tolist())}, indptr)
     if request.judgments is not None and request.are_scores:
         _check_same_documents(judgments, request.judgments)
     form = FORMATS["letor"]
     facts = form.title, "labels are positions within the query"
-    opened = _held(path, np.array(values), judgments.indptr, form, facts, request)
+    opened = _held(path, np.concatenate([np.empty(0), *values]), indptr, form, facts, request)
     return replace(opened, judgments=judgments)
 
 
@@ -78,22 +87,35 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
         Another line, with its place; more or fewer lines than the truth has, or a document that appears twice.
     """
     n_documents = int(judgments.indptr[-1])
-    values, joined = np.zeros(n_documents), np.zeros(n_documents, dtype=np.bool_)
-    n_scores = n_words = 0
-    for number, words in _split_lines(path):
-        if len(words) not in {1, 3} or n_words not in {0, len(words)}:
-            raise DataError(
-                f"{path}:{number}: expected one score per line, or 'query document score' in every line, found "
-                f"{quote(b' '.join(words))}"
-            )
-        n_words = len(words)
-        at = n_scores if n_words == 1 else _find_document(path, number, words, judgments)
-        if at < n_documents:
-            if joined[at]:
+    values, first_rows = np.zeros(n_documents), np.full(n_documents, -1, dtype=np.int64)
+    queries, rows, n_scores, n_words = Words(), np.empty(0, dtype=np.int64), 0, 0
+    for part in _read_first_words(path, 3, number=-1):
+        if n_words == 0 and part.counts.size:
+            n_words = 3 if part.counts[0] == 3 else 1
+        if n_words < 3:
+            places = n_scores + np.arange(part.counts.size)
+        else:
+            numbers = queries.number(part.chunk.text, *part.words[0])
+            rows = np.concatenate([rows, _rows_of(queries.tolist(rows.size), judgments)])
+            places = _find_documents(part, rows[numbers], judgments)
+        is_wrong = (part.counts != n_words) | (places < 0)
+        if n_words == 3:
+            is_wrong[~is_wrong] |= _are_again(places[~is_wrong], first_rows, n_scores)
+        is_inside = places < n_documents
+        for row in np.flatnonzero(is_wrong | (part.are_hard & is_inside)).tolist():
+            number, words = part.split(row)
+            if len(words) != n_words:
+                raise DataError(
+                    f"{path}:{number}: expected one score per line, or 'query document score' in every line, found "
+                    f"{quote(b' '.join(words))}"
+                )
+            if is_wrong[row]:
+                _check_document(path, number, words, judgments)
                 query, document = (quote(word) for word in words[:2])
                 raise DataError(f"{path}:{number}: document {document} of query {query} appears twice")
-            values[at], joined[at] = read_number(path, number, words[-1]), True
-        n_scores += 1
+            part.values[row] = read_number(path, number, words[-1])
+        values[places[is_inside]] = part.values[is_inside]
+        n_scores += part.counts.size
     if n_scores != n_documents:
         raise DataError(
             f"{path}: has {counted(n_scores, 'score')} for the {counted(n_documents, 'document')} of {judgments.name}"
@@ -102,20 +124,42 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
     return _held(path, values, judgments.indptr, form, (form.title,), Request("scores"))
 
 
-def _find_document(path: Path, number: int, words: list[bytes], judgments: Judgments) -> int:
-    """Return the line of the truth for RankLib's query and document."""
+def _rows_of(queries: Sequence[bytes], judgments: Judgments) -> Int64:
+    """Return the rows of RankLib's queries, -1 where the truth has none."""
+    names = (b"qid:" + query.removeprefix(b"qid:") for query in queries)
+    return np.array([judgments.queries.get(name, -1) for name in names], dtype=np.int64)
+
+
+def _find_documents(part: FirstWords, rows: Int64, judgments: Judgments) -> Int64:
+    """Return the line of the truth for RankLib's document of each line, whose row is given; -1 where there is none."""
+    from xmceval.kernels.text.firstwords import parse_places
+
+    places = np.empty(rows.size, dtype=np.int64)
+    parse_places(part.chunk.text, *part.words[1], places)
+    is_known = (rows >= 0) & (places >= 0) & (places < np.diff(judgments.indptr)[rows])
+    return np.where(is_known, judgments.indptr[rows] + places, -1)
+
+
+def _are_again(places: Int64, first_rows: Int64, n_before: int) -> NDArray[np.bool_]:
+    """Return which places appeared before; `first_rows` says where each first did, or -1, and is updated."""
+    numbers, was_there = n_before + np.arange(places.size), first_rows[places] >= 0
+    first_rows[places[::-1]] = numbers[::-1]  # of equal places the last one stays
+    again: NDArray[np.bool_] = was_there | (first_rows[places] != numbers)
+    return again
+
+
+def _check_document(path: Path, number: int, words: list[bytes], judgments: Judgments) -> None:
+    """Refuse RankLib's query and document where the truth has no such line."""
     query = words[0].removeprefix(b"qid:")
     row = judgments.queries.get(b"qid:" + query)
     if row is None:
         raise DataError(f"{path}:{number}: query {quote(query)} is not in {judgments.name}")
-    start, stop = (int(end) for end in judgments.indptr[row : row + 2])
-    place = int(words[1]) if words[1].isdigit() and len(words[1]) < 19 else -1
-    if not 0 <= place < stop - start:
+    size = int(judgments.indptr[row + 1] - judgments.indptr[row])
+    if not words[1].isdigit() or len(words[1]) > 18 or int(words[1]) >= size:
         raise DataError(
-            f"{path}:{number}: expected the document's position within query {quote(query)}, from 0 to "
-            f"{stop - start - 1:,}, found {quote(words[1])}"
+            f"{path}:{number}: expected the document's position within query {quote(query)}, from 0 to {size - 1:,}, "
+            f"found {quote(words[1])}"
         )
-    return start + place
 
 
 def read_number(path: Path, number: int, word: bytes, role: str = "") -> float:
@@ -136,16 +180,66 @@ def read_number(path: Path, number: int, word: bytes, role: str = "") -> float:
         ) from None
 
 
-def _split_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield line numbers and words, without comments and blank lines."""
-    number = 0
+@dataclass(frozen=True)
+class FirstWords:
+    """The first words of the lines of a chunk that have any.
+
+    Attributes
+    ----------
+    chunk : Chunk
+    words : int64 array [n_words, 2, n_rows]
+        Where each word begins and ends in the chunk.
+    counts : int64 array [n_rows]
+        How many words a line has, one more than n_words where it has more.
+    lines : int64 array [n_rows]
+        The numbers of the lines in the file.
+    values : float64 array [n_rows]
+        The number of each line.
+    are_hard : bool array [n_rows]
+        Whether that has to be read from its word.
+    """
+
+    chunk: Chunk
+    words: Int64
+    counts: Int64
+    lines: Int64
+    values: Float64
+    are_hard: NDArray[np.bool_]
+
+    def split(self, row: int) -> tuple[int, list[bytes]]:
+        """Return the number of a line, and all of its words."""
+        buffer, word = self.chunk.buffer, int(self.words[0, 0, row])
+        begin = max(buffer.rfind(b"\n", 0, word) + 1, self.chunk.start)
+        return int(self.lines[row]), without_comment(bytes(buffer[begin : buffer.index(b"\n", word)])).split()
+
+
+def _read_first_words(path: Path, n_words: int, *, number: int) -> Iterator[FirstWords]:
+    """Yield the first words of the lines of a file by chunks; `number` says which of them is a number, -1 the last."""
+    from xmceval.kernels.text import firstwords as kernel
+
+    scratch, first = Scratch(), 1
     for chunk in LineChunks(path):
-        for line in bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n")[:-1]:
-            number += 1
-            text = line.removeprefix(UTF8_BOM) if number == 1 else line
-            words = without_comment(text).split()
-            if words:
-                yield number, words
+        if first == 1 and chunk.buffer.startswith(UTF8_BOM):
+            chunk.start = len(UTF8_BOM)
+        most = (chunk.stop - chunk.start) // 2 + 1
+        words = scratch.array("words", 2 * n_words * most, np.int64).reshape(n_words, 2, most)
+        counts, lines = (scratch.array(name, most, np.int64) for name in ("counts", "lines"))
+        values, are_hard = scratch.array("values", most, np.float64), scratch.array("hard", most, np.uint8)
+        status = np.empty(2, dtype=np.int64)
+        found = words, counts, lines, values, are_hard
+        kernel.split_first_words(chunk.text, chunk.start, chunk.stop, number, *found, status)
+        n_rows, n_lines = status.tolist()
+        rest = counts[:n_rows], first + lines[:n_rows], values[:n_rows].copy(), are_hard[:n_rows] != 0
+        yield FirstWords(chunk, words[:, :, :n_rows], *rest)
+        first += n_lines
+
+
+def _begin_with(text: NDArray[np.uint8], begins: Int64, ends: Int64, start: bytes) -> NDArray[np.bool_]:
+    """Return which words of text begin with some bytes."""
+    are_equal = ends - begins >= len(start)
+    for offset, byte in enumerate(start):
+        are_equal &= text[begins + offset] == byte
+    return are_equal
 
 
 def _held(path: Path, values: Float64, indptr: Int64, form: Format, facts: tuple[str, ...], request: Request) -> Opened:

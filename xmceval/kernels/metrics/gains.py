@@ -14,7 +14,7 @@ def _discount(up, level, discounts):
 
 
 @kernel
-def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_space, values):
+def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_space, rooms, values):
     """Write each row's DCG: the mean over all orders of equal scores, or with `by_label` the larger labels first.
 
     Parameters
@@ -26,7 +26,7 @@ def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_spa
     by_label : bool
     discounts : float64 [n_ranks + 1]
         The sums of the first 0, 1, 2, ... discounts.
-    space, real_space
+    space, real_space, rooms
         As in `wholerow`.
     values : float64 [n_rows]
     """
@@ -37,7 +37,7 @@ def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_spa
     for row in range(gain_indptr.size - 1):
         first, last = gain_indptr[row], gain_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
-        hits = rank_hits(gains, predictions, row, space, real_space)
+        hits = rank_hits(gains, predictions, row, space, real_space, rooms)
         n_unscored, total = n_labels - (stop - start), 0.0
         for i in range(hits):
             up, level = greater[i], at_least[i]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile.decorators import function, helper
-from xmceval.kernels.rows.order import ascend
+from xmceval.kernels.rows.order import ascend, make_descending, sort_by_digits
 
-FEW = 64  # hits, up to which it is faster to pass over a row for each of them
+FEW = 64  # hits, up to which it is faster to pass over a row for each of them than to sort it
 
 
 @helper
@@ -22,21 +22,6 @@ def position_below(labels, start, stop, label):
 
 
 @helper
-def _first_not_above(scores, n, score):
-    """Index of the first of more than FEW descending scores that is not above a score, or `n`."""
-    start, length = np.uint64(0), np.uint64(n)
-    while length > np.uint64(FEW):
-        half = length >> np.uint64(1)
-        start += half if scores[start + half - np.uint64(1)] > score else np.uint64(0)
-        length -= half
-    start = min(start, np.uint64(n - FEW))  # a number of them that does not vary, compared in vector registers
-    above = np.int64(start)
-    for i in range(np.uint64(FEW)):
-        above += scores[start + i] > score
-    return above
-
-
-@helper
 def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks, greater, at_least):
     """Count for each hit the labels up to it, above it, and above or as high: many at once, in vector registers."""
     for i in range(hits):
@@ -48,28 +33,6 @@ def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks
             n_level += score == hit_score
             n_before += (score == hit_score) & (labels[entry] <= hit_label)
         ranks[i], greater[i], at_least[i] = n_above + n_before, n_above, n_above + n_level
-
-
-@helper
-def _count_at_once(hits, hit_scores, hit_labels, stops, labels, scores, start, stop, ranks, greater, at_least):
-    """Do the same by counting every label at the first hit that it precedes, and adding up."""
-    for i in range(hits + 1):
-        ranks[i], greater[i], at_least[i] = 0, 0, 0
-    for entry in range(start, stop):
-        score = scores[entry]
-        above = _first_not_above(hit_scores, hits, score)
-        before, below = above, above
-        if above < hits and hit_scores[above] == score:
-            below = stops[above]
-            before = position_below(hit_labels, above, below, labels[entry])
-            before += hit_labels[before] < labels[entry]
-        ranks[before] += 1
-        greater[below] += 1
-        at_least[above] += 1
-    for i in range(1, hits):
-        ranks[i] += ranks[i - 1]
-        greater[i] += greater[i - 1]
-        at_least[i] += at_least[i - 1]
 
 
 @function
@@ -108,7 +71,85 @@ def sort_hits(scores, labels, grades, n):
 
 
 @helper
-def rank_hits(truth, predictions, row, space, real_space):
+def _find_hits(truth, predictions, row, is_ascending, space, real_space):
+    """Find the hits of a row in the order of its predictions, with the place of each in the truth; return how many."""
+    truth_indptr, truth_indices, grades = truth
+    pred_indptr, labels, scores = predictions
+    hit_labels, places, hit_scores, hit_grades = space[0], space[6], real_space[0], real_space[1]
+    at, last = truth_indptr[row], truth_indptr[row + 1]
+    first, hits = at, np.int64(0)
+    for entry in range(pred_indptr[row], pred_indptr[row + 1]):
+        label = labels[entry]
+        if is_ascending:
+            while at < last and truth_indices[at] < label:
+                at += 1
+        else:
+            at = position_below(truth_indices, first, last, label)
+        if at < last and truth_indices[at] == label:
+            hit_scores[hits], hit_labels[hits], hit_grades[hits], places[hits] = scores[entry], label, grades[at], at
+            hits += 1
+    return hits
+
+
+@helper
+def count_covering(truth, predictions, row, n_labels, zero_unscored, space, real_space):
+    """Return how many labels it takes to cover all true ones of a row, and how many hits there are.
+
+    `space` and `real_space` are those of `rank_hits`; nothing is sorted.
+    """
+    pred_indptr, labels, scores = predictions
+    start, stop = pred_indptr[row], pred_indptr[row + 1]
+    n = truth[0][row + 1] - truth[0][row]
+    hits = _find_hits(truth, predictions, row, ascend(labels, start, stop), space, real_space)
+    if n == 0 or (n > hits and not zero_unscored):
+        return (n_labels if n > 0 else 0), hits
+    lowest, level = 0.0 if n > hits else np.inf, np.int64(0)
+    for i in range(hits):
+        lowest = min(lowest, real_space[0][i])
+    for entry in range(np.uint64(start), np.uint64(stop)):
+        level += scores[entry] >= lowest
+    return level + (n_labels - (stop - start) if zero_unscored and lowest <= 0.0 else 0), hits
+
+
+@function
+def _rank_all(hits, labels, scores, grades, start, stop, is_ascending, space, real_space, rooms):
+    """Sort all labels of a row, and count where its hits are among them."""
+    hit_labels, starts, stops, ranks, greater, at_least, places = space
+    hit_scores, hit_grades, _, _ = real_space
+    keys, reals, entries, spare_keys, marks, counters = rooms
+    m = stop - start
+    for i in range(m):
+        entries[i] = i
+    if not is_ascending:
+        for i in range(m):
+            keys[i] = labels[start + i]
+        sort_by_digits(keys, entries, spare_keys, marks, counters, m)
+    for i in range(m):
+        reals[i] = scores[start + entries[i]] + 0.0  # there is no -0.0
+    make_descending(keys, m)
+    sort_by_digits(keys, entries, spare_keys, marks, counters, m)
+    found = 0
+    for i in range(m):
+        is_hit = found < hits and labels[start + i] == hit_labels[found]
+        marks[i] = places[found] if is_hit else -1
+        found += is_hit
+    begin, first = 0, 0
+    while begin < m:
+        end, found = begin, first
+        while end < m and keys[end] == keys[begin]:
+            at, entry = marks[entries[end]], start + entries[end]
+            end += 1
+            if at >= 0:
+                hit_labels[found], hit_scores[found], hit_grades[found] = labels[entry], scores[entry], grades[at]
+                starts[found], ranks[found], greater[found] = first, end, begin
+                found += 1
+        for i in range(first, found):
+            stops[i], at_least[i] = found, end
+        begin, first = end, found
+
+
+@helper
+def rank_hits(truth, predictions, row, space, real_space, rooms):
     """Find and sort the hits of a row, count the labels up to each, and return how many hits there are.
 
     Parameters
@@ -121,25 +162,19 @@ def rank_hits(truth, predictions, row, space, real_space):
         Written, for each hit, best first and then by label: its label, the first hit with the same score and the first
         one after these, its rank by label, and how many labels have a higher score, and one at least as high; its score
         and its grade.
+    rooms : arrays
+        Working space for rows of more than FEW hits, see `sort_by_digits`: keys, the same memory as float64, places,
+        spare keys, spare places, each of the longest row of predictions, and counters.
     """
-    truth_indptr, truth_indices, grades = truth
     pred_indptr, labels, scores = predictions
     hit_labels, starts, stops, ranks, greater, at_least, _ = space
     hit_scores, hit_grades, _, _ = real_space
-    at, last = truth_indptr[row], truth_indptr[row + 1]
     start, stop = pred_indptr[row], pred_indptr[row + 1]
-    first, hits = at, np.int64(0)
-    is_merged = ascend(labels, start, stop)
-    for entry in range(start, stop):
-        label = labels[entry]
-        if is_merged:
-            while at < last and truth_indices[at] < label:
-                at += 1
-        else:
-            at = position_below(truth_indices, first, last, label)
-        if at < last and truth_indices[at] == label:
-            hit_scores[hits], hit_labels[hits], hit_grades[hits] = scores[entry], label, grades[at]
-            hits += 1
+    is_ascending = ascend(labels, start, stop)
+    hits = _find_hits(truth, predictions, row, is_ascending, space, real_space)
+    if hits > FEW:
+        _rank_all(hits, labels, scores, truth[2], start, stop, is_ascending, space, real_space, rooms)
+        return hits
     sort_hits(hit_scores, hit_labels, hit_grades, hits)
     i = 0
     while i < hits:  # groups of hits with the same score
@@ -150,8 +185,5 @@ def rank_hits(truth, predictions, row, space, real_space):
         while i < j:
             stops[i] = j
             i += 1
-    if hits <= FEW:
-        _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks, greater, at_least)
-    else:
-        _count_at_once(hits, hit_scores, hit_labels, stops, labels, scores, start, stop, ranks, greater, at_least)
+    _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks, greater, at_least)
     return hits

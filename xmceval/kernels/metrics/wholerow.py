@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile.decorators import helper, kernel
-from xmceval.kernels.metrics.hits import rank_hits, sort_hits
+from xmceval.kernels.metrics.hits import count_covering, rank_hits, sort_hits
 from xmceval.kernels.rows.order import power_of_2
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS, IPREC = range(16)
@@ -48,16 +48,16 @@ def compute_whole_rows(
     discounts,
     space,
     real_space,
+    rooms,
     left_out,
     status,
     values,
 ):
     """Write the values of every output for each row.
 
-    Only true labels with a score (hits) are sorted; the others are counted: at each hit, or at the first hit that they
-    precede, so that running sums give ranks and the numbers of labels scored above and as high. Labels without a score
-    are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties, which could not
-    move them; AUC_AT_K and AP_OF_HITS are not followed through their ties.
+    The labels above each true label with a score (hit) are counted, or of rows with many hits all labels are sorted.
+    Labels without a score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule
+    for ties, which could not move them; AUC_AT_K and AP_OF_HITS are not followed through their ties.
 
     Parameters
     ----------
@@ -75,6 +75,8 @@ def compute_whole_rows(
         Of each rank.
     space : 7 int64 arrays, real_space : 4 float64 arrays
         Working space, each array longer than the longest row of truth.
+    rooms : arrays
+        Working space, see `rank_hits`.
     left_out : int64 [n_outputs]
         To which the rows without a value are added.
     status : int64 [3]
@@ -86,6 +88,7 @@ def compute_whole_rows(
     pred_indptr, _, scores = predictions
     _, starts, stops, ranks, greater, at_least, numbers = space
     hit_scores, hit_grades, ideals, copies = real_space
+    is_simple = specs.shape[0] == 1 and specs[0, KIND] == COVERAGE  # without the ranks of hits
     for row in range(truth_indptr.size - 1):  # i: hit, o: output
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
@@ -94,7 +97,12 @@ def compute_whole_rows(
             for o in range(specs.shape[0]):
                 values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
             continue
-        hits = rank_hits(truth, predictions, row, space, real_space)
+        if is_simple:
+            covering, hits = count_covering(truth, predictions, row, n_labels, zero_unscored, space, real_space)
+            status[UNLISTED] += n - hits
+            values[row, 0, 0], values[row, 0, 1], values[row, 0, 2], values[row, 0, 3] = float(covering), 1.0, 0.0, 0.0
+            continue
+        hits = rank_hits(truth, predictions, row, space, real_space, rooms)
 
         n_unscored, n_missing = n_labels - m, n - hits  # labels, and true ones among them
         status[UNLISTED] += n_missing

@@ -17,11 +17,12 @@ def has_ones(words, at, mask):
 
 
 @kernel
-def find_cells(words, step, n_labels, mask, starts, labels):
-    """Find the cells of rows that are not zero; return whether `labels`, int64, has room for all of them.
+def find_cells(words, step, n_labels, mask, starts, labels, found):
+    """Find the cells of rows that are not zero; return whether `labels` and `found` have room for all of them.
 
     `words` are the cells as unsigned integers, a row of `n_labels` every `step`; bits outside `mask` do not count.
-    Writes `starts`, int64 [n_rows + 1], and up to CHUNK labels beyond those that are found.
+    Writes `starts`, int64 [n_rows + 1], and for each cell its label, int64, and its word, with up to CHUNK entries
+    beyond the last one.
     """
     starts[0] = n_found = np.int64(0)
     for row in range(starts.size - 1):
@@ -33,7 +34,8 @@ def find_cells(words, step, n_labels, mask, starts, labels):
             if n_found + CHUNK > labels.size:
                 return False
             for each in range(label, stop):
-                labels[n_found] = each
-                n_found += np.int64((words[first + each] & mask) != 0)
+                word = words[first + each]
+                labels[n_found], found[n_found] = each, word
+                n_found += np.int64((word & mask) != 0)
         starts[row + 1] = n_found
     return True

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper
+from xmceval.kernels.compile.decorators import function, helper
 
+N_DIGITS, BASE = 8, 256  # of the keys that are sorted by digits
+SIGN = np.uint64(1 << 63)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -56,6 +58,42 @@ def sort(numbers, n):
             root = child
             child = 2 * root + 1
         numbers[root] = number
+
+
+@helper
+def make_descending(keys, n):
+    """Change the bits of the first `n` numbers, float64 seen as uint64, to keys that ascend as the numbers descend."""
+    for i in range(np.uint64(n)):
+        bits = keys[i]
+        keys[i] = bits if bits >= SIGN else ~bits ^ SIGN
+
+
+@function
+def sort_by_digits(keys, places, spare_keys, spare_places, counters, n):
+    """Sort the first `n` keys, uint64, and their places, int64; equal keys keep their order (radix sort).
+
+    The spare arrays are of the same types and sizes, `counters` is int64 [N_DIGITS * BASE].
+    """
+    counters[:] = 0
+    for i in range(n):
+        key = keys[i]
+        for digit in range(N_DIGITS):
+            counters[digit * BASE + np.int64(key & np.uint64(BASE - 1))] += 1
+            key >>= np.uint64(8)
+    is_moved = False
+    for digit in range(N_DIGITS):
+        shift, first, before = np.uint64(8 * digit), digit * BASE, 0
+        if n == 0 or counters[first + np.int64((keys[0] >> shift) & np.uint64(BASE - 1))] == n:
+            continue  # all have the same
+        for slot in range(first, first + BASE):
+            before, counters[slot] = before + counters[slot], before
+        for i in range(n):
+            slot = first + np.int64((keys[i] >> shift) & np.uint64(BASE - 1))
+            spare_keys[counters[slot]], spare_places[counters[slot]] = keys[i], places[i]
+            counters[slot] += 1
+        keys, spare_keys, places, spare_places, is_moved = spare_keys, keys, spare_places, places, not is_moved
+    if is_moved:
+        spare_keys[:n], spare_places[:n] = keys[:n], places[:n]
 
 
 @helper

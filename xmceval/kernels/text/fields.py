@@ -33,7 +33,8 @@ def _separators(text, at, end, only_tabs):
 
 
 @helper
-def _is_blank(byte):
+def is_blank(byte):
+    """Whether bytes.split() splits at a byte."""
     return byte == SPACE or (byte >= TAB and byte <= RETURN)
 
 
@@ -83,9 +84,9 @@ def split_fields(
             mask &= mask - U1
             last = mark
             if only_tabs:
-                while last > begin and _is_blank(text[last - U1]):
+                while last > begin and is_blank(text[last - U1]):
                     last -= U1
-                while begin < last and _is_blank(text[begin]):
+                while begin < last and is_blank(text[begin]):
                     begin += U1
             is_filled |= last > begin
             if last == begin and only_tabs and (text[mark] == TAB or column > 0):

@@ -126,13 +126,14 @@ def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
     flat, step = _flatten(cells.bits)
     n_rows, n_labels = cells.bits.shape
     starts, size = scratch.array("indptr", n_rows + 1, np.int64), 16 * n_rows + CHUNK
-    while not find_cells(flat, step, n_labels, cells.mask, starts, scratch.whole("indices", size, np.int64)):
-        size = 4 * scratch.whole("indices", size, np.int64).size
+    while True:
+        labels = scratch.whole("indices", size, np.int64)
+        found = scratch.whole(f"cells {flat.dtype}", size, flat.dtype.type)
+        if find_cells(flat, step, n_labels, cells.mask, starts, labels, found):
+            break
+        size = 4 * min(labels.size, found.size)
     rows = scratch.rows(n_rows, int(starts[-1]))
-    if starts[-1] == cells.bits.size:
-        stored = cells.bits.ravel()
-    else:
-        stored = flat[np.repeat(np.arange(n_rows) * step, np.diff(starts)) + rows.indices]  # one dimension is faster
+    stored = found[: starts[-1]]
     rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)
     return rows
 

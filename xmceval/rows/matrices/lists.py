@@ -105,8 +105,8 @@ def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
     A label that appears twice in one of the first rows shows that they are something else; further down it is a
     mistake, which is reported with its row.
     """
-    largest = int(labels.max(initial=-1))
-    if int(labels.min(initial=0)) < -1 or largest < 0 or (n_labels is not None and largest >= n_labels):
+    least, largest = (int(labels.min()), int(labels.max())) if labels.size else (-1, -1)
+    if least < -1 or largest < 0 or (n_labels is not None and largest >= n_labels):
         return False
     ordered = np.sort(labels[:LOOKED_AT], axis=1)
     return not ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any()

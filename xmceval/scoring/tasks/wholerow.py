@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from xmceval.errors import UsageError
 from xmceval.kernels.metrics import wholerow as kernels
+from xmceval.kernels.metrics.hits import FEW
+from xmceval.kernels.rows.order import BASE, N_DIGITS
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel, look_up
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
@@ -136,7 +138,7 @@ class WholeRow(RowTask):
         kernels.compute_whole_rows(
             *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
             *(self.specs, self.numbers, discounts),
-            *(*working_space(batch.scratch.array, longest(truth)), left_out, status, values),
+            *(*working_space(batch.scratch.array, truth, batch.scores), left_out, status, values),
         )
         if status[kernels.FAULT]:
             raise batch.fault(
@@ -184,13 +186,25 @@ def discount_ranks(discounts: tuple[tuple[str, float], ...], n_bits: int) -> Flo
     return table
 
 
-def working_space(array: Any, longest_row: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
-    """Return the working space of the kernel for rows of truth; ``array(name, size, dtype)`` makes an array.
+def working_space(array: Any, truth: Rows, scores: Rows) -> tuple[tuple[NDArray[Any], ...], ...]:
+    """Return the working space of the kernel for rows; ``array(name, size, dtype)`` makes an array.
 
-    It is N_SPACE int64 arrays and N_REAL_SPACE float64 arrays, each [longest_row + 1].
+    It is N_SPACE int64 arrays and N_REAL_SPACE float64 arrays, each longer than the longest row of the truth, and what
+    rows are sorted in, where that has many labels.
     """
-    size = longest_row + 1
+    size = longest(truth) + 1
+    longest_scores = longest(scores) if size > FEW else 0
+    keys, spare_keys = (array(f"whole_row_keys_{i}", longest_scores, np.uint64) for i in range(2))
+    places, spare_places = (array(f"whole_row_places_{i}", longest_scores, np.int64) for i in range(2))
     return (
         tuple(array(f"whole_row_{i}", size, np.int64) for i in range(kernels.N_SPACE)),
         tuple(array(f"whole_row_real_{i}", size, np.float64) for i in range(kernels.N_REAL_SPACE)),
+        (
+            keys,
+            keys.view(np.float64),
+            places,
+            spare_keys,
+            spare_places,
+            array("whole_row_counters", N_DIGITS * BASE, np.int64),
+        ),
     )

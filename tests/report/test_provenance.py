@@ -41,6 +41,7 @@ VALUES = {
     "threshold": (0.3, 0.3),
     "by_frequency": ("head,tail", "head,tail"),
     "by_group": ("sub/groups.txt", "groups.txt"),
+    "cluster_rows": ("sub/groups.txt", "groups.txt, intervals by cluster (2 clusters)"),
     "ceiling": (True, True),
 }
 # What another option must accompany or exclude.

@@ -27,8 +27,8 @@ EVERY = [name for metric in METRICS.values() for name in names_of(metric)]
 OF_ROWS = {"few_clusters": "few_rows", "one_cluster": "one_row", None: None}
 
 
-def score(rows=slice(None), **options):
-    return xmceval.score(TRUTH[rows], SCORES[rows], train=TRAIN, **options)
+def score(**options):
+    return xmceval.score(TRUTH, SCORES, train=TRAIN, **options)
 
 
 def as_rows(estimate):
@@ -67,8 +67,8 @@ def test_intervals_are_those_of_the_judge(options):
     assert len(rows.measures) > 5
     for m, measure in enumerate(rows.measures):
         ideals = rows.ideals.get(measure.name, np.ones(N))
-        kept = (rows.weights > 0) & ~np.isnan(rows.values[:, m])
-        pairs = (rows.weights[:, None] * np.stack([rows.values[:, m], ideals], axis=1))[kept].tolist()
+        kept = (rows.weights > 0) & ~np.isnan(rows.array[:, m])
+        pairs = (rows.weights[:, None] * np.stack([rows.array[:, m], ideals], axis=1))[kept].tolist()
         ratio, error, n = clustered_error(pairs, USERS[kept].tolist())
         margin = scipy.stats.t.ppf(0.975, n - 1) * error
         expected = ratio - margin, ratio + margin
@@ -78,7 +78,7 @@ def test_intervals_are_those_of_the_judge(options):
 
 def test_differences_are_those_of_the_judge():
     found = xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, k=3, metrics=["P", "nDCG"], cluster_rows=USERS)
-    values = [xmceval.score(TRUTH, each, k=3, metrics=["P", "nDCG"], rows=True).rows.values for each in (SCORES, OTHER)]
+    values = [xmceval.score(TRUTH, each, k=3, metrics=["P", "nDCG"], rows=True).rows.array for each in (SCORES, OTHER)]
     for m, name in enumerate(["P@3", "nDCG@3"]):
         off = values[1][:, m] - values[0][:, m]
         n = len(set(USERS.tolist()))

@@ -10,6 +10,7 @@ from judge.naive_clusters import clustered_error, clustered_spread
 from support.measures import names_of
 
 import xmceval
+from xmceval import distributed
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 
@@ -221,5 +222,7 @@ def test_what_has_no_clusters_refuses_them(tmp_path):
         score(cluster_rows=USERS, save_state=tmp_path / "a.state")
     with pytest.raises(UsageError, match="cluster_rows is not available for Evaluator"):
         xmceval.Evaluator(n_labels=N_LABELS, cluster_rows=USERS)
+    with pytest.raises(UsageError, match="cluster_rows is not available for Dask"):
+        distributed.score(TRUTH, SCORES, cluster_rows=USERS)
     with pytest.raises(UsageError, match="rows=True is not available with cluster_rows"):
         xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, rows=True, cluster_rows=USERS)

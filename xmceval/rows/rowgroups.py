@@ -1,4 +1,4 @@
-"""Groups of rows: the instances of one language, category or day, which are also scored by themselves."""
+"""Groups of rows: those of a language or day, which are also scored by themselves, or clusters that belong together."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from xmceval.rows.block import Int64
 from xmceval.rows.rowids import RowIds
 
 MOST_GROUPS = 100  # each is a section of the table
+OPTIONS = {"group": "by_group", "cluster": "cluster_rows"}  # by noun
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,17 @@ class RowGroups:
         The number of each row's group.
     source : str
         Where they come from, for messages.
+    noun : str
+        ``group``, or ``cluster``, of which there may be any number.
     """
 
     names: tuple[str, ...]
     codes: Int64
     source: str
+    noun: str = "group"
 
     @classmethod
-    def of(cls, values: Any, ids: RowIds | None = None) -> RowGroups:
+    def of(cls, values: Any, ids: RowIds | None = None, noun: str = "group") -> RowGroups:
         """Take the group of each row from a sequence, or of each id from a mapping.
 
         Raises
@@ -64,14 +68,15 @@ class RowGroups:
         DataError
             A row without a group, or too many groups.
         """
+        source = OPTIONS[noun]
         if isinstance(values, Mapping):
             named = {str(each): _name(group) for each, group in values.items()}
-            return cls.of_ids(named, ids, "by_group")
+            return cls.of_ids(named, ids, source, noun)
         names = [_name(each) for each in (values.tolist() if hasattr(values, "tolist") else values)]
-        return cls.of_names(names, (f"by_group[{row}]" for row in range(len(names))), "by_group")
+        return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source, noun)
 
     @classmethod
-    def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str) -> RowGroups:
+    def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str, noun: str = "group") -> RowGroups:
         """Take the groups of ids; those of ids that no row has are not needed.
 
         Raises
@@ -81,20 +86,20 @@ class RowGroups:
         """
         if ids is None:
             raise DataError(
-                f"{source}: has groups by id, but the rows have no ids "
-                f"(hint: pass {argument('row_ids', kind='FILE')}, or the group of each row in the order of the rows)"
+                f"{source}: has {noun}s by id, but the rows have no ids "
+                f"(hint: pass {argument('row_ids', kind='FILE')}, or the {noun} of each row in the order of the rows)"
             )
         missing = [each for each in ids.ids if each not in groups]
         if missing:
             raise DataError(
                 f"{source}: {counted(len(missing), 'row')} of {len(ids.ids):,} {'has' if len(missing) == 1 else 'have'}"
-                f" no group; the first is {missing[0][:40]!r}"
+                f" no {noun}; the first is {missing[0][:40]!r}"
             )
         names = [groups[each] for each in ids.ids]
-        return cls.of_names(names, (f"{source}: the row {each[:40]!r}" for each in ids.ids), source)
+        return cls.of_names(names, (f"{source}: the row {each[:40]!r}" for each in ids.ids), source, noun)
 
     @classmethod
-    def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:
+    def of_names(cls, names: Sequence[str], places: Iterable[str], source: str, noun: str = "group") -> RowGroups:
         """Number the groups of rows, given by name, in the order of their names.
 
         Raises
@@ -104,31 +109,35 @@ class RowGroups:
         """
         for name, place in zip(names, places, strict=True) if "" in names else ():
             if not name:
-                raise DataError(f"{place}: expected the group of a row, found nothing")
+                raise DataError(f"{place}: expected the {noun} of a row, found nothing")
         distinct = sorted(set(names), key=_order)
-        if len(distinct) > MOST_GROUPS:
+        if noun == "group" and len(distinct) > MOST_GROUPS:
             raise DataError(
                 f"{source}: has {len(distinct):,} different groups for {counted(len(names), 'row')}; at most "
                 f"{MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
                 f"{argument('row_ids', kind='FILE')})"
             )
         numbers = {name: code for code, name in enumerate(distinct)}
-        return cls(tuple(distinct), np.array([numbers[name] for name in names], dtype=np.int64), source)
+        return cls(tuple(distinct), np.array([numbers[name] for name in names], dtype=np.int64), source, noun)
 
     def check_number(self, n_rows: int) -> None:
         """Refuse another number of groups than of rows."""
         if self.codes.size != n_rows:
             raise DataError(
-                f"{self.source}: has the groups of {counted(self.codes.size, 'row')}, and there are "
+                f"{self.source}: has the {self.noun}s of {counted(self.codes.size, 'row')}, and there are "
                 f"{counted(n_rows, 'row')}; expected one per row"
             )
 
-    def split(self, first_row: int, n_rows: int, kept: Int64 | None) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-        """Yield each group that is among some rows, or those of them that are kept, and which rows it has."""
+    def codes_of(self, first_row: int, n_rows: int, kept: Int64 | None) -> Int64:
+        """Return the numbers of the groups of some rows, or of those of them that are kept."""
         codes = self.codes[first_row : first_row + n_rows]
         if codes.size < n_rows:
             self.check_number(first_row + n_rows)
-        codes = codes if kept is None else codes[kept]
+        return codes if kept is None else codes[kept]
+
+    def split(self, first_row: int, n_rows: int, kept: Int64 | None) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Yield each group that is among some rows, or those of them that are kept, and which rows it has."""
+        codes = self.codes_of(first_row, n_rows, kept)
         for code in np.unique(codes).tolist():
             yield code, codes == code
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,9 +12,18 @@ import numpy as np
 from xmceval.kernels.metrics.totals import WORD, WORDS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW, RowSums, ratio_interval
+from xmceval.statistics.intervals import (
+    FEW_CLUSTERS,
+    FEW_ROWS,
+    FEWEST_ROWS,
+    ONE_CLUSTER,
+    ONE_ROW,
+    RowSums,
+    ratio_interval,
+)
 
 ONE = 1 << (WORD * (WORDS - 2))  # as a multiple of the last bit of an exact sum
+OF_CLUSTERS: Mapping[str | None, str] = {FEW_ROWS: FEW_CLUSTERS, ONE_ROW: ONE_CLUSTER}  # cautions, by those of rows
 LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
 
 
@@ -28,7 +38,7 @@ class Estimate:
         The 95% confidence interval.
     caution : str or None
         Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
-        the variance.
+        the variance; of intervals by cluster ``few_clusters`` and ``one_cluster``.
     tie_low, tie_high : float or None
         The least and greatest value over all orders of equally scored labels.
     undefined : bool
@@ -101,6 +111,29 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     low, high = ratio_interval(of_rows, n, is_share=measure.is_mean_share) or (None, None)
     caution = None if low is None else _find_caution(of_rows, n, extremes)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
+
+
+def with_clusters(
+    of_rows: Estimate, measure: Measure, sums: Int64, n: int, extremes: Float64, *, are_rows: bool
+) -> Estimate:
+    """Return an estimate with the interval by cluster: `sums` and `extremes` are of `n` clusters, as if they were rows.
+
+    With E the sum of a cluster's e = num - R den, SE = sqrt(n / (n - 1) sum E^2) / sum den, and t has n - 1 degrees of
+    freedom (Cochran, Sampling Techniques, 1977, ch. 9). Clusters of several rows are no hits and misses: few of these
+    have the exact interval only where clusters `are_rows`.
+    """
+    moments = [exact(words) for words in sums[:5]]
+    if of_rows.undefined or moments[1] == 0:
+        return without_interval(of_rows)
+    clusters = RowSums(*moments)
+    low, high = ratio_interval(clusters, n, is_share=measure.is_mean_share and are_rows) or (None, None)
+    caution = None if low is None else _find_caution(clusters, n, extremes)
+    return replace(of_rows, low=low, high=high, caution=OF_CLUSTERS.get(caution))
+
+
+def without_interval(of_rows: Estimate) -> Estimate:
+    """Return an estimate without an interval."""
+    return of_rows if of_rows.low is None else replace(of_rows, low=None, high=None, caution=None)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:

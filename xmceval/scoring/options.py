@@ -200,6 +200,13 @@ class Options:
         "Also score groups of instances by themselves: one group per line, or lines of id and group.",
         metavar="FILE",
     )
+    cluster_rows: Any = option(
+        None,
+        "Breakdown",
+        "Base intervals and tests on clusters of instances, such as users: one per line, or lines of id and cluster. "
+        "Holds 16 bytes per cluster, metric and system.",
+        metavar="FILE",
+    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -246,13 +253,20 @@ class Options:
             )
 
     def _take_groups(self) -> None:
-        """Take the groups of rows in memory; those of ids are taken where the ids are known."""
-        passed = self.by_group
-        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
-            return
-        from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
+        """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""
+        if self.by_group is not None and self.cluster_rows is not None:
+            raise UsageError(
+                f"pass one of {argument('by_group')} and {argument('cluster_rows')}: intervals within groups are not "
+                "by cluster (hint: score the instances of a group by themselves)"
+            )
+        for noun, name in (("group", "by_group"), ("cluster", "cluster_rows")):
+            passed = getattr(self, name)
+            if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
+                continue
+            from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
 
-        object.__setattr__(self, "by_group", passed if isinstance(passed, RowGroups) else RowGroups.of(passed))
+            found = passed if isinstance(passed, RowGroups) else RowGroups.of(passed, noun=noun)
+            object.__setattr__(self, name, found)
 
     def _check_propensities(self) -> None:
         sources = self.sources
@@ -268,14 +282,15 @@ class Options:
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
-        """Refuse groups of rows where they are not known.
+        """Refuse groups and clusters of rows where they are not known.
 
         Raises
         ------
         UsageError
         """
-        if self.by_group is not None:
-            raise UsageError(f"{argument('by_group')} is not available for {what} (hint: {hint})")
+        for name in ("by_group", "cluster_rows"):
+            if getattr(self, name) is not None:
+                raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:

@@ -17,6 +17,7 @@ ALIKE = Fraction(1, 10**12)  # values that differ by at most this share of them 
 
 # Cautions: why an interval may be further from the truth than it says.
 FEW_ROWS, ONE_ROW = "few_rows", "one_row"
+FEW_CLUSTERS, ONE_CLUSTER = "few_clusters", "one_cluster"
 FEWEST_ROWS = 30
 
 

@@ -21,9 +21,10 @@ from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
 from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
-from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
+from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
+from xmceval.scoring.observing.clusterrows import NO_WEIGHTS, ClusterRows, ClusterValues
 from xmceval.scoring.observing.groupedrows import GroupedRows
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
@@ -152,6 +153,10 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
+    if rows and chosen.cluster_rows is not None:
+        raise UsageError(
+            "rows=True is not available with cluster_rows: systems that are added are tested by row (hint: save_rows)"
+        )
     details = Details.of(arguments)
     files = {"save_rows": save_rows, "save_labels": save_labels}
     extras = choose_extras(chosen, named, details=details, plots=kinds, rows=rows, **files)
@@ -175,6 +180,13 @@ class PairedRows(Extra):
         """Make the observers."""
         terms = scoring.opened[0].terms
         self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
+        self._clusters: ClusterRows | None = None
+        if scoring.setup.clusters is not None:
+            from xmceval.api.extras.clusters import watch_clusters
+
+            self._clusters = watch_clusters(scoring)
+            self._watched, self.observers = [self._watch(scoring)], [self._clusters]
+            return
         self._watched = [self._watch(scoring)]
         self.observers = list(self._watched[0])
         if terms.groups is not None:
@@ -188,7 +200,12 @@ class PairedRows(Extra):
         return (pairs, RowsInMemory()) if self._holds_rows else (pairs,)
 
     def outputs(self, outcome: Outcome) -> list[Output]:
-        """Return what is known of each metric that has values of rows: of all rows, then of each group."""
+        """Return what is known of each metric that has values of rows: of all rows, then of each group.
+
+        Where tests are by cluster, their sums take the place of rows.
+        """
+        if self._clusters is not None:
+            return self._collect_clusters(outcome.scoring, self._clusters.finish())
         scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
         names = ("", *(() if groups is None else groups.names))
         by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
@@ -197,6 +214,18 @@ class PairedRows(Extra):
             for name, totals, (pairs, *held) in zip(names, by_group, self._watched, strict=True)
             for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
         ]
+
+    def _collect_clusters(self, scoring: Scoring, found: ClusterValues) -> list[Output]:
+        [(pairs, *held)] = self._watched
+        for observer in (pairs, *held):
+            observer.add(found.block)
+        n_all = found.block.n_rows
+        runs = []
+        for values, shares, n_clusters in zip(found.block.values, found.block.shares, found.n_clusters, strict=True):
+            sums = RunSums.of_values(values, NO_WEIGHTS, n_all - n_clusters)
+            of_shares = RunSums.of_values(shares, NO_WEIGHTS, NO_COUNTS).sums if shares.size else sums.shares
+            runs.append(sums._replace(shares=of_shares, extremes=None))
+        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held[0] if held else None)
 
     def _collect(
         self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
@@ -231,6 +260,10 @@ def compare_systems(
     )
     outputs = paired.outputs(outcome)
     comparison = matches.compare(outcome.results, outputs, threads=setup.options.threads, watch=watch)
+    if setup.options.cluster_rows is not None:
+        units = {"row": "cluster"}
+        differences = [replace(each, unit=units.get(each.unit, each.unit)) for each in comparison.differences]
+        comparison = replace(comparison, differences=tuple(differences))
     return replace(
         comparison,
         overlaps=outcome.overlaps,

@@ -37,11 +37,16 @@ def choose_extras(
     """
     has_examples = details is not None and details.examples is not None
     is_shown = rows or has_examples or save_rows is not None or options.by_group is not None
+    is_shown |= options.cluster_rows is not None
     if options.row_ids is not None and not is_shown:
         shown = argument("save_rows") if names_flags() else "rows, save_rows"
-        ways = f"{shown}, {argument('examples')} or {argument('by_group')}"
+        ways = f"{shown}, {argument('examples')}, {argument('by_group')} or {argument('cluster_rows')}"
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
+    if options.cluster_rows is not None:
+        from xmceval.api.extras.clusters import ClusterIntervals
+
+        extras.append(ClusterIntervals())
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details
 

@@ -123,6 +123,8 @@ class Setup(Rules):
         With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
         sample weights.
         """
+        if engine is not evaluate:
+            options.refuse_groups("Dask", "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
@@ -136,7 +138,11 @@ class Setup(Rules):
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
         setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
-        return setup if options.by_group is None else replace(setup, terms=replace(terms, groups=setup._find_groups()))
+        return (
+            setup
+            if options.by_group is None
+            else replace(setup, terms=replace(terms, groups=setup._find_groups("group", options.by_group)))
+        )
 
     @cached_property
     def row_ids(self) -> RowIds | None:
@@ -164,17 +170,23 @@ class Setup(Rules):
             found.check_number(n_rows)
         return found
 
-    def _find_groups(self) -> RowGroups:
-        """Return the group of each row."""
-        passed, n_rows = self.options.by_group, self.truth.source.n_rows
+    @cached_property
+    def clusters(self) -> RowGroups | None:
+        """The cluster of each row, where intervals are by cluster."""
+        passed = self.options.cluster_rows
+        return None if passed is None else self._find_groups("cluster", passed)
+
+    def _find_groups(self, noun: str, passed: Any) -> RowGroups:
+        """Return the group or cluster of each row."""
+        n_rows = self.truth.source.n_rows
         if isinstance(passed, RowGroups):
             found = passed
         elif isinstance(passed, Mapping):
-            found = RowGroups.of(passed, self.row_ids)
+            found = RowGroups.of(passed, self.row_ids, noun)
         else:
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            found = read_row_groups(passed, self.row_ids)
+            found = read_row_groups(passed, self.row_ids, noun)
         if n_rows is not None:
             found.check_number(n_rows)
         return found

@@ -36,7 +36,7 @@ from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems, make_
 from xmceval.scoring.comparing.testoptions import MARKS, Testing
 from xmceval.scoring.options import specs
 from xmceval.scoring.spec import Spec
-from xmceval.statistics.intervals import FEW_ROWS
+from xmceval.statistics.intervals import FEW_CLUSTERS, FEW_ROWS
 from xmceval.version import COMPARE_SCHEMA
 
 if TYPE_CHECKING:
@@ -88,9 +88,12 @@ DIFFERENCE = {
     "losses": maybe(count("Rows in which the baseline is better."), UNCOUNTED),
     "n": count("Rows with a value in at least one, or runs, that were compared; 0 where nothing was tested."),
     "caution": derived(
-        maybe(text("Why the interval may be off: of fewer than 30 rows.", (FEW_ROWS,)), "where nothing is known")
+        maybe(
+            text("Why the interval may be off: of fewer than 30 of them.", (FEW_ROWS, FEW_CLUSTERS)),
+            "where nothing is known",
+        )
     ),
-    "unit": text("What was compared one by one.", ("row", "run")),
+    "unit": text("What was compared one by one.", ("row", "cluster", "run")),
 }
 
 TESTED = {

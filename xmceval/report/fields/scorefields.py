@@ -34,7 +34,7 @@ from xmceval.report.fields.field import (
 from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
-from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
+from xmceval.statistics.intervals import FEW_CLUSTERS, FEW_ROWS, FEWEST_ROWS, ONE_CLUSTER, ONE_ROW
 from xmceval.version import SCORE_SCHEMA
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ UNTIED = "where ties are not bounded"
 NO_INTERVAL = "where there is no interval"
 CAUTION = (
     f"Why the interval may be off: `{FEW_ROWS}`, it is from fewer than {FEWEST_ROWS} instances; "
-    f"`{ONE_ROW}`, a single instance carries more than a fifth of the variance."
+    f"`{ONE_ROW}`, a single instance carries more than a fifth of the variance; "
+    f"`{FEW_CLUSTERS}` and `{ONE_CLUSTER}` are the same of clusters."
 )
+CAUTIONS = FEW_ROWS, ONE_ROW, FEW_CLUSTERS, ONE_CLUSTER
 ROWS = count("Instances.")
 
 # The types of options that their Spec does not tell.
@@ -101,7 +103,7 @@ ESTIMATE = {
     ),
     "low": maybe(number("Lower end of the 95% interval."), NO_INTERVAL),
     "high": maybe(number("Upper end of the 95% interval."), NO_INTERVAL),
-    "caution": last(maybe(text(CAUTION, (FEW_ROWS, ONE_ROW)), "where nothing speaks against it")),
+    "caution": last(maybe(text(CAUTION, CAUTIONS), "where nothing speaks against it")),
     "tie_low": maybe(number("Least value over all orders of equal scores."), UNTIED),
     "tie_high": maybe(number("Greatest value over all orders of equal scores."), UNTIED),
     "ceiling": maybe(number("Best value that any ranking could reach on this truth."), "where it was not asked for"),

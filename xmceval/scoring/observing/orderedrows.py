@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.files.saved.rowvalues import RowWriter
-from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.observing.observers import BlockValues, Observer
+from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.observing.observers import BlockValues, Observer, is_counted
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.rowdigests import TruthDigest, digest_rows
 
@@ -37,7 +36,11 @@ class OrderedRows(Observer):
         rows = (block.first_row + kept).astype(np.int64)
         weights = block.weights if block.weights.size else np.ones(rows.size)
         values = np.stack([of_system[:, [*self._columns.values()]] for of_system in block.values], axis=1)
-        values[:, :, :, 0][~self._counts(block.truth, values[:, :, :, 1])] = np.nan
+        measures = tuple(self._columns)
+        for system in range(values.shape[1]):
+            own = values[:, system]
+            has_value = is_counted(measures, block.truth, own[:, :, 1], drop_empty=self._drop_empty)
+            own[:, :, 0][~has_value] = np.nan
         digest = digest_rows(rows, block.truth)
         with self._lock:
             self.digest.add(rows.size, digest)
@@ -46,15 +49,3 @@ class OrderedRows(Observer):
                 n_rows, rows, weights, values = self._waiting.pop(self.n_rows)
                 self._writer.put(rows, weights, values)
                 self.n_rows += n_rows
-
-    def _counts(self, truth: Rows, denominators: Float64) -> NDArray[np.bool_]:
-        """Return which values [n_rows, n_systems, n_metrics] count: the others are left out."""
-        counts = np.ones(denominators.shape, dtype=np.bool_)
-        for m, measure in enumerate(self._columns):
-            if measure.metric.left_out or measure.average in {"mean", "rows", "samples"}:
-                counts[:, :, m] = denominators[:, :, m] != 0
-            if self._drop_empty:
-                is_true = truth.values[: truth.indptr[-1]] >= measure.rel
-                ends = np.concatenate([[0], np.cumsum(is_true)])[truth.indptr]
-                counts[:, :, m] &= (np.diff(ends) > 0)[:, None]
-        return counts

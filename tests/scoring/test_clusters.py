@@ -1,0 +1,228 @@
+"""Clusters of rows: intervals and tests over whole clusters; where each row is its own, those over rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.stats
+from judge.naive_clusters import clustered_error, clustered_spread
+from support.measures import names_of
+
+import xmceval
+from xmceval import distributed
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.table import METRICS
+
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+
+N, N_LABELS = 240, 12
+RNG = np.random.default_rng(7)
+COMMON = 1 / np.arange(1, N_LABELS + 1)
+TRAIN = scipy.sparse.csr_array(RNG.random((200, N_LABELS)) < 0.7 * COMMON)
+TRUTH = RNG.random((N, N_LABELS)) < 0.7 * COMMON
+SCORES = np.round((RNG.random((N, N_LABELS)) + TRUTH * 0.3) / 1.3, 1)
+OTHER = np.round((RNG.random((N, N_LABELS)) + TRUTH * 0.4) / 1.3, 2)
+USERS = RNG.integers(0, 45, N)
+EVERY = [name for metric in METRICS.values() for name in names_of(metric)]
+OF_ROWS = {"few_clusters": "few_rows", "one_cluster": "one_row", None: None}
+
+
+def score(**options):
+    return xmceval.score(TRUTH, SCORES, train=TRAIN, **options)
+
+
+def as_rows(estimate):
+    return replace(estimate, caution=OF_ROWS[estimate.caution])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": EVERY, "threshold": 0.5, "ceiling": True},
+        {"metrics": EVERY, "threshold": 0.5, "empty_rows": "drop", "sample_weight": np.arange(N) % 3.0},
+        {"by_frequency": 3, "k": [1, 3]},
+        {"metrics": ["P", "Hit", "PSP"], "k": 3, "ties": "best"},
+    ],
+)
+def test_with_each_row_its_own_cluster_intervals_are_those_of_rows_to_the_same_bits(options):
+    result, plain = score(cluster_rows=range(N), **options), score(**options)
+    by_row = {name for name, each in plain.estimates.items() if name in of_rows(options)}
+    assert {name: as_rows(result.estimates[name]) for name in by_row} == {n: plain.estimates[n] for n in by_row}
+    assert {name: each.value for name, each in result.estimates.items()} == dict(plain)
+    for own, other in zip(result.slices, plain.slices, strict=True):
+        for name in by_row & {*own.estimates}:
+            assert as_rows(own.estimates[name]) == other.estimates[name]
+
+
+def of_rows(options):
+    """Return the metrics that have values of rows."""
+    return {measure.name for measure in score(rows=True, **options).rows.measures}
+
+
+@pytest.mark.parametrize("options", [{}, {"sample_weight": RNG.random(N) * (RNG.random(N) < 0.8)}])
+def test_intervals_are_those_of_the_judge(options):
+    metrics = ["P", "nDCG", "PSP", "PSnDCG", "R", "AUC", "microF1"]
+    result = score(metrics=metrics, k=3, cluster_rows=USERS, **options)
+    rows = score(metrics=metrics, k=3, rows=True, **options).rows
+    assert len(rows.measures) > 5
+    for m, measure in enumerate(rows.measures):
+        ideals = rows.ideals.get(measure.name, np.ones(N))
+        kept = (rows.weights > 0) & ~np.isnan(rows.array[:, m])
+        pairs = (rows.weights[:, None] * np.stack([rows.array[:, m], ideals], axis=1))[kept].tolist()
+        ratio, error, n = clustered_error(pairs, USERS[kept].tolist())
+        margin = scipy.stats.t.ppf(0.975, n - 1) * error
+        expected = ratio - margin, ratio + margin
+        assert result[measure.name] == pytest.approx(ratio, abs=1e-12)
+        assert result.interval(measure.name) == pytest.approx(expected, abs=1e-12)
+
+
+def test_differences_are_those_of_the_judge():
+    found = xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, k=3, metrics=["P", "nDCG"], cluster_rows=USERS)
+    values = [xmceval.score(TRUTH, each, k=3, metrics=["P", "nDCG"], rows=True).rows.array for each in (SCORES, OTHER)]
+    for m, name in enumerate(["P@3", "nDCG@3"]):
+        off = values[1][:, m] - values[0][:, m]
+        n = len(set(USERS.tolist()))
+        error = clustered_spread((off - off.mean()).tolist(), USERS.tolist()) / N
+        difference = found[name, "b", "a"]
+        assert (difference.unit, difference.n) == ("cluster", n)
+        assert difference.difference == pytest.approx(off.mean(), abs=1e-12)
+        assert difference.p == pytest.approx(2 * scipy.stats.t.sf(abs(off.mean() / error), n - 1), rel=1e-9)
+        sums = np.bincount(USERS, off)
+        wins, losses = int(np.sum(sums > 1e-9)), int(np.sum(sums < -1e-9))
+        assert (difference.wins, difference.losses) == (wins, losses)
+
+
+@pytest.mark.parametrize(
+    "testing",
+    [{}, *({"test": test, "resamples": 300} for test in ("randomization", "bootstrap")), {"adjust": "tukey"}],
+)
+def test_tests_with_each_row_its_own_cluster_are_those_of_rows(testing):
+    systems, options = (
+        {"a": SCORES, "b": OTHER, "c": 1 - SCORES},
+        {"k": [1, 3], "metrics": ["P", "PSP"], "train": TRAIN},
+    )
+    found = xmceval.compare(TRUTH, systems, cluster_rows=range(N), by_frequency=2, **options, **testing)
+    plain = xmceval.compare(TRUTH, systems, by_frequency=2, **options, **testing)
+    assert [replace(each, unit="row") for each in found.differences] == list(plain.differences)
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+def test_resampling_draws_whole_clusters(test):
+    """Rows repeated within clusters tell nothing new: p and intervals stay, where those over rows become narrow."""
+    once = {"a": SCORES[:60], "b": OTHER[:60]}
+    often = {name: np.repeat(each, 5, axis=0) for name, each in once.items()}
+    options = {"k": 3, "metrics": "P", "test": test, "resamples": 500}
+    [plain] = xmceval.compare(TRUTH[:60], once, **options).differences
+    truth = np.repeat(TRUTH[:60], 5, axis=0)
+    [found] = xmceval.compare(truth, often, cluster_rows=np.repeat(np.arange(60), 5), **options).differences
+    [naive] = xmceval.compare(truth, often, **options).differences
+    assert found.p == pytest.approx(plain.p, abs=0.02)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=0.005)
+    assert naive.high - naive.low < 0.6 * (found.high - found.low)
+
+
+def test_intervals_cover_the_truth_where_instances_of_a_cluster_are_alike():
+    """Of 95% intervals over 40 clusters of 5 correlated instances; those over rows cover far less."""
+    rng, n_clusters, size, n_samples = np.random.default_rng(3), 40, 5, 300
+    clusters, hits = np.repeat(np.arange(n_clusters), size), {"by cluster": 0, "by row": 0}
+    truth = np.zeros((n_clusters * size, 2))
+    truth[:, 0] = 1
+    for _ in range(n_samples):
+        chance = np.repeat(rng.beta(0.6, 0.6, n_clusters), size)  # of a hit, whose mean is 0.5
+        is_hit = rng.random(n_clusters * size) < chance
+        scores = np.stack([is_hit, ~is_hit], axis=1).astype(float)
+        for name, options in {"by cluster": {"cluster_rows": clusters}, "by row": {}}.items():
+            low, high = xmceval.score(truth, scores, metrics="P", k=1, **options).interval("P@1")
+            hits[name] += low <= 0.5 <= high
+    assert 0.92 < hits["by cluster"] / n_samples < 0.98
+    assert hits["by row"] / n_samples < 0.85
+
+
+def test_bits_are_the_same_for_any_blocks_and_threads(monkeypatch):
+    options = {"metrics": ["P", "PSP", "AP"], "k": 3, "cluster_rows": USERS, "sample_weight": RNG.random(N)}
+    whole = score(threads=1, **options)
+    monkeypatch.setattr("xmceval.scoring.evaluate.MOST_NUMBERS", 500)  # several blocks
+    assert score(threads=2, **options).estimates == whole.estimates
+
+
+def test_few_clusters_have_a_caution_and_a_single_one_has_no_interval():
+    few = score(metrics="P", k=1, cluster_rows=USERS % 8)
+    assert few.estimates["P@1"].caution == "few_clusters"
+    assert "from fewer than 30 clusters" in str(few)
+    assert "intervals by cluster (8 clusters)" in " ".join(str(few).split())
+    alone = score(metrics="P", k=1, cluster_rows=["x"] * N)
+    assert alone.estimates["P@1"].low is None
+    [difference] = xmceval.compare(
+        TRUTH, {"a": SCORES, "b": OTHER}, metrics="P", k=1, cluster_rows=USERS % 8
+    ).differences
+    assert difference.caution == "few_clusters"
+
+
+def test_few_hits_in_clusters_have_no_exact_interval():
+    truth, scores = np.eye(2)[np.zeros(100, dtype=int)], np.tile([0.0, 1.0], (100, 1))
+    scores[:4] = [1.0, 0.0]
+    of_rows = xmceval.score(truth, scores, metrics="P", k=1)
+    by_cluster = xmceval.score(truth, scores, metrics="P", k=1, cluster_rows=np.arange(100) // 2)
+    low, high = by_cluster.interval("P@1")
+    assert high + low == pytest.approx(2 * 0.04)
+    assert sum(of_rows.interval("P@1")) != pytest.approx(2 * 0.04)
+
+
+def test_metrics_without_values_of_rows_have_no_interval():
+    result = score(metrics=["macroF1", "P"], k=3, cluster_rows=USERS)
+    assert result.estimates["macroF1@3"].low is None
+    assert result.estimates["P@3"].low is not None
+
+
+def test_clusters_are_read_from_files_and_by_id(tmp_path):
+    expected = score(metrics="P", k=3, cluster_rows=USERS).estimates
+    (tmp_path / "users.txt").write_text("".join(f"{user}\n" for user in USERS))
+    by_line = score(metrics="P", k=3, cluster_rows=tmp_path / "users.txt")
+    assert by_line.estimates == expected
+    assert by_line.options["cluster_rows"] == f"users.txt, intervals by cluster ({len(set(USERS.tolist()))} clusters)"
+    ids = [f"q{i}" for i in range(N)]
+    (tmp_path / "by_id.txt").write_text("".join(f"q{i} {USERS[i]}\n" for i in reversed(range(N))))
+    assert score(metrics="P", k=3, row_ids=ids, cluster_rows=tmp_path / "by_id.txt").estimates == expected
+    of_ids = dict(zip(ids, USERS.tolist(), strict=True))
+    assert score(metrics="P", k=3, row_ids=ids, cluster_rows=of_ids).estimates == expected
+    assert xmceval.Result.from_dict(by_line.to_dict()) == by_line
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        (["a"] * (N - 1), r"cluster_rows: has the clusters of 239 rows, and there are 240 rows; expected one per row"),
+        ([*"ab", None, *["c"] * (N - 3)], r"cluster_rows\[2\]: expected the cluster of a row, found nothing"),
+        ({"q0": "a"}, r"cluster_rows: has clusters by id, but the rows have no ids"),
+    ],
+)
+def test_wrong_clusters_are_refused_at_their_place(clusters, message):
+    with pytest.raises(DataError, match=message):
+        score(metrics="P", k=1, cluster_rows=clusters)
+
+
+def test_a_file_without_a_cluster_or_with_other_rows_is_refused_at_its_line(tmp_path):
+    path = tmp_path / "users.txt"
+    path.write_text("a\n\n" + "b\n" * (N - 2))
+    with pytest.raises(DataError, match=r"users\.txt:2: expected the cluster of a row, found nothing"):
+        score(metrics="P", k=1, cluster_rows=path)
+    path.write_text("a\n" * (N + 1))
+    with pytest.raises(DataError, match=r"users\.txt: has the clusters of 241 rows"):
+        score(metrics="P", k=1, cluster_rows=path)
+    path.write_text("".join(f"q{i}\ta\n" for i in range(1, N)))
+    with pytest.raises(DataError, match=r"users\.txt: 1 row of 240 has no cluster; the first is 'q0'"):
+        score(metrics="P", k=1, row_ids=[f"q{i}" for i in range(N)], cluster_rows=path)
+
+
+def test_what_has_no_clusters_refuses_them(tmp_path):
+    with pytest.raises(UsageError, match="pass one of by_group and cluster_rows"):
+        score(cluster_rows=USERS, by_group=USERS)
+    with pytest.raises(UsageError, match="cluster_rows is not available for states"):
+        score(cluster_rows=USERS, save_state=tmp_path / "a.state")
+    with pytest.raises(UsageError, match="cluster_rows is not available for Evaluator"):
+        xmceval.Evaluator(n_labels=N_LABELS, cluster_rows=USERS)
+    with pytest.raises(UsageError, match="cluster_rows is not available for Dask"):
+        distributed.score(TRUTH, SCORES, cluster_rows=USERS)
+    with pytest.raises(UsageError, match="rows=True is not available with cluster_rows"):
+        xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, rows=True, cluster_rows=USERS)

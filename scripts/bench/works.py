@@ -142,9 +142,11 @@ def ranked_ids() -> Iterator[tuple[str, Call]]:
     yield "numpy.isin by hand, P alone", numpy_by_hand
 
 
-def drop_ins(name: str, **options: Any) -> Iterator[tuple[str, Call]]:
-    """A function of scikit-learn on dense 2,000 x 2,000."""
+def drop_ins(name: str, *, is_half: bool = False, **options: Any) -> Iterator[tuple[str, Call]]:
+    """A function of scikit-learn on dense 2,000 x 2,000, with five true labels per row, or half of them."""
     _, scores, truth = make_batch(2000, 2000, "int64")
+    if is_half:
+        truth = np.random.default_rng(1).integers(0, 2, truth.shape)
     for title, package in ((f"xmceval.{name}", "xmceval"), ("scikit-learn", "sklearn.metrics")):
         if has(package.partition(".")[0]):
             function = getattr(importlib.import_module(package), name)
@@ -231,6 +233,15 @@ WORKS: dict[str, Callable[[], Iterator[tuple[str, Call]]]] = {
     "ranking loss, dense, 2,000 × 2,000": lambda: drop_ins("label_ranking_loss"),
     "coverage error, dense, 2,000 × 2,000": lambda: drop_ins("coverage_error"),
     "nDCG, dense, 2,000 × 2,000": lambda: drop_ins("ndcg_score"),
+    **{
+        f"{title}, half of the cells true": lambda name=name: drop_ins(name, is_half=True)  # type: ignore[misc]
+        for title, name in {
+            "LRAP": "label_ranking_average_precision_score",
+            "ranking loss": "label_ranking_loss",
+            "coverage error": "coverage_error",
+            "nDCG": "ndcg_score",
+        }.items()
+    },
     "AUC, micro, dense, 2,000 × 2,000": lambda: drop_ins("roc_auc_score", average="micro"),
     "P and nDCG@1,3,5, 100,000 × 100 predictions": kinds_of_matrices,
     "P, nDCG, PSP, PSnDCG, three npz files, 153,025 × 100": npz_files,

@@ -173,3 +173,14 @@ def test_a_growing_table_has_what_all_of_its_rows_add_up_to(rng, most_waiting):
     expected = sum_by_id(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     for found in (table, halves[0].merge(halves[1]), halves[1].merge(halves[0])):
         assert all(map(np.array_equal, found.columns(), expected))
+
+
+def test_the_scores_of_a_small_sample_are_those_of_its_rows(rng):
+    evaluator = xmceval.Evaluator(metrics="P@1")
+    for n in (5, 1, 40):
+        evaluator.update(rng.integers(0, 2, (n, 9)), rng.integers(0, 9, (n, 9)))
+    sample = evaluator._state.totals.tally.sample
+    few = sample.few_scores(47)
+    assert sorted(few.tolist()) == sorted(sample.rows().scores.tolist())
+    assert len(few) == 46
+    assert sample.few_scores(46) is None

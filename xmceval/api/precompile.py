@@ -45,6 +45,8 @@ FILES = {  # in the forms that have kernels of their own; that of b ends with a 
     "pairs": "0 1\n",
     "log": "user,clicked,score\n" + "".join(f"u{i},{i % 2},0.5\n" for i in range(3000)),
     "qrels": "q 0 d1 1\nq 0 d2 0\n",
+    "letor": "1 qid:1\n0 qid:1\n",
+    "ranklib": "1 0 0.5\n1 1 0.25\n",
     "run": "".join(f"q Q0 d{i} {i} {-(i // 2)} me\n" for i in range(600)),
     "columns": "day,user,clicked,score\n1,u,1,0.5\n1,u,0,0.25\n",
 }
@@ -127,6 +129,7 @@ def _score_files(files: Mapping[str, Path], folder: Path) -> None:
         score(truth, files[other], k=1)
     score(files["xmc-old"], scores, k=1)
     score(files["qrels"], files["run"], k=1)
+    score(files["letor"], files["ranklib"], k=1)
     score(files["named"], scores, k=1, labels=files["names"])
     score(truth, files["json"], k=1, labels=files["names"])
 

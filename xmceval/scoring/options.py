@@ -330,10 +330,12 @@ class Options:
         changed = {}
         for name, spec in specs().items():
             value, default = getattr(self, name), Options.__dataclass_fields__[name].default
+            if value is default or spec.shown == "nowhere":
+                continue
             value = self.cutoffs if name == "k" else value
-            is_default = value is default or (default is not None and value == default)
+            is_default = default is not None and value == default
             is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
-            if spec.shown != "nowhere" and not is_default:
+            if not is_default:
                 changed[name] = spec.record(self.measures if name == "metrics" else value)
         return changed
 

@@ -129,12 +129,13 @@ def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) ->
 
 def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_alignment: bool) -> Alignment:
     """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
-    counts, rows = totals.tally.counts, totals.tally.sample.rows()
-    if rows.lengths.size < MIN_ROWS and not shows_alignment:
-        return Alignment(like_grades=find_grades(rows))
+    counts, sample = totals.tally.counts, totals.tally.sample
+    scores = None if shows_alignment else sample.few_scores(MIN_ROWS)
+    if scores is not None:
+        return Alignment(like_grades=find_grades(scores))
     n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
     value = None if precision is None or precision.undefined else precision.value
-    return measure_alignment(rows, int(counts[ROWS]) - n_empty, n_empty, precision=value)
+    return measure_alignment(sample.rows(), int(counts[ROWS]) - n_empty, n_empty, precision=value)
 
 
 def _list_bins(program: Program, totals: Totals, terms: Terms) -> Iterator[Slice]:

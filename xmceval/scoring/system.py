@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Source
@@ -12,6 +12,8 @@ from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Tally, Totals, empty
 
 MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
+
+NO_TOTALS = Totals(Tally(0), ())
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class System:
 
     scores: Source
     terms: Terms
-    totals: Totals = field(default_factory=lambda: Totals(Tally(0), ()))
+    totals: Totals = NO_TOTALS
     name: str = "y_score"
     file: str = "array"
     notes: tuple[str, ...] = ()

@@ -46,8 +46,8 @@ class RowSums:
 
         Of values within 0 and 1: there no square is above its value, so that equal sums mean equal values.
         """
-        is_mean = n * self.den2 == self.den**2
-        return int(self.ratio * n) if is_mean and n * self.num2 == self.num * self.den else None
+        is_share = n * self.num2 == self.num * self.den and n * self.den2 == self.den**2
+        return int(self.ratio * n) if is_share else None
 
 
 def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[float, float] | None:

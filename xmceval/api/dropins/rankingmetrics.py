@@ -18,11 +18,10 @@ from xmceval.api.dropins.indicators import (
     is_sparse,
     mean,
 )
-from xmceval.api.dropins.storedcells import finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.api.dropins.storedcells import finite_scores, iterate_rows
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
-from xmceval.kernels.metrics.hits import FEW
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
@@ -287,15 +286,10 @@ def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
 
 
 def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:
-    """Return each row's DCG: from the labels above each gain, or where most are many, from all cells in order."""
-    from xmceval.kernels.metrics.gains import average_gains, sum_gains
+    """Return each row's DCG, from the numbers of labels above each gain."""
+    from xmceval.kernels.metrics.gains import sum_gains
 
-    (n_rows, n_labels), values = gains.shape, np.empty(gains.shape[0])
-    if gains.nnz > FEW * n_rows and not ignore_ties:
-        for start, stop, block in iterate_cells(gains, scores):
-            cells = sort_cells(block)
-            average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
-        return values
+    n_labels, values = gains.shape[1], np.empty(gains.shape[0])
     for rows, gained, scored in iterate_rows(gains, scores):
         space = _working_space(gained, scored)
         sum_gains(tuple(gained), tuple(scored), n_labels, ignore_ties, discounts, *space, values[rows])

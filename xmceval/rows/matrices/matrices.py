@@ -71,9 +71,9 @@ class MatrixRows(StoredRows):
         """
         if self.depth is None or not isinstance(self.piece, Dense):
             return None
-        rows, found = slice(self.start, self.start + self.n_rows), np.full(2, -1, dtype=np.int64)
+        rows, found = slice(self.start, self.start + self.n_rows), np.array([-1, -1], dtype=np.int64)
         selected = select(self.piece.values, rows, self.depth, truth, scratch, found)
-        row, label = (int(number) for number in found)
+        row, label = found.tolist()
         if row >= 0:
             raise Fault(row, f"{self.place(row)}: the score value of label {label} is NaN; expected a number")
         return selected

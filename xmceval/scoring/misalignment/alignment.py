@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xmceval.errors import counted
-from xmceval.rows.block import Int64
+from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.misalignment.sample import DEPTH, SampledRows
 
 USUAL_GRADE = 10  # larger values are likelier scores than grades
@@ -171,7 +171,7 @@ def measure_alignment(rows: SampledRows, n_rows: int, n_empty: int = 0, *, preci
     share = n_rows / (n_rows + n_empty) if n_empty else 1.0
     hits, below, above = (replace(each, share=share) for each in (hits, below, above))
     is_whole = hits.n_rows == n_rows
-    return Alignment(hits, below, above, is_random, find_grades(rows), is_whole=is_whole, precision=precision)
+    return Alignment(hits, below, above, is_random, find_grades(rows.scores), is_whole=is_whole, precision=precision)
 
 
 def _expect(rows: SampledRows, predicted: Int64, rows_of_label: tuple[Int64, Int64], *, more_than: int = -1) -> Hits:
@@ -222,9 +222,8 @@ def _is_one_order(ranked: Int64) -> bool:
     return bool(repeated > len(ranked) and contrary <= CONTRARY * repeated)
 
 
-def find_grades(rows: SampledRows) -> tuple[int, int] | None:
-    """Return the range of scores that could as well be grades, or None."""
-    scores = rows.scores
+def find_grades(scores: Float64) -> tuple[int, int] | None:
+    """Return the range of scores, float64 [n_rows, 2], that could as well be grades, or None."""
     if scores.size == 0 or not ((scores >= 0) & (scores <= USUAL_GRADE) & (scores == np.floor(scores))).all():
         return None
     return int(scores.min()), int(scores.max())

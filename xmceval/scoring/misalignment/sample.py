@@ -70,6 +70,9 @@ class SampledRows(NamedTuple):
         )
 
 
+SCORES = SampledRows._fields.index("scores")
+
+
 class RowSample(Mergeable):
     """At most CAPACITY rows of a system; threads may add at the same time.
 
@@ -111,6 +114,11 @@ class RowSample(Mergeable):
             labels = batch.truth.indices[entries_of(indptr[rows], lengths)]
             with self._lock:
                 self.least.add(hashes[rows], numbers[rows], *_best(batch.ranking, rows), lengths, labels)
+
+    def few_scores(self, n_rows: int) -> Float64 | None:
+        """Return the scores of rows in any order, float64 [n, 2], if there are fewer than `n_rows`: none is sorted."""
+        with self._lock:
+            return self.least.column(SCORES) if self.least.n_rows < n_rows else None
 
     def rows(self) -> SampledRows:
         """Return the rows of the sample, in the order of the hashes of their runs."""

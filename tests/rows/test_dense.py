@@ -183,7 +183,7 @@ def test_no_order_of_scores_is_slow(order):
     }[order]
     best = np.lexsort((np.arange(n_labels), -scores))[:depth]
     size = 2 * depth
-    space = np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(2), np.empty(2 * depth)
+    space = np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(2), np.empty(2 * depth), np.empty(4, int)
     rows = np.empty(2, np.int64), np.empty(depth, np.int64), np.empty(depth)
     lengths, omitted, found = np.empty(1, np.int64), np.empty(1, np.int64), np.full(2, -1)
     truth, limits = (np.zeros(2, np.int64), np.empty(0, np.int64)), np.array([-np.inf, np.inf])

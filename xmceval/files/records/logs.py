@@ -229,8 +229,8 @@ class _Selection:
         """Return lines of the three columns only, as text, uint8 [stop - start], and its bounds."""
         from xmceval.kernels.text import logs as kernels
 
-        out = np.empty(stop - start, dtype=np.uint8)
-        written, wrong = kernels.select_fields(text, start, stop, self._places, self._n_columns, out)
+        out, bounds = np.empty(stop - start, dtype=np.uint8), np.empty((2, self._n_columns), dtype=np.int64)
+        written, wrong = kernels.select_fields(text, start, stop, self._places, bounds, out)
         if wrong >= 0:
             line = text[start:stop].tobytes().split(b"\n", wrong + 1)[wrong]
             n_fields = counted(len(_split_fields(line)), "field")

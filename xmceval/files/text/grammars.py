@@ -181,7 +181,7 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
 def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
     """Parse lists of label names; the kernel numbers the separators."""
     from xmceval.kernels.text.lists import UNKNOWN_NAME, split_names
-    from xmceval.kernels.text.words import find_words
+    from xmceval.kernels.text.words import GROUP, find_words
 
     names = region.names
     if names is None:  # such a file is not opened without names
@@ -191,7 +191,8 @@ def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix
     start = np.frombuffer(bytearray(prefix), dtype=np.uint8)
     split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
     n = int(rows.indptr[region.n_rows])
-    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
+    codes = np.empty(GROUP, dtype=np.uint64)
+    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, codes, rows.indices))
     if unknown >= 0:
         row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
         raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))

@@ -64,19 +64,20 @@ class Words:
         begins, ends : int64 array [n]
             Where each word begins and ends.
         """
-        from xmceval.kernels.text.words import number_words
+        from xmceval.kernels.text.words import GROUP, number_words
 
         self._make_room(begins.size, int(ends.sum() - begins.sum()))
-        numbers = np.empty(begins.size, dtype=np.int32)
-        self._n_words = number_words(text, begins, ends, self._slots, self._ends, self.blob, self._n_words, numbers)
+        codes, numbers = np.empty(GROUP, dtype=np.uint64), np.empty(begins.size, dtype=np.int32)
+        table = self._slots, self._ends, self.blob
+        self._n_words = number_words(text, begins, ends, *table, self._n_words, codes, numbers)
         return numbers
 
     def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
         """Return the numbers of some words as `number` does, without adding any: -1 for those that are not here."""
-        from xmceval.kernels.text.words import find_words
+        from xmceval.kernels.text.words import GROUP, find_words
 
         numbers = np.empty(begins.size, dtype=np.int64)
-        find_words(text, begins, ends, *self.table, numbers)
+        find_words(text, begins, ends, *self.table, np.empty(GROUP, dtype=np.uint64), numbers)
         return numbers
 
     def number_all(self, words: Words) -> Int32:

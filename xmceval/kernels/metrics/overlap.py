@@ -80,7 +80,7 @@ def _rank_biased(common, n_a, n_b, p):
 
 
 @kernel
-def add_overlaps(a, b, truth, weights, cutoffs, p, drop_empty, sums):
+def add_overlaps(a, b, truth, weights, cutoffs, p, drop_empty, space, sums):
     """Add the rows of two systems.
 
     Parameters
@@ -96,25 +96,20 @@ def add_overlaps(a, b, truth, weights, cutoffs, p, drop_empty, sums):
         The persistence of rank-biased overlap.
     drop_empty : bool
         Leave out rows without a true label.
+    space : keys, ranks, stamps, counts, steps
+        Working space: three int64 [a power of 2, at least twice the deepest cutoff], int64 [4, deepest cutoff] and
+        float64 [SUMMED].
     sums : int64 [n_cutoffs + 1, SUMMED, 3]
         Exact sums.
     """
+    keys, ranks, stamps, counts, steps = space
     ranked_a, n_ranked_a = a
     ranked_b, n_ranked_b = b
     indptr, indices = truth
     deepest = cutoffs[-1]
-    size = 4
-    while size < 2 * deepest:
-        size *= 2
-    keys, ranks = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    stamps = np.full(size, -1, dtype=np.int64)
-    common, both, hits_a, hits_b = (  # that come with each rank
-        np.zeros(deepest, dtype=np.int64),
-        np.zeros(deepest, dtype=np.int64),
-        np.zeros(deepest, dtype=np.int64),
-        np.zeros(deepest, dtype=np.int64),
-    )
-    steps = np.zeros(SUMMED)
+    common, both, hits_a, hits_b = counts[0], counts[1], counts[2], counts[3]  # that come with each rank
+    for slot in range(stamps.size):
+        stamps[slot] = -1
     for row in range(n_ranked_a.size):  # j: rank in a - 1, i: rank in b - 1, c: cutoff
         first, last = indptr[row], indptr[row + 1]
         if drop_empty and first == last:
@@ -140,7 +135,8 @@ def add_overlaps(a, b, truth, weights, cutoffs, p, drop_empty, sums):
                 common[later] += 1
                 both[later] += hits_b[i]
 
-        steps[:] = 0.0
+        for m in range(SUMMED):
+            steps[m] = 0.0
         steps[RBO], steps[WEIGHT] = _rank_biased(common, n_a, n_b, p), 1.0
         for m in range(SUMMED):  # m: what is summed
             _add(sums, cutoffs.size, m, weight * steps[m])

@@ -197,7 +197,10 @@ def permute_systems(rows, seed, first, order, totals, ranges):
             word = _permute(order, word)
             for s in range(n_systems):
                 totals[s] += rows[row, order[s]]
-        ranges[b] = totals.max() - totals.min()
+        least, most = np.inf, -np.inf
+        for s in range(n_systems):
+            least, most = min(least, totals[s]), max(most, totals[s])
+        ranges[b] = most - least
 
 
 @kernel

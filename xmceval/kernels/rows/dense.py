@@ -171,9 +171,9 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         The true labels, ascending within a row.
     limits : the type of `values` [2]
         The value that stands for no score, and the largest that is a number.
-    space : scores, labels, work, bounds, sample
+    space : scores, labels, work, bounds, sample, state
         Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; sample
-        has more than `depth`.
+        has more than `depth`; state is int64 [4].
     rows : indptr, indices, scores
         Written: the best labels. Where the last two of them tie, further true labels with that score follow.
     lengths : int64 [n_rows]
@@ -184,9 +184,8 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         Written where a score is NaN: its row and label.
     """
     truth_indptr, truth_indices = truth
-    scores, labels, work, bounds, sample = space
+    scores, labels, work, bounds, sample, state = space
     indptr, indices, best = rows
-    state = np.zeros(4, dtype=np.int64)
     indptr[0] = 0
     gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
     for row in range(truth_indptr.size - 1):
@@ -234,9 +233,8 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
     `chunk` is working space of CHUNK int16.
     """
     truth_indptr, truth_indices = truth
-    scores, labels, work, bounds, sample = space
+    scores, labels, work, bounds, sample, state = space
     indptr, indices, best = rows
-    state = np.zeros(4, dtype=np.int64)
     highest = limits[1]
     indptr[0] = 0
     gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does

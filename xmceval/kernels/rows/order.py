@@ -68,32 +68,42 @@ def make_descending(keys, n):
         keys[i] = bits if bits >= SIGN else ~bits ^ SIGN
 
 
+@helper
+def _move_by_digit(keys, places, to_keys, to_places, counters, digit, n):
+    """Move keys and places into the order of one digit; return whether they differ in it, else nothing is moved."""
+    shift, first, before = np.uint64(8 * digit), digit * BASE, 0
+    if counters[first + np.int64((keys[0] >> shift) & np.uint64(BASE - 1))] == n:
+        return False
+    for slot in range(first, first + BASE):
+        before, counters[slot] = before + counters[slot], before
+    for i in range(n):
+        slot = first + np.int64((keys[i] >> shift) & np.uint64(BASE - 1))
+        to_keys[counters[slot]], to_places[counters[slot]] = keys[i], places[i]
+        counters[slot] += 1
+    return True
+
+
 @function
 def sort_by_digits(keys, places, spare_keys, spare_places, counters, n):
     """Sort the first `n` keys, uint64, and their places, int64; equal keys keep their order (radix sort).
 
     The spare arrays are of the same types and sizes, `counters` is int64 [N_DIGITS * BASE].
     """
-    counters[:] = 0
+    for slot in range(counters.size):
+        counters[slot] = 0
     for i in range(n):
         key = keys[i]
         for digit in range(N_DIGITS):
             counters[digit * BASE + np.int64(key & np.uint64(BASE - 1))] += 1
             key >>= np.uint64(8)
     is_moved = False
-    for digit in range(N_DIGITS):
-        shift, first, before = np.uint64(8 * digit), digit * BASE, 0
-        if n == 0 or counters[first + np.int64((keys[0] >> shift) & np.uint64(BASE - 1))] == n:
-            continue  # all have the same
-        for slot in range(first, first + BASE):
-            before, counters[slot] = before + counters[slot], before
-        for i in range(n):
-            slot = first + np.int64((keys[i] >> shift) & np.uint64(BASE - 1))
-            spare_keys[counters[slot]], spare_places[counters[slot]] = keys[i], places[i]
-            counters[slot] += 1
-        keys, spare_keys, places, spare_places, is_moved = spare_keys, keys, spare_places, places, not is_moved
-    if is_moved:
-        spare_keys[:n], spare_places[:n] = keys[:n], places[:n]
+    for digit in range(N_DIGITS if n > 0 else 0):
+        if is_moved:
+            is_moved ^= _move_by_digit(spare_keys, spare_places, keys, places, counters, digit, n)
+        else:
+            is_moved ^= _move_by_digit(keys, places, spare_keys, spare_places, counters, digit, n)
+    for i in range(n if is_moved else 0):
+        keys[i], places[i] = spare_keys[i], spare_places[i]
 
 
 @helper

@@ -148,15 +148,14 @@ def parse_lines(text, start, stop, groups, labels, scores, kind, fields, raw):
 
 
 @kernel
-def select_fields(text, start, stop, columns, n_columns, out):
+def select_fields(text, start, stop, columns, bounds, out):
     """Write three fields of each line of [start, stop) to `out`, in the order of `columns`, as a line of its own.
 
     Fields are separated by commas; one in quotes is written with them. A blank line stays one. Returns the number of
-    bytes written, and the first line, from 0 on, that has not `n_columns` fields, or -1. `columns` are int64 [3], `out`
-    is uint8 [stop - start].
+    bytes written, and the first line, from 0 on, that has not `n_columns` fields, or -1. `columns` are int64 [3],
+    `bounds` is working space, int64 [2, n_columns], `out` is uint8 [stop - start].
     """
-    starts = np.empty(n_columns, dtype=np.int64)
-    stops = np.empty(n_columns, dtype=np.int64)
+    n_columns = bounds.shape[1]
     at, written, line = start, 0, 0
     while at < stop:
         end = at
@@ -179,7 +178,7 @@ def select_fields(text, start, stop, columns, n_columns, out):
                 while i < last and text[i] != COMMA:
                     i += 1
                 if n_fields < n_columns:
-                    starts[n_fields], stops[n_fields] = first, i
+                    bounds[0, n_fields], bounds[1, n_fields] = first, i
                 n_fields += 1
                 if i >= last:
                     break
@@ -190,7 +189,7 @@ def select_fields(text, start, stop, columns, n_columns, out):
                 if j:
                     out[written] = COMMA
                     written += 1
-                for i in range(starts[columns[j]], stops[columns[j]]):
+                for i in range(bounds[0, columns[j]], bounds[1, columns[j]]):
                     out[written] = text[i]
                     written += 1
         out[written] = NEWLINE

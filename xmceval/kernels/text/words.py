@@ -113,7 +113,7 @@ def _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes):
 
 
 @kernel
-def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
+def number_words(text, begins, stops, slots, ends, blob, n_words, codes, numbers):
     """Write the numbers of words; new ones are numbered in the order in which they come. Return how many there are.
 
     Parameters
@@ -129,9 +129,10 @@ def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
     blob : uint8 [n_bytes]
     n_words : int
         How many there were.
+    codes : uint64 [GROUP]
+        Working space; a kernel that makes its own needs numba to be loaded.
     numbers : int32 [n]
     """
-    codes = np.empty(GROUP, np.uint64)
     n = np.uint64(begins.size)
     for first in range(U0, n, GROUP):
         last = min(first + GROUP, n)
@@ -152,12 +153,11 @@ def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
 
 
 @kernel
-def find_words(text, begins, stops, slots, ends, blob, numbers):
+def find_words(text, begins, stops, slots, ends, blob, codes, numbers):
     """Write the numbers of words, FREE for the unknown ones; return the first of these, or -1.
 
     `numbers` are int64 [n]; the others as for `number_words`.
     """
-    codes = np.empty(GROUP, np.uint64)
     n = np.uint64(begins.size)
     unknown = -1
     for first in range(U0, n, GROUP):

@@ -205,6 +205,7 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
         scratch.array(f"work {kind}", size, flat.dtype.type),
         np.empty(2, dtype=flat.dtype),
         scratch.array(f"sample {kind}", 8 * depth + SPARE, flat.dtype.type),
+        scratch.array("state", 4, np.int64),
     )
     best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
     lengths, omitted = np.zeros(n_rows, dtype=np.int64), scratch.array("omitted", n_rows, np.int64)

@@ -106,11 +106,11 @@ class Overlaps(Observer):
     def add(self, block: BlockValues) -> None:
         """Add the rows of a block."""
         lists = [(each.labels, each.n_ranked) for each in block.rankings]
-        truth = block.truth.indptr, block.truth.indices
+        truth, space = (block.truth.indptr, block.truth.indices), self._working_space()
         for pair in self._sums:
             own = np.zeros((self._cutoffs.size + 1, kernels.SUMMED, 3), dtype=np.int64)
             a, b = (lists[each] for each in pair)
-            add_overlaps(a, b, truth, block.weights, self._cutoffs, PERSISTENCE, self._drop_empty, own)
+            add_overlaps(a, b, truth, block.weights, self._cutoffs, PERSISTENCE, self._drop_empty, space, own)
             exact = own.astype(object) @ _WORDS
             with self._lock:
                 self._sums[pair] = self._sums[pair] + exact
@@ -121,6 +121,12 @@ class Overlaps(Observer):
         weight = once[kernels.WEIGHT]
         cutoffs = {int(k): _divide(line, weight) for k, line in zip(self._cutoffs, lines, strict=True)}
         return Overlap(*names, cutoffs, int(self._cutoffs[-1]), _ratio(once[kernels.RBO], weight))
+
+    def _working_space(self) -> tuple[NDArray[Any], ...]:
+        """Return the working space of the kernel."""
+        deepest = int(self._cutoffs[-1])
+        tables = np.empty((3, 1 << max(2 * deepest - 1, 3).bit_length()), dtype=np.int64)
+        return *tables, np.empty((4, deepest), dtype=np.int64), np.empty(kernels.SUMMED)
 
     def _zeros(self) -> NDArray[Any]:
         """Return sums of no rows, as Python's integers."""

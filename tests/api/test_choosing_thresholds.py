@@ -109,6 +109,23 @@ def test_a_label_that_cannot_reach_the_precision_is_never_predicted_and_counted(
     assert "2 labels never predicted" in str(chosen)
 
 
+@settings(max_examples=60)
+@given(case=data(), dtype=st.sampled_from([np.float32, np.float64]))
+def test_predictions_per_label_reach_the_measured_value(case, dtype):
+    truth, scores = as_matrices(*case, dtype)
+    for target, average in (("microF1", "micro"), ("macroF1", "macro")):
+        chosen = xmceval.choose_thresholds(truth, scores, target=target, per_label=True)
+        metric = f"f1_score(average={average})"
+        [value] = xmceval.score(truth, chosen.predict(scores), metrics=metric).values()
+        assert value == pytest.approx(chosen.measured[target], abs=1e-15)
+
+
+def test_predictions_of_other_labels_are_refused():
+    chosen = xmceval.choose_thresholds(np.eye(2), np.eye(2), per_label=True)
+    with pytest.raises(xmceval.DataError, match="y_score has 3 labels, the thresholds are for 2"):
+        chosen.predict(np.eye(3))
+
+
 def test_filtered_pairs_are_not_looked_at():
     truth, scores = np.array([[1, 0], [0, 1]]), np.array([[0.5, 0.9], [0.1, 0.4]])
     assert xmceval.choose_thresholds(truth, scores, filter=[(0, 1)]).values.tolist() == [0.4]

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.matrixlike import MatrixLike
@@ -19,8 +20,14 @@ from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.sidecars.numbers import write_numbers
+from xmceval.rows.block import Scratch
+from xmceval.rows.checks import validated_scores
+from xmceval.rows.matrices.matrices import as_scores
+from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.tasks.heldcells import HoldCells
+from xmceval.statistics.curves import sort_by_score
 from xmceval.statistics.thresholds import Cells, Target, check_halves, choose, measure
 
 MOST_LABELS = 1 << 27  # that thresholds are held for, one each
@@ -77,6 +84,43 @@ class Thresholds:
         """
         write_numbers(dst, self.values, force=force)
 
+    def predict(self, y_score: MatrixLike) -> sparse.csr_matrix:
+        """Return the labels that are predicted, as a matrix of ones [n_rows, n_labels].
+
+        Parameters
+        ----------
+        y_score : matrix [n_rows, n_labels]
+            As in `score`. As there, thresholds are rounded to its type.
+
+        Returns
+        -------
+        csr_matrix of int8
+            For metrics of decisions of `score`, without a threshold, and for `f1_score` and others.
+
+        Raises
+        ------
+        DataError
+            Another number of labels than that of the thresholds, or scores that are wrong.
+        """
+        source = as_scores(y_score)
+        if source.n_labels is not None and source.n_labels != self.n_labels:
+            own = counted(source.n_labels, "label")
+            raise DataError(f"y_score has {own}, the thresholds are for {self.n_labels:,}")
+        check_narrow(source)
+        limits = np.array([rounded(each, source.dtype) for each in self.values.tolist()])
+        scratch, width = Scratch(), Width(self.n_labels, "the thresholds have")
+        lengths, chosen = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for block in source.blocks():
+            rows = validated_scores(block, scratch, width)
+            n = int(rows.indptr[-1])
+            labels = rows.indices[:n]
+            is_decided = rows.values[:n] >= (limits[labels] if limits.size > 1 else limits[0])
+            lengths.append(np.diff(np.concatenate([[0], np.cumsum(is_decided)])[rows.indptr]))
+            chosen.append(labels[is_decided])
+        indices, indptr = np.concatenate(chosen), np.cumsum(np.concatenate(lengths))
+        shape = indptr.size - 1, self.n_labels
+        return sparse.csr_matrix((np.ones(indices.size, dtype=np.int8), indices, indptr), shape=shape)
+
     def __str__(self) -> str:
         many = self.values.size > 1 or self.n_never > 0
         chosen = f"{self.values.size:,} thresholds, one per label" if many else f"threshold {self.values[0]:.6g}"
@@ -123,8 +167,18 @@ def choose_thresholds(
     per_label : bool
         Choose a threshold for each label. A label without a true cell, or that cannot reach the precision, has +inf.
         Not for ``"F1"``.
-    n_labels, labels, filter, filter_truth, max_line, threads
-        As in `score`.
+    n_labels : int, optional
+        The number of labels, where no input declares it.
+    labels : path, optional
+        Names of labels, one per line, where the files have names.
+    filter : matrix of pairs or path, optional
+        Pairs of row and label that are removed from the scores.
+    filter_truth : bool
+        Remove them from the truth too.
+    max_line : int
+        The longest line of a text file, in MiB.
+    threads : int, optional
+        Default: one per processor.
 
     Returns
     -------
@@ -201,7 +255,7 @@ class _Holding(Extra):
                 f"there are {n_labels:,} labels; thresholds are chosen for at most {MOST_LABELS:,} "
                 f"(hint: pass {argument('n_labels')})"
             )
-        order = np.argsort(-scores, kind="stable")
+        order = sort_by_score(scores)
         self.cells = Cells(
             rows[order], labels[order], scores[order], is_true[order], true_rows, true_labels, n_rows, n_labels
         )

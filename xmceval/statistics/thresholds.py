@@ -105,20 +105,23 @@ class Points(NamedTuple):
 
 def find_points(scores: Float64, is_true: NDArray[np.bool_], starts: NDArray[np.int64]) -> Points:
     """Return the points of groups of entries that descend by score; a point of +inf without cells begins each."""
-    n_groups, n = starts.size - 1, scores.size
-    where = np.repeat(np.arange(n_groups), np.diff(starts))
     hits = np.concatenate([[0], np.cumsum(is_true)])
-    is_last = np.ones(n, dtype=np.bool_)
-    is_last[:-1] = (scores[1:] != scores[:-1]) | (where[1:] != where[:-1])
+    is_last = np.ones(scores.size, dtype=np.bool_)
+    np.not_equal(scores[1:], scores[:-1], out=is_last[:-1])
+    is_last[starts[1:] - 1] = True
     ends = np.flatnonzero(is_last)
-    of_group, at = where[ends], starts[where[ends]]
+    numbers = np.diff(np.searchsorted(ends, starts))
+    at = np.repeat(starts[:-1], numbers)
     found = scores[ends], hits[ends + 1] - hits[at], ends + 1 - at
     # Where the highest score is +inf itself, no threshold decides nothing.
     is_open = scores[starts[:-1]] < np.inf
-    numbers = np.bincount(of_group, minlength=n_groups)
-    firsts = (np.cumsum(numbers) - numbers)[is_open]
-    values = [np.insert(each, firsts, nothing) for each, nothing in zip(found, (np.inf, 0, 0), strict=True)]
-    return Points(np.concatenate([[0], np.cumsum(numbers + is_open)]).astype(np.int64), *values)
+    own = np.concatenate([[0], np.cumsum(numbers + is_open)]).astype(np.int64)
+    is_found = np.ones(own[-1], dtype=np.bool_)
+    is_found[own[:-1][is_open]] = False
+    values = [np.full(is_found.size, nothing) for nothing in (np.inf, 0, 0)]
+    for value, each in zip(values, found, strict=True):
+        value[is_found] = each
+    return Points(own, values[0], values[1].astype(np.int64), values[2].astype(np.int64))
 
 
 def choose(target: Target, cells: Cells, *, per_label: bool) -> Float64:

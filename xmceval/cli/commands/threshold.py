@@ -44,7 +44,7 @@ def command(truth: str, preds: str, dst: str, force: bool, quiet: bool, **settin
 
     \b
     Example:
-      xmceval threshold val_X_Y.txt val_preds.txt thresholds.txt --for macroF1 --per-label
+      xmceval threshold val.txt preds.txt thresholds.txt --for macroF1
     """
     from xmceval.api.choosethresholds import choose_thresholds
 

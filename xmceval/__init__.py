@@ -25,7 +25,7 @@ f1_score, ndcg_score, roc_auc_score and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc, auc
     AUC of flat arrays and logs, whole and within groups.
-inspect, convert, fuse, check_table, write_inverse_propensities
+inspect, convert, fuse, check_table, write_inverse_propensities, choose_thresholds
     What the commands of these names do.
 METRICS, metric
     The table of metrics; a metric of your own.
@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
     from xmceval.api.benchmark.benchmark import benchmark as benchmark
+    from xmceval.api.choosethresholds import Thresholds as Thresholds, choose_thresholds as choose_thresholds
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
     from xmceval.api.dropins.aucs import (
@@ -177,6 +178,8 @@ _HOME = {
     "check_table": "api.files.checktable",
     "Shards": "rows.shards",
     "merge": "api.merge",
+    "choose_thresholds": "api.choosethresholds",
+    "Thresholds": "api.choosethresholds",
     "fuse": "api.files.fuse",
     "Fused": "api.files.fuse",
     "convert": "api.files.convert",

@@ -26,6 +26,7 @@ LINES = {
     "convert": "convert p.txt {}.npz -v",
     "fuse": "fuse p.txt q.txt {}.txt -v",
     "propensity": "propensity t.txt {}.txt",
+    "threshold": "threshold t.txt p.txt {}.txt",
     "check-table": "check-table table.md",
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",

@@ -1,0 +1,163 @@
+"""Thresholds chosen on validation data are the best of all, by trying every one."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from judge import naive_thresholds as judge
+from scipy import sparse
+
+import xmceval
+
+FOR_ALL = [("microF1", ""), ("macroF1", ""), ("F1", ""), ("precision", "0.5"), ("precision", "0.9"), ("recall", "0.5"),
+           ("recall", "1")]  # fmt: skip
+PER_LABEL = [each for each in FOR_ALL if each[0] != "F1"]
+SCORES = st.sampled_from([-2.5, -0.5, 0.0, 0.1, 0.7, 3.0])
+
+
+@st.composite
+def data(draw):
+    """Draw truth and stored scores with ties, explicit zeros, negative scores and labels without either."""
+    n_labels = draw(st.integers(1, 3))
+    labels = st.integers(0, n_labels - 1)
+    rows = draw(st.lists(st.tuples(st.sets(labels), st.dictionaries(labels, SCORES)), min_size=1, max_size=5))
+    return [each for each, _ in rows], [each for _, each in rows], n_labels
+
+
+def as_matrices(truth, scores, n_labels, dtype=np.float64):
+    def matrix(rows, kind):
+        indptr = np.cumsum([0, *map(len, rows)])
+        indices = [label for row in rows for label in sorted(row)]
+        values = [row[label] if isinstance(row, dict) else 1 for row in rows for label in sorted(row)]
+        return sparse.csr_matrix((np.array(values, dtype=kind), indices, indptr), shape=(len(rows), n_labels))
+
+    return matrix(truth, np.int64), matrix(scores, dtype)
+
+
+def choose(case, kind, level="", **options):
+    return xmceval.choose_thresholds(*as_matrices(*case), target=f"{kind}={level}" if level else kind, **options)
+
+
+@pytest.mark.parametrize(("kind", "level"), FOR_ALL)
+@settings(max_examples=60)
+@given(case=data())
+def test_one_threshold_is_the_highest_of_the_best(kind, level, case):
+    chosen = choose(case, kind, level)
+    assert chosen.values.tolist() == [judge.best_of_all(judge.judge(kind, level, *case), *case[1:])]
+
+
+@pytest.mark.parametrize("kind", ["microF1", "macroF1"])
+@settings(max_examples=60)
+@given(case=data())
+def test_thresholds_per_label_are_the_highest_of_the_best(kind, case):
+    value, chosen = judge.judge(kind, "", *case), choose(case, kind, per_label=True)
+    best = judge.best_value(value, *case[1:])
+    assert value(chosen.values) == best
+    assert chosen.measured[kind] == pytest.approx(float(best), abs=1e-15)
+    for label, own in enumerate(chosen.values):
+        for higher in judge.candidates(case[1], [label]):
+            if higher > own:
+                assert value([*chosen.values[:label], higher, *chosen.values[label + 1 :]]) < best
+
+
+@pytest.mark.parametrize(("kind", "level"), [each for each in PER_LABEL if each[1]])
+@settings(max_examples=60)
+@given(case=data())
+def test_targets_per_label_are_those_of_each_label_alone(kind, level, case):
+    truth, scores, n_labels = case
+    chosen = choose(case, kind, level, per_label=True)
+    for label in range(n_labels):
+        alone = [{0} if label in row else set() for row in truth], [{0: r[label]} if label in r else {} for r in scores]
+        assert chosen.values[label] == judge.best_of_all(judge.judge(kind, level, *alone, 1), alone[1], 1)
+
+
+@settings(max_examples=60)
+@given(case=data(), dtype=st.sampled_from([np.float32, np.float64]))
+def test_score_reaches_the_measured_value(case, dtype):
+    matrices = as_matrices(*case, dtype)
+    averages = {"microF1": "micro", "macroF1": "macro", "F1": "samples"}
+    for target, average in averages.items():
+        chosen = xmceval.choose_thresholds(*matrices, target=target)
+        file = io.BytesIO()
+        chosen.write(file)
+        metric = f"f1_score(average={average})"
+        [value] = xmceval.score(*matrices, metrics=metric, threshold=float(file.getvalue())).values()
+        assert value == pytest.approx(chosen.measured[target], abs=1e-15)
+
+
+def test_the_value_on_held_out_halves_is_that_of_two_choices():
+    rng = np.random.default_rng(5)
+    truth = sparse.csr_matrix(rng.random((41, 6)) < 0.3)
+    scores = sparse.csr_matrix(np.round(rng.random((41, 6)) + 0.4 * truth.toarray(), 1))
+    for target in ("microF1", "macroF1", "F1"):
+        chosen, values = xmceval.choose_thresholds(truth, scores, target=target), []
+        for own, other in ((0, 1), (1, 0)):
+            [limit] = xmceval.choose_thresholds(truth[own::2], scores[own::2], target=target).values
+            average = {"microF1": "micro", "macroF1": "macro", "F1": "samples"}[target]
+            options = {"metrics": f"f1_score(average={average})", "threshold": limit}
+            values += xmceval.score(truth[other::2], scores[other::2], **options).values()
+        assert chosen.held_out[target] == pytest.approx(sum(values) / 2, abs=1e-15)
+
+
+def test_a_label_that_cannot_reach_the_precision_is_never_predicted_and_counted():
+    truth, scores = np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.8, 0.3], [0.2, 0.4, 0.3]])
+    chosen = xmceval.choose_thresholds(truth, scores, target="precision=0.9", per_label=True)
+    assert chosen.values.tolist() == [0.9, math.inf, math.inf]
+    assert chosen.n_never == 2
+    assert "2 labels never predicted" in str(chosen)
+
+
+@settings(max_examples=60)
+@given(case=data(), dtype=st.sampled_from([np.float32, np.float64]))
+def test_predictions_per_label_reach_the_measured_value(case, dtype):
+    truth, scores = as_matrices(*case, dtype)
+    for target, average in (("microF1", "micro"), ("macroF1", "macro")):
+        chosen = xmceval.choose_thresholds(truth, scores, target=target, per_label=True)
+        metric = f"f1_score(average={average})"
+        [value] = xmceval.score(truth, chosen.predict(scores), metrics=metric).values()
+        assert value == pytest.approx(chosen.measured[target], abs=1e-15)
+
+
+def test_predictions_of_other_labels_are_refused():
+    chosen = xmceval.choose_thresholds(np.eye(2), np.eye(2), per_label=True)
+    with pytest.raises(xmceval.DataError, match="y_score has 3 labels, the thresholds are for 2"):
+        chosen.predict(np.eye(3))
+
+
+def test_filtered_pairs_are_not_looked_at():
+    truth, scores = np.array([[1, 0], [0, 1]]), np.array([[0.5, 0.9], [0.1, 0.4]])
+    assert xmceval.choose_thresholds(truth, scores, filter=[(0, 1)]).values.tolist() == [0.4]
+    assert xmceval.choose_thresholds(truth, scores[:, :]).measured == {"microF1": 0.8}
+
+
+def test_no_scores_and_one_instance():
+    nothing = xmceval.choose_thresholds(np.array([[1, 0]]), sparse.csr_matrix((1, 2)))
+    assert (nothing.values.tolist(), nothing.measured, nothing.held_out) == ([math.inf], {"microF1": 0.0}, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "F1", "per_label": True}, "F1 of instances has no thresholds per label"),
+        ({"target": "accuracy"}, "the target must be microF1, macroF1, F1, precision=X or recall=X, got 'accuracy'"),
+        ({"target": "precision"}, "the target must be"),
+        ({"target": "F1=0.5"}, "the target must be"),
+        ({"target": "recall=1.5"}, "recall must be a number above 0 and at most 1, got '1.5'"),
+        ({"target": "recall=x"}, "got 'x'"),
+        ({"target": "precision=nan"}, "got 'nan'"),
+    ],
+)
+def test_wrong_targets_are_refused(options, message):
+    with pytest.raises(xmceval.UsageError, match=message.replace("(", r"\(")):
+        xmceval.choose_thresholds(np.eye(2), np.eye(2), **options)
+
+
+def test_wrong_data_is_refused():
+    with pytest.raises(xmceval.DataError, match="rows"):
+        xmceval.choose_thresholds(np.eye(2), np.eye(3, 2))
+    with pytest.raises(xmceval.DataError, match="NaN"):
+        xmceval.choose_thresholds(np.eye(2), np.array([[np.nan, 1.0], [0.0, 1.0]]))
+    with pytest.raises(xmceval.DataError, match="float64 would round"):
+        xmceval.choose_thresholds(np.eye(2), np.array([[2**53 + 1, 1], [0, 1]]))

@@ -161,3 +161,51 @@ def test_wrong_data_is_refused():
         xmceval.choose_thresholds(np.eye(2), np.array([[np.nan, 1.0], [0.0, 1.0]]))
     with pytest.raises(xmceval.DataError, match="float64 would round"):
         xmceval.choose_thresholds(np.eye(2), np.array([[2**53 + 1, 1], [0, 1]]))
+
+
+DECISIONS = ["f1_score", "f1_score(average=macro)", "F1@all", "hamming_loss", "confusion"]
+
+
+@settings(max_examples=40)
+@given(case=data(), per_label=st.booleans())
+def test_chosen_thresholds_make_the_decisions_of_predict(case, per_label):
+    truth, scores = as_matrices(*case, dtype=np.float32)
+    chosen = choose(case, "microF1", per_label=per_label)
+    found = xmceval.score(truth, scores, metrics=DECISIONS, thresholds=chosen.values)
+    predicted = xmceval.score(truth, chosen.predict(scores), metrics=DECISIONS)
+    names = [name for name in found if name != "F1@all"]
+    assert {name: found.estimates[name] for name in names} == {name: predicted.estimates[name] for name in names}
+    if chosen.values.size == 1 and np.isfinite(chosen.values[0]):
+        single = xmceval.score(truth, scores, metrics=DECISIONS, threshold=float(chosen.values[0]))
+        assert single.estimates == found.estimates
+
+
+@pytest.mark.parametrize("thresholds", [[0.5, 0.5, 0.5], [0.7, -np.inf, np.inf], [0.7]])
+def test_thresholds_are_rounded_to_the_type_of_the_scores(thresholds):
+    truth, scores = np.array([[1, 1, 0], [0, 1, 1]]), np.array([[0.7, 0.2, 0.9], [0.1, 0.5, 0.7]])
+    limits = np.array(thresholds)
+    for dtype in (np.float64, np.float32, np.float16):
+        given_ = scores.astype(dtype)
+        decided = given_ >= limits.astype(dtype)
+        found = xmceval.score(truth, given_, metrics="confusion", thresholds=limits)
+        assert (found["tp"], found["fp"]) == ((decided & (truth > 0)).sum(), (decided & (truth == 0)).sum())
+
+
+def test_thresholds_that_do_not_fit_are_refused(tmp_path):
+    y, path = np.eye(3), tmp_path / "limits.txt"
+    with pytest.raises(xmceval.UsageError, match="pass one of threshold and thresholds"):
+        xmceval.score(y, y, threshold=0.5, thresholds=[0.5])
+    with pytest.raises(xmceval.DataError, match="thresholds has 2 labels, but y_true has 3 labels"):
+        xmceval.score(y, y, thresholds=[0.5, 0.5])
+    path.write_text("0.5\nnan\n1\n")
+    with pytest.raises(xmceval.DataError, match=r"limits.txt: expected a threshold for each label, that of label 1"):
+        xmceval.score(y, y, thresholds=path)
+    path.write_text("0.5\nx\n1\n")
+    with pytest.raises(xmceval.DataError, match=r"limits.txt:2: expected one number per line, found 'x'"):
+        xmceval.score(y, y, thresholds=path)
+    with pytest.raises(xmceval.DataError, match=r"the threshold 0.7 is not the same number in both"):
+        xmceval.score([y, y], [y, y.astype(np.float32)], thresholds=[0.5, 0.7, 0.5], metrics="confusion")
+    with pytest.raises(xmceval.UsageError, match="thresholds is not available for Evaluator"):
+        xmceval.Evaluator(thresholds=[0.5])
+    with pytest.raises(xmceval.UsageError, match="thresholds is not available for states"):
+        xmceval.score(y, y, thresholds=[0.5], save_state=tmp_path / "a.state")

@@ -23,7 +23,7 @@ from xmceval.files.sidecars.numbers import write_numbers
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices.matrices import as_scores
-from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.matrices.storage import all_rounded
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.tasks.heldcells import HoldCells
@@ -107,7 +107,7 @@ class Thresholds:
             own = counted(source.n_labels, "label")
             raise DataError(f"y_score has {own}, the thresholds are for {self.n_labels:,}")
         check_narrow(source)
-        limits = np.array([rounded(each, source.dtype) for each in self.values.tolist()])
+        limits = all_rounded(self.values, source.dtype)
         scratch, width = Scratch(), Width(self.n_labels, "the thresholds have")
         lengths, chosen = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for block in source.blocks():
@@ -194,7 +194,7 @@ def choose_thresholds(
 
     See Also
     --------
-    score : With ``threshold=``, the metrics of decisions.
+    score : With ``thresholds=chosen.values``, the metrics of decisions.
 
     Notes
     -----

@@ -188,6 +188,12 @@ class Options:
         kind=float,
         metavar="T",
     )
+    thresholds: Any = option(
+        None,
+        "Rules",
+        "Predict by a threshold for each label, one per line, or one for all, as `xmceval threshold` writes them.",
+        metavar="FILE",
+    )
     by_frequency: BinSpec | None = option(
         None,
         "Breakdown",
@@ -246,6 +252,8 @@ class Options:
             )
         if self.threshold is not None and math.isnan(self.threshold):
             raise UsageError("the threshold is NaN; expected a number")
+        if self.threshold is not None and self.thresholds is not None:
+            raise UsageError(f"pass one of {argument('threshold')} and {argument('thresholds')}")
         self._check_propensities()
         if self.filter is None and self.filter_truth:
             raise UsageError(
@@ -281,14 +289,19 @@ class Options:
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 
+    @property
+    def has_threshold(self) -> bool:
+        """Whether decisions are made by a threshold, or one for each label."""
+        return self.threshold is not None or self.thresholds is not None
+
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
-        """Refuse groups and clusters of rows where they are not known.
+        """Refuse groups and clusters of rows, and thresholds of labels, where they are not known.
 
         Raises
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows"):
+        for name in ("by_group", "cluster_rows", "thresholds"):
             if getattr(self, name) is not None:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
 
@@ -309,7 +322,7 @@ class Options:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """What is asked for: metrics with their options and cutoffs, each once."""
-        default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
+        default = DECISION_NAMES if self.has_threshold else DEFAULT_NAMES
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
 
     @property

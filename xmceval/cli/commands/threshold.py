@@ -39,8 +39,8 @@ def command(truth: str, preds: str, dst: str, force: bool, quiet: bool, **settin
     A label is predicted where its stored score is at least the threshold. precision=X is the highest recall with a
     precision of at least X; recall=X the highest precision with a recall of at least X. All scores are held in memory.
 
-    DST has one number, or with --per-label one per label and line; inf is a label that is never predicted. DST is an
-    npy array if it ends in .npy; - is standard output.
+    DST has one number, or with --per-label one per label and line; inf is a label that is never predicted. score and
+    compare take it as --thresholds. DST is an npy array if it ends in .npy; - is standard output.
 
     \b
     Example:

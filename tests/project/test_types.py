@@ -139,7 +139,7 @@ def test_files(tmp_path: Path) -> None:
 def make_mistakes(result: xmceval.Result) -> None:
     """Make what type checkers refuse; each comment would be refused itself if they did not."""
     xmceval.scroe(TRUTH, SCORES)  # type: ignore[attr-defined]
-    xmceval.score(TRUTH, {"old": TRUTH})  # type: ignore[arg-type]
+    xmceval.score(TRUTH, {"old": TRUTH})  # type: ignore[dict-item]
     xmceval.score(TRUTH, TRUTH, ties="bset")  # type: ignore[arg-type]
     xmceval.f1_score(TRUTH, TRUTH, average="mean")  # type: ignore[call-overload]
     result.to_markdown(place=3)  # type: ignore[call-overload]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -31,7 +31,31 @@ class SupportsDask(Protocol):
     def __dask_graph__(self) -> Any: ...
 
 
-# Truth or scores: arrays, sparse matrices, tensors, lists of labels, pairs of arrays, paths, and lists of these.
-MatrixLike: TypeAlias = ArrayLike | SupportsTocsr | SupportsDLPack | Sequence[Any] | Path | Shards
+class SupportsColumns(Protocol):
+    """A data frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of its columns."""
+
+    def to_numpy(self) -> Any:
+        """Return it as an array."""
+
+
+class SupportsToDict(Protocol):
+    """A ``Qrels`` or ``Run`` of ranx."""
+
+    def to_dict(self) -> Any:
+        """Return ``{query: {document: value}}``."""
+
+    def get_doc_ids_and_scores(self) -> Any:
+        """Return arrays of documents and of values."""
+
+
+ByQuery: TypeAlias = Mapping[str, Mapping[str, Any]] | SupportsColumns | SupportsToDict
+
+# Truth or scores: arrays, sparse matrices, tensors, lists of labels, pairs of arrays, paths, and lists of these; or
+# grades and scores by query and document.
+MatrixLike: TypeAlias = ArrayLike | SupportsTocsr | SupportsDLPack | Sequence[Any] | Path | Shards | ByQuery
 
 ClassLike: TypeAlias = str | float | np.generic  # of one label per row, as scikit-learn has it

@@ -18,6 +18,7 @@ from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.kinds import open_trec
+from xmceval.files.ranking.recordlines import Records
 from xmceval.files.records.jsonarray import open_json_array
 from xmceval.files.records.matrixmarket import open_matrix_market
 from xmceval.files.records.triples import open_triples
@@ -34,13 +35,17 @@ _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^
 
 
 def open_truth(
-    path: str | Path, *, names: Names | None = None, n_labels: int | None = None, max_line: int = MAX_LINE
+    path: str | Path | Records,
+    *,
+    names: Names | None = None,
+    n_labels: int | None = None,
+    max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a truth file or a file of training labels.
 
     Parameters
     ----------
-    path : path
+    path : path or Records
         A file, or a pipe such as ``-``, standard input, which is copied to a temporary file.
     names : Names, optional
         Label names, for files that have them instead of ids.
@@ -56,13 +61,18 @@ def open_truth(
     UsageError
         Another kind.
     """
+    request = Request("truth", names, n_labels=n_labels, max_line=max_line)
+    if isinstance(path, Records):
+        from xmceval.files.ranking.trec import open_qrels
+
+        return open_qrels(path, request)
     path = to_path(path)
     claim_pipe(path)
-    return open_as(path, Request("truth", names, n_labels=n_labels, max_line=max_line))
+    return open_as(path, request)
 
 
 def open_scores(
-    path: str | Path,
+    path: str | Path | Records,
     *,
     names: Names | None = None,
     n_rows: int | None = None,
@@ -75,7 +85,7 @@ def open_scores(
 
     Parameters
     ----------
-    path : path
+    path : path or Records
         A file, or a pipe such as ``-``, standard input.
     names : Names, optional
         Label names, for files that have them instead of ids.
@@ -95,8 +105,12 @@ def open_scores(
     UsageError
         Another kind.
     """
-    path = to_path(path)
     request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line)
+    if isinstance(path, Records):
+        from xmceval.files.ranking.trec import open_run
+
+        return open_run(path, request)
+    path = to_path(path)
     claim_pipe(path)
     return open_as(path, request)
 

@@ -17,7 +17,7 @@ from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
 from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
@@ -146,10 +146,7 @@ def compare(
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
-    if not isinstance(systems, Mapping):
-        raise UsageError(
-            f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
-        )
+    check_systems(systems)
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)

@@ -11,6 +11,7 @@ from xmceval.api.scoring.setup import Named
 from xmceval.errors import UsageError, counted
 from xmceval.files.arrays.npypairs import resolve
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.report.comparison import Difference, RunsOf, RunSpread
 from xmceval.report.result import Result
 from xmceval.rows.matrices.lists import is_pair
@@ -175,6 +176,10 @@ def are_runs(y_score: Any) -> bool:
     return (
         isinstance(y_score, (list, tuple))
         and len(y_score) > 0
-        and all(isinstance(each, (str, Path, Shards)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
+        and all(map(_is_run, y_score))
         and not is_pair(y_score, "y_score")
     )
+
+
+def _is_run(each: Any) -> bool:
+    return isinstance(each, (str, Path, Shards)) or len(getattr(each, "shape", ())) == 2 or is_by_query(each)

@@ -13,6 +13,7 @@ from xmceval.api.scoring.openshards import check_inputs, find_input
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.ranking.recordlines import find_records
 from xmceval.rows.block import Float64
 from xmceval.rows.sources import BatchSource
 from xmceval.scoring.evaluate import select_scores
@@ -68,9 +69,14 @@ def add_batch(
     """
     state = to.base
     _check_growing(state)
-    for name, matrix in (("y_true", y_true), ("y_score", y_score)):
+    for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):
         if isinstance(matrix, (str, Path)):
             raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
+        if find_records(matrix, name, noun) is not None:
+            raise UsageError(
+                f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
+                "matrices (hint: xmceval.score takes all queries at once)"
+            )
     opener, width = Opener(state.options), state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
     scores = opener.scores(find_input(y_score), opened, width).source

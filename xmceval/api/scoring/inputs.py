@@ -25,6 +25,7 @@ from xmceval.files.io.byteranges import list_files
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.recordlines import find_records
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import Names, read_names
 from xmceval.files.sidecars.numbers import read_numbers
@@ -67,8 +68,11 @@ class Opener:
 
             return open_shards(matrix, open_part, are_scores=False)
         if not isinstance(matrix, (str, Path)):
-            source = as_truth(matrix, name, width.or_none or self.options.n_labels)
-            return self._as_input(source)
+            records = find_records(matrix, name, "grade")
+            if records is None:
+                source = as_truth(matrix, name, width.or_none or self.options.n_labels)
+                return self._as_input(source)
+            matrix = records
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
@@ -111,10 +115,13 @@ class Opener:
             notes = "; ".join(each.note for each in systems if each.note)
             return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
-            matrix_source = as_scores(matrix, name, width.or_none)
-            _check_lists(truth, matrix_source)
-            _check_ids(truth, matrix_source)
-            return self._as_input(matrix_source)
+            records = find_records(matrix, name, "score")
+            if records is None:
+                matrix_source = as_scores(matrix, name, width.or_none)
+                _check_lists(truth, matrix_source)
+                _check_ids(truth, matrix_source)
+                return self._as_input(matrix_source)
+            matrix = records
         open_file = partial(
             open_scores,
             matrix,

@@ -15,6 +15,7 @@ from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.matrices.storage import all_rounded
 from xmceval.rows.shards import Shards, parts_of
@@ -99,10 +100,10 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     return Input(source, _describe(parts), shards.name, parts=parts, may_be_ids=may_be_ids)
 
 
-def open_lean(path: str | Path, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
+def open_lean(path: str | Path | Records, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_file()
-    if not is_shard or not opened.is_held or find_pipe(to_path(path)) is not None:
+    if not is_shard or not opened.is_held or isinstance(path, Records) or find_pipe(to_path(path)) is not None:
         return opened
     return replace(opened, source=ReopenedSource(opened.source, lambda: open_file().source))
 

@@ -17,6 +17,7 @@ from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Ties, Unscored
@@ -209,10 +210,10 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    if isinstance(y_score, Mapping) and not hasattr(y_score, "tocsr"):  # a sparse matrix in dok form is a dict too
+    if is_dict(y_score) and not is_by_query(y_score):
         raise UsageError(
             "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
-            "a pair of labels and scores is a tuple)"
+            "a pair of labels and scores is a tuple; a run is {query: {document: score}})"
         )
     systems = [Named(find_shards(y_score, are_scores=True))]
     options = Options.of(locals())

@@ -10,7 +10,7 @@ from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.results import Results
@@ -81,9 +81,9 @@ def score_all(
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"score_all() got an unexpected option {listed(sorted(unknown))}")
-    if not isinstance(systems, Mapping) or not systems:
-        got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
-        raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
+    check_systems(systems)
+    if not systems:
+        raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     kinds, chosen = check_plots(plots, has_pairs=False), Options.of(options)
     extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows, save_labels=save_labels)

@@ -17,6 +17,7 @@ from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
@@ -60,6 +61,24 @@ class Named:
         if isinstance(y_score, Fused):
             return [leaf for system in y_score.systems for leaf in Named(system).leaves]
         return list(map(find_shards, y_score)) if isinstance(y_score, list) else [self.input]
+
+
+def check_systems(systems: object) -> None:
+    """Refuse systems that are no dict by name, and the run of a single one.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not isinstance(systems, Mapping):
+        raise UsageError(
+            f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
+        )
+    if is_by_query(systems) and not any(map(is_by_query, systems.values())):
+        raise UsageError(
+            "systems must be a dict of scores by name, got a run {query: {document: score}} "
+            "(hint: pass {'a': run, 'b': ...})"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

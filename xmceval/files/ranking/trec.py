@@ -1,4 +1,7 @@
-"""TREC qrels and runs: rows are queries, labels are documents; a line is a comment only if it begins with ``#``."""
+"""TREC qrels and runs: rows are queries, labels are documents; a line is a comment only if it begins with ``#``.
+
+Records in memory are read as files with the same lines would be.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,13 @@ from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents, Judgments, LineColumns
-from xmceval.files.ranking.trecrows import Entries, TrecLines
+from xmceval.files.ranking.recordlines import RecordLines, Records
+from xmceval.files.ranking.trecrows import Entries, Lines, TrecLines
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
 
 
-def open_qrels(path: Path, request: Request, columns: LineColumns = QRELS) -> Opened:
+def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QRELS) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear, grades below 0 become 0.
 
     Raises
@@ -30,15 +34,15 @@ def open_qrels(path: Path, request: Request, columns: LineColumns = QRELS) -> Op
     """
     if request.are_scores:
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
-    lines = TrecLines(path, columns)
+    lines = _read(path, columns)
     documents = Documents.of(lines.documents, request.names)
     queries = {query: row for row, query in enumerate(lines.queries.tolist())}
     entries = lines.gather(len(queries))
     is_negative = entries.values < 0
     entries.values[is_negative] = 0
-    csr = _with_labels(lines, entries, documents)
+    csr = _with_labels(path, lines, entries, documents)
     form = FORMATS["beir" if columns is BEIR else "qrels"]
-    opened = _held(path, csr, form, [form.title, f"documents {documents.meaning}"], request)
+    opened = _held(path, csr, form, [_title(path, form), f"documents {documents.meaning}"], request)
     if is_negative.any():
         n = int(np.count_nonzero(is_negative))
         treatment = "counts" if n == 1 else "count"
@@ -51,7 +55,7 @@ def open_beir(path: Path, request: Request) -> Opened:
     return open_qrels(path, request, BEIR)
 
 
-def open_run(path: Path, request: Request) -> Opened:
+def open_run(path: Path | Records, request: Request) -> Opened:
     """Read ``query Q0 document rank score tag`` lines and put them into the order of the judged queries.
 
     The second and the fourth column are not read. Equal scores are put into the order of trec_eval.
@@ -66,20 +70,25 @@ def open_run(path: Path, request: Request) -> Opened:
     if request.is_alone:
         return _open_own_run(path, request)
     judgments = request.judgments
+    if isinstance(path, Records) and (judgments is None or judgments.documents is None):
+        raise DataError(
+            f"{path}: has scores by query and document, so the truth must have grades by query and document "
+            "(hint: pass {query: {document: grade}}, or TREC qrels)"
+        )
     if judgments is None or judgments.documents is None:
         raise DataError(
             f"{path}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )
-    lines, form = TrecLines(path, RUN, judgments.queries), FORMATS["run"]
-    facts, entries = [form.title], lines.gather(len(judgments.queries))
+    lines, form = _read(path, RUN, judgments.queries), FORMATS["run"]
+    facts, entries = [_title(path, form)], lines.gather(len(judgments.queries))
     if request.ties == "label":
-        facts.append(f"{counted(_break_ties(lines, entries), 'tie')} broken by document as in trec_eval")
-    opened = _held(path, _with_labels(lines, entries, judgments.documents), form, facts, request)
-    opened.source.warnings.extend(_compare_queries(lines, judgments))
+        facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
+    opened = _held(path, _with_labels(path, lines, entries, judgments.documents), form, facts, request)
+    opened.source.warnings.extend(_compare_queries(path, lines, judgments))
     return opened
 
 
-def _break_ties(lines: TrecLines, entries: Entries) -> int:
+def _break_ties(path: Path | Records, lines: Lines, entries: Entries) -> int:
     """Raise equal scores of a query by the least possible steps, the bytewise greatest document highest.
 
     So trec_eval orders them. Return how many scores were equal to another one.
@@ -88,7 +97,7 @@ def _break_ties(lines: TrecLines, entries: Entries) -> int:
 
     line = lines.first_nan()
     if line is not None:
-        raise DataError(f"{lines.path}:{line}: the score is NaN; expected a number")
+        raise DataError(f"{path}:{line}: the score is NaN; expected a number")
     longest = int(np.diff(entries.indptr).max(initial=0))
     keys, order = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
     words = lines.documents
@@ -96,43 +105,52 @@ def _break_ties(lines: TrecLines, entries: Entries) -> int:
     return int(raise_ties(entries.indptr, entries.documents, bits, words.ends, words.blob, keys, order))
 
 
-def _open_own_run(path: Path, request: Request) -> Opened:
+def _open_own_run(path: Path | Records, request: Request) -> Opened:
     """Read a run by itself: rows are its own queries."""
-    lines, form = TrecLines(path, RUN), FORMATS["run"]
+    lines, form = _read(path, RUN), FORMATS["run"]
     documents = Documents.of(lines.documents, request.names)
-    csr = _with_labels(lines, lines.gather(len(lines.queries)), documents)
-    return _held(path, csr, form, [form.title, "rows are queries", f"documents {documents.meaning}"], request)
+    csr = _with_labels(path, lines, lines.gather(len(lines.queries)), documents)
+    return _held(path, csr, form, [_title(path, form), "rows are queries", f"documents {documents.meaning}"], request)
 
 
-def _compare_queries(lines: TrecLines, judgments: Judgments) -> Iterator[str]:
+def _compare_queries(path: Path | Records, lines: Lines, judgments: Judgments) -> Iterator[str]:
     """Report queries that only one of run and qrels has."""
     queries = set(lines.queries.tolist())
     unjudged, missing = queries - judgments.queries.keys(), judgments.queries.keys() - queries
     if unjudged:
         yield (
-            f"{lines.path}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, such as "
-            f"{quote(min(unjudged))} ({counted(lines.n_ignored, 'line')})"
+            f"{path}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, such as "
+            f"{quote(min(unjudged))} ({counted(lines.n_ignored, lines.noun)})"
         )
     if missing:
         it_counts = "it counts" if len(missing) == 1 else "they count"
         yield (
-            f"{lines.path}: has no line for {len(missing):,} of the {counted(len(judgments.queries), 'query')} of "
+            f"{path}: has no {lines.noun} for {len(missing):,} of the {counted(len(judgments.queries), 'query')} of "
             f"{judgments.name}, such as {quote(min(missing))}: {it_counts} as 0 (trec_eval leaves them out)"
         )
 
 
-def _held(path: Path, csr: Csr, form: Format, facts: Sequence[str], request: Request) -> Opened:
+def _read(path: Path | Records, columns: LineColumns, judged: Mapping[bytes, int] | None = None) -> Lines:
+    """Read the lines of a file, or records as lines."""
+    return RecordLines(path, judged) if isinstance(path, Records) else TrecLines(path, columns, judged)
+
+
+def _title(path: Path | Records, form: Format) -> str:
+    return f"{path.noun}s by query and document" if isinstance(path, Records) else form.title
+
+
+def _held(path: Path | Records, csr: Csr, form: Format, facts: Sequence[str], request: Request) -> Opened:
     """Return an opened file whose rows are in memory."""
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
     return Opened(source, form, tuple(facts), request.role, is_held=True)
 
 
-def _with_labels(lines: TrecLines, entries: Entries, documents: Documents) -> Csr:
+def _with_labels(path: Path | Records, lines: Lines, entries: Entries, documents: Documents) -> Csr:
     """Return rows with labels instead of the numbers of documents."""
     try:
         labels = documents.labels(lines.documents)
     except ValueError as error:
-        raise DataError(f"{lines.path}: {error}") from None
+        raise DataError(f"{path}: {error}") from None
     if labels.max(initial=0) < 2**31:
         labels = labels.astype(np.int32)
     return Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)

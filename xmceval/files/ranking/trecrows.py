@@ -37,13 +37,11 @@ class Entries(NamedTuple):
     values: Float64
 
 
-class TrecLines:
-    """The lines of a file.
+class Lines:
+    """Lines of queries, documents and values, from a file or from memory.
 
     Parameters
     ----------
-    path : Path
-    columns : LineColumns
     judged : mapping of bytes to int, or None
         The row of each query; lines of others are left out. Without it, queries are rows in the order in which they
         first appear.
@@ -54,29 +52,22 @@ class TrecLines:
         The queries, and the documents of the lines that are not left out.
     n_ignored : int
         The lines that are left out.
-
-    Raises
-    ------
-    DataError
-        A line of another form, with its place.
+    noun : str
+        What a line is called.
     """
 
-    def __init__(self, path: Path, columns: LineColumns, judged: Mapping[bytes, int] | None = None) -> None:
-        self.path, self.columns, self.judged = path, columns, judged
+    noun = "line"
+
+    def __init__(self, judged: Mapping[bytes, int] | None = None) -> None:
+        self.judged = judged
         self.queries, self.documents = Words(), Words()
         self.n_ignored = 0
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
         self._parts: list[SomeLines] = []
-        self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
-        scratch, line = Scratch(), 1
-        for chunk in LineChunks(path):
-            if line == 1:
-                line += self._skip_header(chunk)
-            line += self._read(chunk, line, scratch)
 
     def first_nan(self) -> int | None:
         """Return the number of the first line whose value is NaN, of those that are not left out."""
-        return next((line for query, line in self._nans if self._rows[query] >= 0), None)
+        return None
 
     def gather(self, n_rows: int) -> Entries:
         """Return the lines by row, with the numbers of documents instead of labels; they are not kept here."""
@@ -92,6 +83,55 @@ class TrecLines:
             place_entries(*self._parts[i], following, documents, values)
             self._parts[i] = _NO_LINES
         return Entries(indptr, documents, values)
+
+    def _rows_of(self, queries: Int32) -> Int32:
+        """Return the rows of some queries, -1 where they have none."""
+        first = self._rows.size
+        if self.judged is None:
+            new = list(range(first, len(self.queries)))
+        else:
+            new = [self.judged.get(query, -1) for query in self.queries.tolist(first)]
+        self._rows = np.append(self._rows, np.array(new, dtype=np.int32))
+        return self._rows[queries]
+
+    def _add(self, text: NDArray[np.uint8], rows: Int32, documents: Int64, values: Float64) -> None:
+        """Add lines, int64 [2, n] where their documents are in some text."""
+        is_kept = rows >= 0
+        if not is_kept.all():
+            self.n_ignored += int(np.count_nonzero(~is_kept))
+            rows, documents, values = rows[is_kept], documents[:, is_kept], values[is_kept]
+        self._parts.append(SomeLines(rows, self.documents.number(text, *documents), values.copy()))
+
+
+class TrecLines(Lines):
+    """The lines of a file.
+
+    Parameters
+    ----------
+    path : Path
+    columns : LineColumns
+    judged : mapping of bytes to int, or None
+        As in `Lines`.
+
+    Raises
+    ------
+    DataError
+        A line of another form, with its place.
+    """
+
+    def __init__(self, path: Path, columns: LineColumns, judged: Mapping[bytes, int] | None = None) -> None:
+        super().__init__(judged)
+        self.path, self.columns = path, columns
+        self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
+        scratch, line = Scratch(), 1
+        for chunk in LineChunks(path):
+            if line == 1:
+                line += self._skip_header(chunk)
+            line += self._read(chunk, line, scratch)
+
+    def first_nan(self) -> int | None:
+        """Return the number of the first line whose value is NaN, of those that are not left out."""
+        return next((line for query, line in self._nans if self._rows[query] >= 0), None)
 
     def _skip_header(self, chunk: Chunk) -> int:
         """Move the start of the first chunk behind what is no line, and return how many lines that are."""
@@ -129,26 +169,8 @@ class TrecLines:
             text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
             raise DataError(f"{self.path}:{line + n_lines}: {columns.explain(text)}")
         lengths = np.diff(runs[2, :n_runs], append=n_rows)
-        self._add(chunk, np.repeat(self._rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
+        self._add(chunk.text, np.repeat(self._rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
         return n_lines
-
-    def _rows_of(self, queries: Int32) -> Int32:
-        """Return the rows of some queries, -1 where they have none."""
-        first = self._rows.size
-        if self.judged is None:
-            new = list(range(first, len(self.queries)))
-        else:
-            new = [self.judged.get(query, -1) for query in self.queries.tolist(first)]
-        self._rows = np.append(self._rows, np.array(new, dtype=np.int32))
-        return self._rows[queries]
-
-    def _add(self, chunk: Chunk, rows: Int32, documents: Int64, values: Float64) -> None:
-        """Add lines of a chunk, int64 [2, n] where their documents are."""
-        is_kept = rows >= 0
-        if not is_kept.all():
-            self.n_ignored += int(np.count_nonzero(~is_kept))
-            rows, documents, values = rows[is_kept], documents[:, is_kept], values[is_kept]
-        self._parts.append(SomeLines(rows, self.documents.number(chunk.text, *documents), values.copy()))
 
 
 _NO_LINES = SomeLines(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

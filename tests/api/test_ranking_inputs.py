@@ -1,0 +1,223 @@
+"""Grades and scores by query and document, in dicts and data frames: the same bits as files of the same content."""
+
+import random
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+
+METRICS = "P,nDCG,AP,RR,Bpref,R,Judged"
+QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d1": 1}}
+RUN = {"q2": {"d1": 0.5, "d9": 0.25}, "q1": {"d2": 0.75, "d1": 0.5}}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+        yield
+
+
+def draw(seed):
+    """Return judgments and a run with ties, grades below 0, missing, extra and interleaved queries."""
+    rng = random.Random(seed)
+    names = [("{}", "d{}", "é{}", "x y{}")[seed % 4].format(i) for i in range(30)]
+    if seed % 4 == 3:
+        names = [name.replace(" ", "_") for name in names]
+    qrels = {f"q{i}": {d: rng.choice([-1, 0, 1, 2, 3]) for d in rng.sample(names, 9)} for i in range(8)}
+    run = {
+        f"q{i}": {d: rng.choice([0.25, 0.5, -1.5, 1 / 3]) for d in rng.sample([*names, "other"], 12)}
+        for i in rng.sample(range(11), 7)
+    }
+    return qrels, run
+
+
+def triples(table):
+    return [(query, document, value) for query, row in table.items() for document, value in row.items()]
+
+
+def write(qrels, run):
+    Path("q.txt").write_text("".join(f"{q} 0 {d} {v}\n" for q, d, v in triples(qrels)))
+    Path("r.txt").write_text("".join(f"{q} Q0 {d} 0 {v!r} t\n" for q, d, v in triples(run)))
+    return "q.txt", "r.txt"
+
+
+def facts(result):
+    """Return the values and intervals, and the number of warnings."""
+    return dict(result), [result.interval(name) for name in result], len(result.warnings)
+
+
+@pytest.mark.parametrize("ties", ["label", "expected", "worst"])
+@pytest.mark.parametrize("seed", range(8))
+def test_dicts_are_scored_as_files_are(seed, ties):
+    qrels, run = draw(seed)
+    options = {"metrics": METRICS if ties == "label" else "P,R", "k": [1, 5], "ties": ties}
+    truth, scores = write(qrels, run)
+    expected = facts(xmceval.score(truth, scores, **options))
+    for pair in ((qrels, run), (truth, run), (qrels, scores)):
+        assert facts(xmceval.score(*pair, **options)) == expected
+
+
+@pytest.mark.parametrize("columns", [("qid", "docno", "label"), ("query_id", "doc_id", "relevance")])
+@pytest.mark.parametrize("seed", range(4))
+def test_data_frames_are_scored_as_files_are(seed, columns):
+    pandas = pytest.importorskip("pandas")
+    qrels, run = draw(seed)
+    truth = pandas.DataFrame(triples(qrels), columns=columns)
+    scores = pandas.DataFrame(triples(run), columns=[*columns[:2], "score"]).sample(frac=1, random_state=seed)
+    if seed % 4 == 0:  # documents are numbers
+        scores = scores[scores[columns[1]] != "other"]
+        truth, scores = (each.astype({columns[1]: int}) for each in (truth, scores))
+        run = {query: {d: v for d, v in row.items() if d != "other"} for query, row in run.items()}
+    expected = xmceval.score(*write(qrels, run), metrics=METRICS)
+    assert facts(xmceval.score(truth, scores, metrics=METRICS)) == facts(expected)
+
+
+def test_objects_of_ranx_are_scored_as_dicts_are():
+    ranx = pytest.importorskip("ranx")
+    qrels, run = draw(1)
+    expected = dict(xmceval.score(qrels, run, metrics=METRICS))
+    assert dict(xmceval.score(ranx.Qrels(qrels), ranx.Run(run), metrics=METRICS)) == expected
+
+
+def test_objects_with_the_methods_of_ranx_are_scored_as_dicts_are():
+    class Run:
+        def __init__(self, table):
+            self.table = table
+
+        def to_dict(self):
+            return self.table
+
+        def get_doc_ids_and_scores(self):
+            raise AssertionError
+
+    expected = dict(xmceval.score(QRELS, RUN))
+    assert dict(xmceval.score(Run(QRELS), Run(RUN))) == expected
+
+
+def test_systems_may_be_runs_in_memory():
+    (qrels, run), (_, other) = draw(1), draw(5)
+    truth, scores = write(qrels, run)
+    Path("o.txt").write_text("".join(f"{q} Q0 {d} 0 {v!r} t\n" for q, d, v in triples(other)))
+    in_files, in_memory = {"a": scores, "b": "o.txt"}, {"a": run, "b": other}
+    options = {"metrics": "P,AP", "k": [1, 5]}
+    for pair in zip(
+        xmceval.score_all(truth, in_files, **options).values(),
+        xmceval.score_all(qrels, in_memory, **options).values(),
+        strict=True,
+    ):
+        assert dict(pair[0]) == dict(pair[1])
+    expected, found = xmceval.compare(truth, in_files, **options), xmceval.compare(qrels, in_memory, **options)
+    assert [each.p for each in expected.differences] == [each.p for each in found.differences]
+    assert dict(expected) == dict(found)
+
+
+def test_runs_of_one_system_may_be_dicts():
+    runs = [draw(seed)[1] for seed in range(1, 16, 4)]
+    comparison = xmceval.compare(draw(1)[0], {"a": runs[0], "b": runs[1:]}, metrics="P", k=1)
+    assert len(comparison.results) == 4
+
+
+def test_queries_are_the_ids_of_rows():
+    result = xmceval.score(QRELS, RUN, metrics="P", k=1, save_rows="rows.csv")
+    assert dict(result) == {"P@1": 0.5}
+    assert [line.split(",")[0] for line in Path("rows.csv").read_text().splitlines()][-2:] == ["q1", "q2"]
+
+
+def test_a_query_that_retrieves_nothing_counts_as_0():
+    assert xmceval.score(QRELS, {**RUN, "q2": {}}, metrics="P", k=2)["P@2"] == 0.25
+
+
+def test_messages_name_documents_and_not_lines():
+    result = xmceval.score(QRELS, {"q1": {"d1": 1.0}, "q7": {"d1": 1.0, "d2": 2.0}}, metrics="P", k=1)
+    assert "y_score: ignored 1 query not in y_true, such as 'q7' (2 documents)" in result.warnings
+    assert any(line.startswith("y_score: has no document for 1 of the 2 queries of y_true") for line in result.warnings)
+
+
+def test_values_of_ignored_queries_may_be_nan():
+    assert xmceval.score(QRELS, {**RUN, "q7": {"d1": float("nan")}}, metrics="P", k=1) is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"q1": {"d1": float("nan")}}, "query 'q1', document 'd1': the VALUE is NaN; expected a number"),
+        ({"q1": {"d1": "1"}}, "query 'q1', document 'd1': the VALUE is not a number but str"),
+        ({"q1": {"d1": None}}, "query 'q1', document 'd1': the VALUE is not a number but NoneType"),
+        ({"q1": {1: 1}}, r"query 'q1': the document 1 is not a str but int \(hint: use str\(document\)\)"),
+        ({1: {"d1": 1}}, r"the query 1 is not a str but int \(hint: use str\(query\)\)"),
+        ({"q1": {"": 1}}, "a document has an empty name"),
+        ({"q1": {"\ud800": 1}}, "a document has characters that cannot be written as UTF-8"),
+        ({"q1": {"d1": 10**400}}, "a VALUE is an integer too large for float64"),
+        ({"q2": 3}, "query 'q2': expected a dict of VALUEs by document, got int"),
+    ],
+)
+def test_a_wrong_dict_is_an_error_with_its_place(change, message):
+    for noun, name, pair in (
+        ("grade", "y_true", ({**QRELS, **change}, RUN)),
+        ("score", "y_score", (QRELS, {**RUN, **change})),
+    ):
+        with pytest.raises(DataError, match=f"^{name}: {message.replace('VALUE', noun)}"):
+            xmceval.score(*pair)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "message"),
+    [
+        (
+            ["qid", "docno", "label"],
+            [("q1", "d1", 1)],
+            "^y_score: a data frame without scores; expected a column score",
+        ),
+        (["qid", "docno", "score"], [(0.5, "d1", 1.0)], "'qid' of row 0 is 0.5; expected text or integers"),
+        (["qid", "docno", "score"], [("q1", "d1", "x")], "the column 'score' is not of numbers"),
+        (["qid", "docno", "score"], [("q1", "d1", np.nan)], "query 'q1', document 'd1': the score is NaN"),
+    ],
+)
+def test_a_wrong_data_frame_is_an_error(columns, rows, message):
+    frame = pytest.importorskip("pandas").DataFrame(rows, columns=columns)
+    with pytest.raises(DataError, match=message):
+        xmceval.score(QRELS, frame)
+
+
+def test_a_data_frame_of_a_matrix_is_still_one():
+    frame = pytest.importorskip("pandas").DataFrame(np.eye(3), columns=["query", "score", "z"])
+    assert xmceval.score(np.eye(3), frame, metrics="P", k=1)["P@1"] == 1.0
+
+
+def test_sparse_matrices_that_are_dicts_are_still_matrices():
+    eye = sp.dok_matrix(np.eye(3))
+    assert xmceval.score(eye, eye, metrics="P", k=1)["P@1"] == 1.0
+    assert len(xmceval.score_all(eye, {"a": eye, "b": eye}, metrics="P", k=1)) == 2
+
+
+def test_runs_need_judgments():
+    with pytest.raises(DataError, match="y_score: has scores by query and document, so the truth must have grades"):
+        xmceval.score(np.eye(2), RUN, k=1)
+
+
+@pytest.mark.parametrize("function", [xmceval.score_all, xmceval.compare])
+def test_a_run_alone_is_no_dict_of_systems(function):
+    with pytest.raises(UsageError, match=r"got a run .*hint: pass \{'a': run, 'b': ...\}"):
+        function(QRELS, RUN)
+
+
+def test_systems_are_no_run():
+    with pytest.raises(DataError, match=r"the score is not a number but dict .*score_all takes several systems"):
+        xmceval.score(QRELS, {"a": RUN})
+
+
+def test_an_evaluator_refuses_them():
+    with pytest.raises(UsageError, match="y_true has grades by query and document, which each batch would number anew"):
+        xmceval.Evaluator(metrics="P", k=1, n_labels=3).update(QRELS, RUN)
+
+
+def test_they_cannot_be_shards():
+    with pytest.raises(DataError, match="cannot be shards, as their rows are joined by query"):
+        xmceval.score(xmceval.Shards([QRELS, QRELS]), xmceval.Shards([RUN, RUN]))

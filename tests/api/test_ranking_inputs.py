@@ -173,7 +173,7 @@ def test_a_wrong_dict_is_an_error_with_its_place(change, message):
         (
             ["qid", "docno", "label"],
             [("q1", "d1", 1)],
-            "^y_score: a data frame without scores; expected a column score",
+            "^y_score: is a data frame without scores; expected a column score",
         ),
         (["qid", "docno", "score"], [(0.5, "d1", 1.0)], "'qid' of row 0 is 0.5; expected text or integers"),
         (["qid", "docno", "score"], [("q1", "d1", "x")], "the column 'score' is not of numbers"),
@@ -184,6 +184,14 @@ def test_a_wrong_data_frame_is_an_error(columns, rows, message):
     frame = pytest.importorskip("pandas").DataFrame(rows, columns=columns)
     with pytest.raises(DataError, match=message):
         xmceval.score(QRELS, frame)
+
+
+def test_grades_may_be_integers_in_a_column_of_scores_but_not_other_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(triples(QRELS), columns=["q_id", "doc_id", "score"])
+    assert dict(xmceval.score(frame, RUN)) == dict(xmceval.score(QRELS, RUN))
+    with pytest.raises(DataError, match="y_true: is a data frame without grades; expected a column relevance, rel"):
+        xmceval.score(frame.astype({"score": float}), RUN)
 
 
 def test_a_data_frame_of_a_matrix_is_still_one():

@@ -28,7 +28,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.tasks.heldcells import HoldCells
 from xmceval.statistics.curves import sort_by_score
-from xmceval.statistics.thresholds import Cells, Target, check_halves, choose, measure
+from xmceval.statistics.thresholds import StoredCells, Target, check_halves, choose, measure
 
 MOST_LABELS = 1 << 27  # that thresholds are held for, one each
 
@@ -256,7 +256,7 @@ class _Holding(Extra):
                 f"(hint: pass {argument('n_labels')})"
             )
         order = sort_by_score(scores)
-        self.cells = Cells(
+        self.cells = StoredCells(
             rows[order], labels[order], scores[order], is_true[order], true_rows, true_labels, n_rows, n_labels
         )
         return outcome

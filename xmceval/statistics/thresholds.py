@@ -56,7 +56,7 @@ class Target:
         return f"{self.kind}={self.level!r}" if self.level else self.kind
 
 
-class Cells(NamedTuple):
+class StoredCells(NamedTuple):
     """Stored scores by descending score, and the true cells, stored or not.
 
     Attributes
@@ -77,12 +77,12 @@ class Cells(NamedTuple):
     n_rows: int
     n_labels: int
 
-    def half(self, number: int) -> Cells:
+    def half(self, number: int) -> StoredCells:
         """Return the cells of the even rows (0) or of the odd ones (1)."""
         mine, true = self.rows % 2 == number, self.true_rows % 2 == number
         n_rows = (self.n_rows + 1 - number) // 2
         stored = self.rows[mine] // 2, self.labels[mine], self.scores[mine], self.is_true[mine]
-        return Cells(*stored, self.true_rows[true] // 2, self.true_labels[true], n_rows, self.n_labels)
+        return StoredCells(*stored, self.true_rows[true] // 2, self.true_labels[true], n_rows, self.n_labels)
 
 
 class Points(NamedTuple):
@@ -124,7 +124,7 @@ def find_points(scores: Float64, is_true: NDArray[np.bool_], starts: NDArray[np.
     return Points(own, values[0], values[1].astype(np.int64), values[2].astype(np.int64))
 
 
-def choose(target: Target, cells: Cells, *, per_label: bool) -> Float64:
+def choose(target: Target, cells: StoredCells, *, per_label: bool) -> Float64:
     """Choose thresholds, float64 [n_labels] or [1]; a label is predicted where its score is at least its threshold.
 
     Each is a stored score, or +inf for none; of equally good ones it is the highest.
@@ -142,14 +142,14 @@ def choose(target: Target, cells: Cells, *, per_label: bool) -> Float64:
     return points.scores[[place]]
 
 
-def _groups_of(target: Target, cells: Cells) -> tuple[NDArray[Any], NDArray[Any]]:
+def _groups_of(target: Target, cells: StoredCells) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the group of each cell, and the number of true cells of each group."""
     if target.kind == "macroF1":
         return cells.labels, np.bincount(cells.true_labels, minlength=cells.n_labels)
     return cells.rows, np.bincount(cells.true_rows, minlength=cells.n_rows)
 
 
-def _choose_per_label(target: Target, cells: Cells) -> Float64:
+def _choose_per_label(target: Target, cells: StoredCells) -> Float64:
     chosen = np.full(cells.n_labels, np.inf)
     if not cells.scores.size:
         return chosen
@@ -198,7 +198,7 @@ def _best_micro(points: Points, n_true: int) -> NDArray[np.int64]:
         above, below = 2 * hits // shared, (decided + n_true) // shared
 
 
-def _best_mean(points: Points, groups: NDArray[Any], n_true: NDArray[Any], cells: Cells) -> int:
+def _best_mean(points: Points, groups: NDArray[Any], n_true: NDArray[Any], cells: StoredCells) -> int:
     """Return the point with which the mean of F1 over groups of cells is best.
 
     The values of groups are rounded to units of a power of two and added as whole numbers, so that no sum depends on
@@ -220,7 +220,7 @@ def _best_mean(points: Points, groups: NDArray[Any], n_true: NDArray[Any], cells
     return int(np.argmax(sums >= sums.max() - 2 * min(n_groups, n)))
 
 
-def measure(target: Target, cells: Cells, thresholds: Float64) -> dict[str, float]:
+def measure(target: Target, cells: StoredCells, thresholds: Float64) -> dict[str, float]:
     """Return the metrics that a target is about, with 0 for 0/0: the one it names, or micro precision and recall."""
     limits = thresholds if thresholds.size == 1 else thresholds[cells.labels]
     is_decided = cells.scores >= limits
@@ -235,7 +235,7 @@ def measure(target: Target, cells: Cells, thresholds: Float64) -> dict[str, floa
     return {"microP": n_hits / max(n_decided, 1), "microR": n_hits / max(n_true, 1)}
 
 
-def check_halves(target: Target, cells: Cells, *, per_label: bool) -> dict[str, float] | None:
+def check_halves(target: Target, cells: StoredCells, *, per_label: bool) -> dict[str, float] | None:
     """Choose on even rows and measure on odd ones, and the reverse; return the means, or None for one row."""
     if cells.n_rows < 2:
         return None

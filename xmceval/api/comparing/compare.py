@@ -61,7 +61,7 @@ def compare(
         The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
         list of matrices or paths is one system that was trained several times: its values are means over its runs, and
         where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
-        row.
+        row. Runs of the ranking field are ``{"a": {query: {document: score}}, ...}``.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}

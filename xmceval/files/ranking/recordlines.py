@@ -143,8 +143,10 @@ def _of_frame(frame: Any, name: str, noun: str) -> Records | None:
     found = [next((each for each in names if each in columns), None) for names in (QUERIES, DOCUMENTS, VALUES[noun])]
     if found[0] is None or found[1] is None:
         return None
+    if found[2] is None and "score" in columns and frame["score"].to_numpy().dtype.kind in "iu":
+        found[2] = "score"  # as ranx calls grades; other numbers would be the scores of a run
     if found[2] is None:
-        raise DataError(f"{name}: a data frame without {noun}s; expected a column {listed(VALUES[noun], 'or')}")
+        raise DataError(f"{name}: is a data frame without {noun}s; expected a column {listed(VALUES[noun], 'or')}")
     queries, documents = (_column_of_text(frame, str(each), name) for each in found[:2])
     values = frame[found[2]].to_numpy()
     if values.ndim != 1 or _wrong_types(values.tolist(), Real):

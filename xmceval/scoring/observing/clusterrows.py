@@ -35,7 +35,7 @@ class ClusterValues(NamedTuple):
     n_rows: NDArray[np.int64]
 
 
-class _Rows(NamedTuple):
+class _WeightedRows(NamedTuple):
     """Some rows: their clusters [n_rows], and by system weighted values, shares and whether there is a value."""
 
     codes: Int64
@@ -61,7 +61,7 @@ class ClusterRows(Observer):
     def __init__(self, clusters: RowGroups, measures: Sequence[Measure], *, drop_empty: bool = False) -> None:
         self._clusters, self._measures, self._drop_empty = clusters, measures, drop_empty
         self._lock = threading.Lock()
-        self._waiting: dict[int, tuple[int, _Rows]] = {}
+        self._waiting: dict[int, tuple[int, _WeightedRows]] = {}
         self._next = 0
         self._values: list[Float64] = []
         self._shares: list[Float64] = []
@@ -79,13 +79,13 @@ class ClusterRows(Observer):
         shares = [each * weights if weights.size and each.size else each for each in block.shares]
         codes = self._clusters.codes_of(block.first_row, block.n_rows, block.kept)
         with self._lock:
-            self._waiting[block.first_row] = block.n_rows, _Rows(codes, values, shares, counted)
+            self._waiting[block.first_row] = block.n_rows, _WeightedRows(codes, values, shares, counted)
             while self._next in self._waiting:
                 n_rows, rows = self._waiting.pop(self._next)
                 self._put(rows)
                 self._next += n_rows
 
-    def _put(self, rows: _Rows) -> None:
+    def _put(self, rows: _WeightedRows) -> None:
         n = len(self._clusters.names)
         if not self._values:
             self._values = [np.zeros((n, *each.shape[1:])) for each in rows.values]

@@ -33,6 +33,7 @@ VALUES = {
     "labels": ("sub/labels.txt", "labels.txt"),
     "duplicates": ("max", "max"),
     "sample_weight": ("sub/weights.txt", "weights.txt"),
+    "missing": ("drop", "drop"),
     "filter": ("sub/filter.txt", "filter.txt"),
     "filter_truth": (True, True),
     "empty_rows": ("drop", "drop"),
@@ -129,7 +130,7 @@ def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
     json.dumps(options.changed(), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", [name for name in VALUES if name != "labels"])
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in {"labels", "missing"}])
 def test_json_and_footer_of_the_command_have_an_option(files, name):
     value, recorded = VALUES[name][0], IN_RESULTS.get(name, VALUES[name][1])
     flags = list(as_flags({name: value, **WITH.get(name, {})}))

@@ -26,6 +26,7 @@ from xmceval.scoring.spec import Spec
 
 Duplicates = Literal["error", "max"]
 EmptyRows = Literal["zero", "drop"]
+Missing = Literal["error", "zero", "drop"]
 Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
@@ -164,6 +165,12 @@ class Options:
         metavar="FILE",
         shown="nowhere",
     )
+    missing: Missing = option(
+        "zero",
+        "Input",
+        "Queries that a run lacks: fail (also where TRUTH lacks one), count them as 0, or leave them out everywhere.",
+        literal=Missing,
+    )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
     empty_rows: EmptyRows = option(
@@ -295,7 +302,7 @@ class Options:
         return self.threshold is not None or self.thresholds is not None
 
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
-        """Refuse groups and clusters of rows, and thresholds of labels, where they are not known.
+        """Refuse groups and clusters of rows, thresholds of labels and rules for missing queries where all are unknown.
 
         Raises
         ------
@@ -304,6 +311,8 @@ class Options:
         for name in ("by_group", "cluster_rows", "thresholds"):
             if getattr(self, name) is not None:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
+        if self.missing != "zero":
+            raise UsageError(f"{argument('missing', self.missing)} is not available for {what} (hint: {hint})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:

@@ -20,7 +20,7 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
-from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Ties, Unscored
+from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored
 
 
 def score(
@@ -51,6 +51,7 @@ def score(
     thresholds: ArrayLike | str | Path | None = None,
     sample_weight: ArrayLike | str | Path | None = None,
     row_ids: Iterable[object] | str | Path | None = None,
+    missing: Missing = "zero",
     filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
@@ -154,6 +155,11 @@ def score(
     row_ids : sequence of str or path, optional
         An id of each row, or a file with one per line, which `save_rows` and examples have instead of the number of the
         row; those of a truth in qrels or LETOR lines are its queries.
+    missing : {"error", "zero", "drop"}
+        Queries of the truth that a TREC run, or another one by query, lacks: an error, which queries that only the run
+        has are too; a value of 0; or left out for all systems, which are then scored on the queries that all of them
+        have. trec_eval leaves out, for each run, those that it lacks, unless ``-c`` is passed: that rewards a run that
+        has no answer to hard queries. Queries that the truth lacks are ignored.
     filter : array of int [n_pairs, 2] or path, optional
         Pairs of row and label that are removed from the predictions before they are ranked, such as the reciprocal
         pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score.

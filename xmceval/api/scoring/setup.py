@@ -11,6 +11,7 @@ from typing import Any
 from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
+from xmceval.api.scoring.missing import check_missing, keep_common
 from xmceval.api.scoring.openshards import Input, check_inputs, find_input
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
@@ -150,6 +151,12 @@ class Setup(Rules):
         program.check_ties(options.ties)
         opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
+        warnings: tuple[str, ...] = ()
+        check_missing(options, truth, [y_true, *(leaf for system in systems for leaf in system.leaves)])
+        if options.missing == "drop":
+            named = [(system.name, system.input) for system in systems]
+            opener, warnings = keep_common(opener, truth, named)
+            truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments,
             *(options.train, options.counts, options.inverse_propensities, options.filter, options.thresholds),
@@ -157,6 +164,7 @@ class Setup(Rules):
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
+        found["warnings"] = (*warnings, *rules.warnings)
         setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
         return (
             setup

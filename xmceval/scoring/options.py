@@ -172,6 +172,12 @@ class Options:
         literal=Missing,
     )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
+    unknown: Any = option(
+        None,
+        "Input",
+        "Pairs 'row label' whose truth is unknown: left out of rankings, and neither true nor false.",
+        metavar="FILE",
+    )
     filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
     empty_rows: EmptyRows = option(
         "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows
@@ -262,6 +268,8 @@ class Options:
         if self.threshold is not None and self.thresholds is not None:
             raise UsageError(f"pass one of {argument('threshold')} and {argument('thresholds')}")
         self._check_propensities()
+        if self.filter is not None and self.unknown is not None:
+            raise UsageError(f"pass one of {argument('filter')} and {argument('unknown')}")
         if self.filter is None and self.filter_truth:
             raise UsageError(
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
@@ -308,7 +316,7 @@ class Options:
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows", "thresholds"):
+        for name in ("by_group", "cluster_rows", "thresholds", "unknown"):
             if getattr(self, name) is not None:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
         if self.missing != "zero":

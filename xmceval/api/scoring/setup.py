@@ -14,6 +14,7 @@ from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow
 from xmceval.api.scoring.missing import check_missing, keep_common
 from xmceval.api.scoring.openshards import Input, check_inputs, find_input
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
+from xmceval.api.scoring.unknown import take_unknown
 from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
@@ -145,10 +146,13 @@ class Setup(Rules):
         """
         if engine is not evaluate:
             options.refuse_groups("Dask", "score files in one process")
-        name, y_true = input_name(y_true), find_shards(y_true)
+        name = input_name(y_true)
+        y_true, options = take_unknown(find_shards(y_true), options)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
+        if options.unknown is not None:
+            program.check_unknown()
         opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
         warnings: tuple[str, ...] = ()
@@ -159,7 +163,8 @@ class Setup(Rules):
             truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments,
-            *(options.train, options.counts, options.inverse_propensities, options.filter, options.thresholds),
+            *(options.train, options.counts, options.inverse_propensities, options.filter, options.unknown),
+            options.thresholds,
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
@@ -328,7 +333,7 @@ def find_rules(
         propensities=lookup.propensities or NO_PROPENSITIES,
         weights=weights,
         weight_unit=unit,
-        filter=find_filter(options.filter, truth, lookup.width),
+        filter=find_filter(options, truth, lookup.width),
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
     return Rules(program=program, terms=terms, frequencies=frequencies, notes=lookup.notes, warnings=warnings)

@@ -78,6 +78,12 @@ class LabelAreas(Task):
     rel: int
 
     counts_unscored = True
+
+    @property
+    def needing_cells(self) -> Sequence[Measure]:
+        """All measures."""
+        return self.measures
+
     has_bins = True
     has_remarks = True
 

@@ -104,6 +104,11 @@ class Task(ABC):
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
 
+    @property
+    def needing_cells(self) -> Sequence[Measure]:
+        """The measures that count the cells of a label as if the truth of each were known; none unless said."""
+        return ()
+
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""
         raise NotImplementedError

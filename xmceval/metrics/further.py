@@ -88,7 +88,8 @@ JUDGED_ENTRIES = (
         fold="judged",
         family="judged",
         note="judged labels are the true ones and those stored in the truth with value 0, such as documents of grade 0 "
-        "in TREC qrels; a truth without stored zeros makes it the precision of the predictions",
+        "in TREC qrels, but not of a grade below 0; a truth without stored zeros makes it the precision of the "
+        "predictions",
     ),
     Metric(
         "Bpref",
@@ -100,7 +101,8 @@ JUDGED_ENTRIES = (
         cutoff="none",
         note="of the r labels of an instance that are judged and not true, b are ranked above the hit; labels that are "
         "not judged do not matter; judged labels that are not true are those stored in the truth with value 0, such as "
-        f"documents of grade 0 in TREC qrels, or with a grade below rel; {TREC_NOTE}",
+        "documents of grade 0 in TREC qrels, or with a grade below rel; documents of a grade below 0 in qrels were in "
+        f"the pool but not judged, as in trec_eval; {TREC_NOTE}",
     ),
 )
 

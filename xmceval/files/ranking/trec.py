@@ -24,7 +24,9 @@ from xmceval.rows.matrices.storage import Csr
 
 
 def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QRELS) -> Opened:
-    """Read judgments; queries become rows in the order in which they first appear, grades below 0 become 0.
+    """Read judgments; queries become rows in the order in which they first appear.
+
+    A grade below 0 says that the document was in the pool but not judged, as in trec_eval: such lines are left out.
 
     Raises
     ------
@@ -37,18 +39,26 @@ def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QR
     lines = _read(path, columns, None if kept is None else kept.queries)
     documents = Documents.of(lines.documents, request.names)
     queries = {query: row for row, query in enumerate(lines.queries.tolist())} if kept is None else kept.queries
-    entries = lines.gather(len(queries))
-    is_negative = entries.values < 0
-    entries.values[is_negative] = 0
+    every_line = lines.gather(len(queries))
+    entries = _judged(every_line)
+    n_unjudged = every_line.values.size - entries.values.size
     csr = _with_labels(path, lines, entries, documents)
     form = FORMATS["beir" if columns is BEIR else "qrels"]
     opened = _held(path, csr, form, [_title(path, form), f"documents {documents.meaning}"], request)
-    if is_negative.any():
-        n = int(np.count_nonzero(is_negative))
-        treatment = "counts" if n == 1 else "count"
-        opened.source.warnings.append(f"{path}: {counted(n, 'grade')} below 0 {treatment} as not relevant")
+    if n_unjudged:
+        treatment = "counts" if n_unjudged == 1 else "count"
+        opened.source.warnings.append(f"{path}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
     return replace(opened, judgments=Judgments(str(path), queries, csr.indptr, documents, left_out))
+
+
+def _judged(entries: Entries) -> Entries:
+    """Return the lines whose grade is not below 0; NaN is left to later checks."""
+    is_judged = ~(entries.values < 0)
+    if is_judged.all():
+        return entries
+    ends = np.concatenate([[0], np.cumsum(is_judged)])[entries.indptr]
+    return Entries(ends.astype(np.int64), entries.documents[is_judged], entries.values[is_judged])
 
 
 def open_beir(path: Path, request: Request) -> Opened:

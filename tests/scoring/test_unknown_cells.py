@@ -126,7 +126,7 @@ def test_what_is_true_cannot_be_unknown(made):
         ({"unknown": [[0, 99]]}, DataError, r"unknown\[0\]: label 99 is outside 0..13"),
         ({"unknown": [[99, 0]]}, DataError, r"unknown\[0\]: row 99 is outside 0..39"),
         ({"unknown": [[0.5, 0]]}, DataError, r"unknown\[0\]: expected row and label, whole numbers"),
-        ({}, DataError, "negative.*those that are unknown are passed by unknown"),
+        ({}, DataError, "negative.*unknown cells are passed by unknown"),
     ],
 )
 def test_wrong_uses_are_refused(made, change, error, message):

@@ -1,56 +1,113 @@
 """Compare xmceval with other tools on random and real inputs: which metrics are equal, under which options, or why not.
 
-Each tool runs in processes of its own, in an environment that is made for them from PyPI, or in one that there is.
+Each tool runs in a process of its own, in an environment that is made for them from PyPI, or in one that there is.
+Real inputs are read from the folder XMCEVAL_REALDATA.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import venv
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 if not __package__:  # run as `python scripts/agreement`
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from agreement.checking import Ours, check
-from agreement.inputs import draw_cases, read_cases, save_cases
+from agreement.checking import Finding, Ours, Row, check, rows
+from agreement.inputs import Case, draw_cases, read_cases, save_cases
 from agreement.peertools import PEERS
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+RECORDED = SCRIPTS.parent / "datasets/agreement.tsv"
+START = """# Which metrics other tools have, and whether their values are ours: python scripts/agreement --record
+# inputs: kinds of input; option: measure and options of xmceval.score; values: how many were compared; largest_difference: of these.
+"""
+
+
+def make_environment(folder: Path, packages: Sequence[str]) -> str:
+    """Install the tools in an environment, each by itself so that one may fail, and return its interpreter."""
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+    for package in packages:
+        argv = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+        if subprocess.run(argv, check=False).returncode:
+            print(f"{package}: not installed", file=sys.stderr)
+    return str(python)
 
 
 def ask(peer: str, python: str, cases: Path) -> Any:
     """Return the version and the values of a peer, or None where it is not installed."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     argv = [python, "-m", "agreement.peertools", peer, str(cases)]
     ended = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    if ended.returncode:
-        print(f"{peer}: failed")
-        return None
-    return json.loads(ended.stdout.splitlines()[-1])
+    return json.loads(ended.stdout.splitlines()[-1]) if ended.returncode == 0 else None
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--python", help="an interpreter that has the tools")
-    parser.add_argument("--peer", action="append", choices=PEERS)
-    arguments = parser.parse_args()
-    cases = [*draw_cases(), *read_cases()]
+def compare(peers: Sequence[str], python: str, cases: list[Case]) -> Iterator[tuple[str, str, list[Finding]]]:
+    """Yield what is found of each cell of the peers that are installed, with their versions."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases.npz"
         save_cases(cases, path)
-        for peer in arguments.peer or PEERS:
-            found = ask(peer, arguments.python, path)
+        for peer in peers:
+            found = ask(peer, python, path)
+            if found is None:
+                print(f"{peer}: not installed", file=sys.stderr)
+                continue
             cells = list(PEERS[peer][1]())
             ours = Ours(cells)
-            for cell, values in zip(cells, found["values"], strict=True):
-                for finding in check(cell, cases, values, ours):
-                    print(peer, cell.function, cell.ours, "|", finding.kind, type(finding.expected).__name__, finding.values, finding.largest, len(finding.wrong))
-                    for line in finding.wrong[:3]:
-                        print("     ", line)
+            for cell, values, examples in zip(cells, found["values"], found["examples"], strict=True):
+                yield peer, found["version"], check(cell, cases, values, examples, ours)
+
+
+def first_of_cases(wrong: Sequence[str]) -> list[str]:
+    """Return the first line of each kind of case."""
+    return list({line.partition(",")[0]: line for line in reversed(wrong)}.values())
+
+
+def write(table: Sequence[Row]) -> None:
+    """Write the table."""
+    with RECORDED.open("w", encoding="utf-8", newline="") as f:
+        f.write(START)
+        writer = csv.DictWriter(f, list(table[0]), delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None)
+        writer.writeheader()
+        writer.writerows(table)
+
+
+def main() -> None:
+    """Compare, print what was not expected, and record the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--python", help="an interpreter that has the tools, in place of installing them")
+    parser.add_argument("--env", type=Path, metavar="DIR", help="where they are installed, to be kept (a temporary one)")
+    parser.add_argument("--peer", action="append", choices=PEERS, help="only this one; repeat it for several")
+    parser.add_argument("--record", action="store_true", help="write datasets/agreement.tsv, if all is as expected")
+    arguments = parser.parse_args()
+    if arguments.record and arguments.peer:
+        parser.error("--record is of all peers")
+    with tempfile.TemporaryDirectory() as folder:
+        packages = [package for package, _ in PEERS.values()]
+        python = arguments.python or make_environment(arguments.env or Path(folder), packages)
+        cases = [*draw_cases(), *read_cases()]
+        found = list(compare(arguments.peer or list(PEERS), python, cases))
+    table = [row for peer, version, findings in found for row in rows(peer, version, findings)]
+    for row in table:
+        print("  ".join(row[name] for name in ("peer", "function", "inputs", "verdict", "option", "largest_difference")))
+    wrong = [(peer, each) for peer, _, findings in found for each in findings if each.wrong]
+    for peer, finding in wrong:
+        print(f"{peer} {finding.cell.function}, {finding.kind}: {len(finding.wrong)} not as expected", file=sys.stderr)
+        print(*(f"    {line}" for line in first_of_cases(finding.wrong)), sep="\n", file=sys.stderr)
+    if wrong:
+        sys.exit(1)
+    if arguments.record:
+        write(table)
 
 
 if __name__ == "__main__":

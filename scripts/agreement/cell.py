@@ -8,6 +8,8 @@ from typing import Any
 
 from agreement.inputs import Case
 
+OTHERS = "all others"  # inputs of none of the kinds of which something is said
+
 
 @dataclass(frozen=True)
 class Example:
@@ -43,7 +45,14 @@ class Bounds:
     reason: str
 
 
-Expectation = Differs | Under | Bounds
+@dataclass(frozen=True)
+class NotCompared:
+    """Values depend on an order of tied scores that is not defined, and of which no bounds are known."""
+
+    reason: str
+
+
+Expectation = Differs | Under | Bounds | NotCompared
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agreement.cell import Bounds, Cell, Differs, Example, Expectation, Under
+from agreement.cell import Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
 from agreement.inputs import Case
 
 THRESHOLD = {"threshold": 0.5}
@@ -51,11 +51,18 @@ def sklearn() -> Iterator[Cell]:
         call = _at_cutoffs(ranking(name, is_binary=False, ignore_ties=True))
         unstable = Bounds("equal scores in the order of an unstable sort")
         yield Cell(f"{name}(ignore_ties=True)", ours, call, but={"ties": unstable, "labels without a score": ranked})
+    once = Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1")
+    undefined = {
+        "AUC": {"labels never true": Differs("nan if a label is never true, which we leave out", once)},
+        "AP": {"labels never true": Differs("0 for a label that is never true, which we leave out", once)},
+    }
     for name, ours in {"roc_auc_score": "AUC", "average_precision_score": "AP"}.items():
         for average in ("macro", "micro"):
             if ours == "AUC" or average == "macro":
-                yield Cell(f"{name}(average='{average}')", f"{average}{ours}", ranking(name, average=average), but={"labels without a score": ZERO})
-    yield Cell("roc_auc_score(average='samples')", "AUC", ranking("roc_auc_score", average="samples"), but={"labels without a score": ZERO})
+                but = {"labels without a score": ZERO} | (undefined[ours] if average == "macro" else {})
+                yield Cell(f"{name}(average='{average}')", f"{average}{ours}", ranking(name, average=average), but=but)
+    one_class = Differs("nan if all labels of an instance are true, or none", Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1"))
+    yield Cell("roc_auc_score(average='samples')", "AUC", ranking("roc_auc_score", average="samples"), but={"labels without a score": ZERO, "no true label": one_class, "all labels true": one_class})
     for name, ours in {"precision_score": "precision_score", "recall_score": "recall_score", "f1_score": "f1_score", "jaccard_score": "Jaccard"}.items():
         for average in AVERAGES:
             for zero in (0, 1):
@@ -100,15 +107,47 @@ def torchmetrics() -> Iterator[Cell]:
 
     for name, ours in {"multilabel_ranking_average_precision": "LRAP", "multilabel_coverage_error": "coverage_error", "multilabel_ranking_loss": "ranking_loss"}.items():
         yield Cell(name, ours, labels(name), but={"labels without a score": ZERO}, tolerance=1e-6, why=FLOAT)
+    never = Differs("0 for a label that is never true, which we leave out", Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1"))
     for name, ours in {"multilabel_auroc": "AUC", "multilabel_average_precision": "AP"}.items():
         for average in ("macro", "micro"):
             if ours == "AUC" or average == "macro":
-                yield Cell(f"{name}(average='{average}')", f"{average}{ours}", labels(name, average=average), but={"labels without a score": ZERO}, tolerance=1e-6, why=FLOAT)
+                but = {"labels without a score": ZERO} | ({"labels never true": never} if average == "macro" else {})
+                yield Cell(f"{name}(average='{average}')", f"{average}{ours}", labels(name, average=average), but=but, tolerance=1e-6, why=FLOAT)
     for name, ours in {"multilabel_precision": "precision_score", "multilabel_recall": "recall_score", "multilabel_f1_score": "f1_score", "multilabel_jaccard_index": "Jaccard", "multilabel_specificity": "specificity"}.items():
         for average in ("micro", "macro"):
-            yield Cell(f"{name}(average='{average}')", f"{ours}(average={average})", labels(name, average=average), THRESHOLD, tolerance=1e-6, why=FLOAT)
+            but = _decided(name, average)
+            yield Cell(f"{name}(average='{average}')", f"{ours}(average={average})", labels(name, average=average), THRESHOLD, but, tolerance=1e-6, why=FLOAT)
     for name, ours in {"multilabel_hamming_distance": "hamming_loss", "multilabel_exact_match": "subset_accuracy", "multilabel_matthews_corrcoef": "MCC"}.items():
-        yield Cell(name, ours, labels(name), THRESHOLD, tolerance=1e-6, why=FLOAT)
-    for name, ours in {"RetrievalPrecision": "P@{k}", "RetrievalRecall": "R@{k}", "RetrievalHitRate": "Hit@{k}", "RetrievalMAP": "AP(norm=hits)@{k}", "RetrievalMRR": "RR@{k}", "RetrievalNormalizedDCG": "nDCG@{k}"}.items():
-        yield Cell(name, ours, _at_cutoffs(queries(name)), tolerance=1e-6, why=FLOAT)
-    yield Cell("RetrievalRPrecision", "R@n", queries("RetrievalRPrecision"), tolerance=1e-6, why=FLOAT)
+        but = {} if ours == "subset_accuracy" else _decided(name, "micro")
+        yield Cell(name, ours, labels(name), THRESHOLD, but, tolerance=1e-6, why=FLOAT)
+    absent = Differs("leaves out instances without a prediction", Example([[1], [1]], [[0.9], [None]], "1 / 2"))
+    unknown = "knows only the labels with a score"
+    for name, ours, by_hand in (
+        ("RetrievalPrecision", "P@{k}", ""),
+        ("RetrievalRecall", "R@{k}", "1 / 2"),
+        ("RetrievalHitRate", "Hit@{k}", ""),
+        ("RetrievalMAP", "AP(norm=hits)@{k}", ""),
+        ("RetrievalMRR", "RR@{k}", ""),
+        ("RetrievalNormalizedDCG", "nDCG@{k}", "1 / (1 + 1 / log2(3))"),
+        ("RetrievalRPrecision", "R@n", "1 / 2"),
+    ):
+        unscored = Differs(unknown, Example([[1, 1]], [[0.9, None]], by_hand, k=2))
+        ties = NotCompared("by position") if "hits" in ours or "n" in ours.partition("@")[2] else Bounds("by position")
+        but = {"ties": ties} | ({"labels without a score": unscored} if by_hand else {"no prediction": absent})
+        call = _at_cutoffs(queries(name)) if "{k}" in ours else queries(name)
+        yield Cell(name, ours, call, but=but, tolerance=1e-6, why=FLOAT)
+
+
+def _decided(name: str, average: str) -> dict[str, Expectation]:
+    """Return where decisions of torchmetrics differ: the label at 0.4 or 0.5 is true, of specificity false."""
+    label = 0 if name.endswith("specificity") else 1
+    low = {"specificity": "1" if average == "micro" else "(1 + 0) / 2", "distance": "1 / 2"}
+    high = {"specificity": "0", "distance": "0", "corrcoef": "1"}
+    kind = name.rpartition("_")[2]
+    reached = "1" if average == "micro" else "(1 + 0) / 2"
+    sigmoid = Example([[label, 1 - label]], [[0.4, -0.5]], low.get(kind, "0"))
+    at = Example([[label, 1 - label]], [[0.5, 0.1]], high.get(kind, reached))
+    return {
+        "negative scores": Differs("applies a sigmoid where a score is outside of 0..1", sigmoid),
+        "scores at the threshold": Differs("decides by score > threshold, we by >=", at),
+    }

@@ -7,16 +7,22 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, load_npz
 
-SEED, DRAWS = 25, 4
+SEED, DRAWS = 25, 3
+ANY = "all"  # the kind that every case is
+THRESHOLD = 0.5  # of decisions
+CLOSE = "scores equal in 32 bits"
+FULL = "a score for every label"
 N_ROWS, N_LABELS, MOST = 25, 14, 10  # MOST is the largest cutoff
+MOST_LABELS = 1_000  # of real data, so that all labels can be held
 REAL = {  # folder: rows that are read, truth, predictions
-    "bibtex": (500, "tst_X_Y.txt.gz", ("napkinxc_plt.txt.gz", "pecos_xrlinear.npz", "sklearn_ovr.dense.npy")),
+    "bibtex": (300, "tst_X_Y.txt.gz", ("napkinxc_plt.txt.gz", "pecos_xrlinear.npz", "sklearn_ovr.dense.npy")),
     "cs771_bonsai": (100, "tst_X_Y.txt.gz", ("score_mat.txt.gz",)),
     "eurlex_attentionxml": (100, "tst_X_Y.txt.gz", ("attentionxml_tree0.txt.gz",)),
     "wiki10_haxmlnet": (50, "tst_X_Y.txt.gz", ("haxmlnet1024.txt.gz",)),
@@ -37,7 +43,7 @@ class Case:
         """The largest cutoff."""
         return min(MOST, self.truth.shape[1])
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of input that it is."""
         return frozenset(kind for kind, is_kind in _kinds(self.truth, self.scores, self.most) if is_kind)
@@ -45,20 +51,29 @@ class Case:
 
 def _kinds(truth: csr_matrix, scores: csr_matrix, most: int) -> Iterator[tuple[str, Any]]:
     true, predicted = np.diff((truth > 0).tocsr().indptr), np.diff(scores.indptr)
+    counts = np.asarray((truth > 0).sum(axis=0)).ravel()
+    nonzero = np.asarray((truth != 0).sum(axis=1)).ravel()
+    yield ANY, True
     yield "ties", _has_ties(scores, np.float64)
-    yield "scores equal in 32 bits", _has_ties(scores, np.float32) and not _has_ties(scores, np.float64)
+    yield CLOSE, _has_ties(scores, np.float32) and not _has_ties(scores, np.float64)
     yield "scores in 32 bits", scores.dtype == np.float32
     yield "negative scores", (scores.data < 0).any()
     yield "stored zero scores", (scores.data == 0).any()
+    yield "scores at the threshold", (scores.data == THRESHOLD).any()
     yield "scores above 1", (scores.data > 1).any()
     yield "no true label", (true == 0).any()
     yield "all labels true", (true == truth.shape[1]).any()
     yield "stored zeros in the truth", (truth.data == 0).any()
+    yield "nothing judged", (np.diff(truth.indptr) == 0).any()
+    yield "all judged false", ((np.diff(truth.indptr) > 0) & (nonzero == 0)).any()
+    yield "nothing judged false", (np.diff(truth.indptr) == nonzero).any()
     yield "grades", (truth.data > 1).any()
     yield "no prediction", (predicted == 0).any()
     yield "fewer than k predictions", (predicted < most).any()
+    yield FULL, (predicted == scores.shape[1]).all()
     yield "labels without a score", (predicted < scores.shape[1]).any()
-    yield "labels never true", (np.asarray((truth > 0).sum(axis=0)).ravel() == 0).any()
+    yield "labels never true", (counts == 0).any()
+    yield "labels always true", (counts == truth.shape[0]).any()
 
 
 def _has_ties(scores: csr_matrix, dtype: type) -> bool:
@@ -68,7 +83,7 @@ def _has_ties(scores: csr_matrix, dtype: type) -> bool:
 
 # Kind: what is done to scores, to truth, and to the number of predictions
 ALTERED = (
-    "plain", "ties", "close", "float32", "negative", "zero scores", "no truth", "all true", "zeros", "grades",
+    "plain", "good", "ties", "close", "float32", "negative", "zero scores", "no truth", "all true", "zeros", "grades",
     "unseen", "short", "none", "short, none", "all",
 )  # fmt: skip
 
@@ -97,7 +112,9 @@ def _draw(name: str, altered: str, is_full: bool, rng: np.random.Generator) -> C
         if row % 5 == 0 and ("none" in altered or is_all):
             n = 0
         truth.append(_truth_row(altered, is_all, n_true, rng))
-        scores.append(_score_row(altered, is_all, n, rng))
+        own = _score_row(altered, is_all, n, rng)
+        is_good = altered == "good" and row % 2
+        scores.append({i: value / 2 + 0.49 * (i in truth[-1]) for i, value in own.items()} if is_good else own)
     dtype = np.float32 if altered == "float32" else np.float64
     train = rng.random((200, N_LABELS)) < np.linspace(0.5, 0.01, N_LABELS)
     return Case(name, stack(truth, N_LABELS, np.int64), stack(scores, N_LABELS, dtype), csr_matrix(train.astype(int)))
@@ -142,10 +159,16 @@ def read_cases() -> Iterator[Case]:
     for folder, (rows, truth, systems) in REAL.items():
         found = [home / folder / name for name in systems]
         for path in filter(Path.exists, found):
-            y, scores = _read(home / folder / truth, np.int64)[:rows], _read(path, np.float64)[:rows]
             train = home / folder / "trn_X_Y.txt.gz"
-            labels = _read(train, np.int64) if train.exists() else y
-            yield Case(f"{folder}, {path.name}", y, scores, labels)
+            y, scores, labels = (
+                _read(each, dtype)[:, :MOST_LABELS]
+                for each, dtype in (
+                    (home / folder / truth, np.int64),
+                    (path, np.float64),
+                    (train if train.exists() else home / folder / truth, np.int64),
+                )
+            )
+            yield Case(f"{folder}, {path.name}", y[:rows], scores[:rows], labels)
 
 
 def _read(path: Path, dtype: Any) -> csr_matrix:

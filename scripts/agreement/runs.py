@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agreement.cell import Bounds, Cell, Differs, Example, Expectation, Under
-from agreement.inputs import Case, by_query
+from agreement.cell import Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
+from agreement.inputs import CLOSE, Case, by_query
+
+
+DROPPED = Under({"empty_rows": "drop"}, "leaves out queries without a judged document")
+FLOATS = Differs("holds scores in 32 bits", Example([[1, 0]], [[0.5 + 1e-12, 0.5]], "1"))
+UNSTABLE = Bounds("equal scores in the order of an unstable sort")
+NAN = Differs("nan for a query without a relevant document", Example([[0]], [[0.5]], "0", stores_zeros=True))
+UNDEFINED: dict[str, Expectation] = {CLOSE: FLOATS, "all judged false": NAN}
+GRADES = Differs("weights hits by grade", Example([[2]], [[0.5]], "1 - 0.8"))
+TREC: dict[str, Expectation] = {"nothing judged": DROPPED}
+OWN_ORDER = "equal scores in another order than trec_eval's"
 
 
 def pytrec_eval() -> Iterator[Cell]:
@@ -24,9 +34,10 @@ def pytrec_eval() -> Iterator[Cell]:
 
         return call
 
+    but = TREC | {CLOSE: FLOATS}
     cutoffs = ",".join(str(k) for k in range(1, 11))
     for word, ours in {"P": "P", "recall": "R", "ndcg_cut": "nDCG", "map_cut": "AP", "success": "Hit"}.items():
-        yield Cell(word, f"{ours}@{{k}}", of(f"{word}.{cutoffs}", f"{word}_{{k}}"), is_of_dicts=True)
+        yield Cell(word, f"{ours}@{{k}}", of(f"{word}.{cutoffs}", f"{word}_{{k}}"), but=but, is_of_dicts=True)
     for word, ours in {
         "map": "AP@all",
         "recip_rank": "RR@all",
@@ -36,8 +47,10 @@ def pytrec_eval() -> Iterator[Cell]:
         "set_F": "F1@all",
         "bpref": "Bpref",
     }.items():
-        yield Cell(word, ours, of(word, word), is_of_dicts=True)
-    yield Cell("iprec_at_recall_0.30", "IPrec@0.3", of("iprec_at_recall.0.3", "iprec_at_recall_0.30"), is_of_dicts=True)
+        unordered = word.startswith("set") or word == "bpref"
+        but = TREC if unordered else TREC | {CLOSE: FLOATS}
+        yield Cell(word, ours, of(word, word), but=but, is_of_dicts=True)
+    yield Cell("iprec_at_recall_0.30", "IPrec@0.3", of("iprec_at_recall.0.3", "iprec_at_recall_0.30"), but=TREC | UNDEFINED, is_of_dicts=True)
 
 
 def ranx() -> Iterator[Cell]:
@@ -66,9 +79,13 @@ def ranx() -> Iterator[Cell]:
         "ndcg": "nDCG",
         "ndcg_burges": "nDCG(gain=exp)",
     }.items():
-        yield Cell(f"{word}@k", f"{ours}@{{k}}", of(f"{word}@{{k}}"), is_of_dicts=True)
-    for word, ours in {"r-precision": "R@n", "rbp.80": "RBP@all", "bpref": "Bpref"}.items():
-        yield Cell(word, ours, of(word), is_of_dicts=True)
+        yield Cell(f"{word}@k", f"{ours}@{{k}}", of(f"{word}@{{k}}"), but={"ties": UNSTABLE})
+    for word, ours in {"r-precision": "R@n", "rbp.80": "RBP@all"}.items():
+        yield Cell(word, ours, of(word), but={"ties": UNSTABLE} | ({"grades": GRADES} if ours == "RBP@all" else {}))
+
+
+    undefined = Differs("nan without a document that is judged false", Example([[1, 1]], [[0.9, 0.1]], "1"))
+    yield Cell("bpref", "Bpref", of("bpref"), but={"nothing judged false": undefined}, is_of_dicts=True)
 
 
 def ir_measures() -> Iterator[Cell]:
@@ -92,8 +109,6 @@ def ir_measures() -> Iterator[Cell]:
         "nDCG@k": "nDCG@{k}",
         "AP@k": "AP@{k}",
         "Success@k": "Hit@{k}",
-        "RR@k": "RR@{k}",
-        "Judged@k": "Judged@{k}",
         "P(rel=2)@k": "P(rel=2)@{k}",
         "AP": "AP@all",
         "RR": "RR@all",
@@ -105,4 +120,10 @@ def ir_measures() -> Iterator[Cell]:
         "IPrec@0.3": "IPrec@0.3",
         "Bpref": "Bpref",
     }.items():
-        yield Cell(name, ours, of(name.replace("@k", "@{k}")), is_of_dicts=True)
+        call, unordered = of(name.replace("@k", "@{k}")), name.startswith("Set") or name == "Bpref" or "rel" in name
+        but = UNDEFINED if name.startswith("IPrec") else {CLOSE: FLOATS}
+        yield Cell(name, ours, call, but={} if unordered else but, is_of_dicts=True)
+    yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but={"nothing judged": DROPPED, "ties": Bounds(OWN_ORDER)})
+    empty = Differs("raises an error where a query has no document", Example([[1], [1]], [[0.5], [None]], "1 / 2"))
+    but = {"no prediction": empty, "ties": NotCompared(OWN_ORDER)}
+    yield Cell("Judged@k", "Judged@{k}", of("Judged@{k}"), but=but)

@@ -28,7 +28,7 @@ from agreement.peertools import PEERS
 SCRIPTS = Path(__file__).resolve().parents[1]
 RECORDED = SCRIPTS.parent / "datasets/agreement.tsv"
 START = """# Which metrics other tools have, and whether their values are ours: python scripts/agreement --record
-# inputs: kinds of input; option: measure and options of xmceval.score; values: how many were compared; largest_difference: of these.
+# inputs: kinds of input; option: of the measure and of xmceval.score; values: how many were compared.
 """
 
 
@@ -77,7 +77,9 @@ def write(table: Sequence[Row]) -> None:
     """Write the table."""
     with RECORDED.open("w", encoding="utf-8", newline="") as f:
         f.write(START)
-        writer = csv.DictWriter(f, list(table[0]), delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None)
+        writer = csv.DictWriter(
+            f, list(table[0]), delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None
+        )
         writer.writeheader()
         writer.writerows(table)
 
@@ -86,7 +88,9 @@ def main() -> None:
     """Compare, print what was not expected, and record the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--python", help="an interpreter that has the tools, in place of installing them")
-    parser.add_argument("--env", type=Path, metavar="DIR", help="where they are installed, to be kept (a temporary one)")
+    parser.add_argument(
+        "--env", type=Path, metavar="DIR", help="where they are installed, to be kept (a temporary one)"
+    )
     parser.add_argument("--peer", action="append", choices=PEERS, help="only this one; repeat it for several")
     parser.add_argument("--record", action="store_true", help="write datasets/agreement.tsv, if all is as expected")
     arguments = parser.parse_args()
@@ -99,7 +103,9 @@ def main() -> None:
         found = list(compare(arguments.peer or list(PEERS), python, cases))
     table = [row for peer, version, findings in found for row in rows(peer, version, findings)]
     for row in table:
-        print("  ".join(row[name] for name in ("peer", "function", "inputs", "verdict", "option", "largest_difference")))
+        print(
+            "  ".join(row[name] for name in ("peer", "function", "inputs", "verdict", "option", "largest_difference"))
+        )
     wrong = [(peer, each) for peer, _, findings in found for each in findings if each.wrong]
     for peer, finding in wrong:
         print(f"{peer} {finding.cell.function}, {finding.kind}: {len(finding.wrong)} not as expected", file=sys.stderr)

@@ -130,6 +130,7 @@ def _check_example(finding: Finding, example: Example, theirs: Values) -> None:
         finding.wrong.append(f"example: ours {value}, by hand {example.by_hand} = {by_hand}")
     if _difference(other, value) <= cell.tolerance:
         finding.wrong.append(f"example: theirs {other} is ours")
+    finding.largest = max(finding.largest, _difference(other, value))
     shown = f"{other:.6g}" if isinstance(other, float) else other
     cutoff = f", k={example.k}" if "{k}" in cell.ours else ""
     zeros = ", zeros are stored" if example.stores_zeros else ""

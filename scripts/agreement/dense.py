@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agreement.cell import Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
-from agreement.inputs import Case
+from agreement.inputs import CLOSE, Case
 
 THRESHOLD = {"threshold": 0.5}
 ZERO = Under({"unscored": "zero"}, "dense scores have 0 there")
@@ -61,19 +61,41 @@ def sklearn() -> Iterator[Cell]:
             if ours == "AUC" or average == "macro":
                 but = {"labels without a score": ZERO} | (undefined[ours] if average == "macro" else {})
                 yield Cell(f"{name}(average='{average}')", f"{average}{ours}", ranking(name, average=average), but=but)
-    one_class = Differs("nan if all labels of an instance are true, or none", Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1"))
-    yield Cell("roc_auc_score(average='samples')", "AUC", ranking("roc_auc_score", average="samples"), but={"labels without a score": ZERO, "no true label": one_class, "all labels true": one_class})
-    for name, ours in {"precision_score": "precision_score", "recall_score": "recall_score", "f1_score": "f1_score", "jaccard_score": "Jaccard"}.items():
+    one_class = Differs(
+        "nan if all labels of an instance are true, or none", Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1")
+    )
+    yield Cell(
+        "roc_auc_score(average='samples')",
+        "AUC",
+        ranking("roc_auc_score", average="samples"),
+        but={"labels without a score": ZERO, "no true label": one_class, "all labels true": one_class},
+    )
+    for name, ours in {
+        "precision_score": "precision_score",
+        "recall_score": "recall_score",
+        "f1_score": "f1_score",
+        "jaccard_score": "Jaccard",
+    }.items():
         for average in AVERAGES:
             for zero in (0, 1):
                 option = f"average={average}" + (",zero=1" if zero else "")
                 call = decided(name, average=average, zero_division=zero)
                 yield Cell(f"{name}(average='{average}', zero_division={zero})", f"{ours}({option})", call, THRESHOLD)
-    for name, ours in {"hamming_loss": "hamming_loss", "zero_one_loss": "zero_one_loss", "accuracy_score": "subset_accuracy"}.items():
+    for name, ours in {
+        "hamming_loss": "hamming_loss",
+        "zero_one_loss": "zero_one_loss",
+        "accuracy_score": "subset_accuracy",
+    }.items():
         yield Cell(name, ours, decided(name), THRESHOLD)
-    yield Cell("fbeta_score(beta=2, average='macro')", "f1_score(average=macro,beta=2)", decided("fbeta_score", beta=2, average="macro", zero_division=0), THRESHOLD)
+    yield Cell(
+        "fbeta_score(beta=2, average='macro')",
+        "f1_score(average=macro,beta=2)",
+        decided("fbeta_score", beta=2, average="macro", zero_division=0),
+        THRESHOLD,
+    )
 
 
+HITS_ABOVE_0 = ("RetrievalPrecision", "RetrievalRecall", "RetrievalMAP", "RetrievalMRR")
 FLOAT = "computes in 32-bit floats"
 
 
@@ -105,22 +127,65 @@ def torchmetrics() -> Iterator[Cell]:
 
         return call
 
-    for name, ours in {"multilabel_ranking_average_precision": "LRAP", "multilabel_coverage_error": "coverage_error", "multilabel_ranking_loss": "ranking_loss"}.items():
-        yield Cell(name, ours, labels(name), but={"labels without a score": ZERO}, tolerance=1e-6, why=FLOAT)
-    never = Differs("0 for a label that is never true, which we leave out", Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1"))
+    lost = "orders equal scores by position, the later label first; a tie is an error in the definition"
+    by_position = {
+        "ties": Differs(lost, Example([[0, 1]], [[0.5, 0.5]], "1")),
+        "labels without a score": Differs(lost, Example([[0, 0, 1]], [[0.5, None, None]], "1")),
+    }
+    for name, ours in {
+        "multilabel_ranking_average_precision": "LRAP",
+        "multilabel_coverage_error": "coverage_error",
+        "multilabel_ranking_loss": "ranking_loss",
+    }.items():
+        but = by_position if ours == "ranking_loss" else {"labels without a score": ZERO}
+        yield Cell(name, ours, labels(name), but=but, tolerance=1e-6, why=FLOAT)
+    never = Differs(
+        "0 for a label that is never true, which we leave out", Example([[1, 0], [0, 0]], [[0.9, 0.1], [0.5, 0.2]], "1")
+    )
     for name, ours in {"multilabel_auroc": "AUC", "multilabel_average_precision": "AP"}.items():
         for average in ("macro", "micro"):
             if ours == "AUC" or average == "macro":
                 but = {"labels without a score": ZERO} | ({"labels never true": never} if average == "macro" else {})
-                yield Cell(f"{name}(average='{average}')", f"{average}{ours}", labels(name, average=average), but=but, tolerance=1e-6, why=FLOAT)
-    for name, ours in {"multilabel_precision": "precision_score", "multilabel_recall": "recall_score", "multilabel_f1_score": "f1_score", "multilabel_jaccard_index": "Jaccard", "multilabel_specificity": "specificity"}.items():
+                yield Cell(
+                    f"{name}(average='{average}')",
+                    f"{average}{ours}",
+                    labels(name, average=average),
+                    but=but,
+                    tolerance=1e-6,
+                    why=FLOAT,
+                )
+    for name, ours in {
+        "multilabel_precision": "precision_score",
+        "multilabel_recall": "recall_score",
+        "multilabel_f1_score": "f1_score",
+        "multilabel_jaccard_index": "Jaccard",
+        "multilabel_specificity": "specificity",
+    }.items():
         for average in ("micro", "macro"):
             but = _decided(name, average)
-            yield Cell(f"{name}(average='{average}')", f"{ours}(average={average})", labels(name, average=average), THRESHOLD, but, tolerance=1e-6, why=FLOAT)
-    for name, ours in {"multilabel_hamming_distance": "hamming_loss", "multilabel_exact_match": "subset_accuracy", "multilabel_matthews_corrcoef": "MCC"}.items():
-        but = {} if ours == "subset_accuracy" else _decided(name, "micro")
+            yield Cell(
+                f"{name}(average='{average}')",
+                f"{ours}(average={average})",
+                labels(name, average=average),
+                THRESHOLD,
+                but,
+                tolerance=1e-6,
+                why=FLOAT,
+            )
+    for name, ours in {
+        "multilabel_hamming_distance": "hamming_loss",
+        "multilabel_exact_match": "subset_accuracy",
+        "multilabel_matthews_corrcoef": "MCC",
+    }.items():
+        but = _decided(name, "micro")
+        if ours == "subset_accuracy":
+            del but["scores at the threshold"]  # where no instance is exact either way
         yield Cell(name, ours, labels(name), THRESHOLD, but, tolerance=1e-6, why=FLOAT)
     absent = Differs("leaves out instances without a prediction", Example([[1], [1]], [[0.9], [None]], "1 / 2"))
+    rounded = Differs("holds scores in 32 bits", Example([[0, 1]], [[0.5, 0.5 + 1e-12]], "1"))
+    below, at_0 = (
+        Differs("counts no hit with a score of 0 or below", Example([[1]], [[score]], "1")) for score in (-0.5, 0.0)
+    )
     unknown = "knows only the labels with a score"
     for name, ours, by_hand in (
         ("RetrievalPrecision", "P@{k}", ""),
@@ -133,7 +198,11 @@ def torchmetrics() -> Iterator[Cell]:
     ):
         unscored = Differs(unknown, Example([[1, 1]], [[0.9, None]], by_hand, k=2))
         ties = NotCompared("by position") if "hits" in ours or "n" in ours.partition("@")[2] else Bounds("by position")
-        but = {"ties": ties} | ({"labels without a score": unscored} if by_hand else {"no prediction": absent})
+        but = {"ties": ties, CLOSE: rounded} | (
+            {"labels without a score": unscored} if by_hand else {"no prediction": absent}
+        )
+        if name in HITS_ABOVE_0:
+            but |= {"negative scores": below, "stored zero scores": at_0}
         call = _at_cutoffs(queries(name)) if "{k}" in ours else queries(name)
         yield Cell(name, ours, call, but=but, tolerance=1e-6, why=FLOAT)
 

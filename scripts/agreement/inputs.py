@@ -18,6 +18,7 @@ SEED, DRAWS = 25, 3
 ANY = "all"  # the kind that every case is
 THRESHOLD = 0.5  # of decisions
 CLOSE = "scores equal in 32 bits"
+NEITHER = "all judged false and no prediction"
 FULL = "a score for every label"
 N_ROWS, N_LABELS, MOST = 25, 14, 10  # MOST is the largest cutoff
 MOST_LABELS = 1_000  # of real data, so that all labels can be held
@@ -65,7 +66,7 @@ def _kinds(truth: csr_matrix, scores: csr_matrix, most: int) -> Iterator[tuple[s
     yield "all labels true", (true == truth.shape[1]).any()
     yield "stored zeros in the truth", (truth.data == 0).any()
     yield "nothing judged", (np.diff(truth.indptr) == 0).any()
-    yield "all judged false", ((np.diff(truth.indptr) > 0) & (nonzero == 0)).any()
+    yield NEITHER, ((np.diff(truth.indptr) > 0) & (nonzero == 0) & (predicted == 0)).any()
     yield "nothing judged false", (np.diff(truth.indptr) == nonzero).any()
     yield "grades", (truth.data > 1).any()
     yield "no prediction", (predicted == 0).any()
@@ -175,7 +176,11 @@ def _read(path: Path, dtype: Any) -> csr_matrix:
     """Read a matrix of an npz or npy file, or of text with a header."""
     if path.suffix == ".npy":
         dense = np.load(path)
-        return csr_matrix(dense) if (dense != 0).all() else stack([dict(enumerate(row)) for row in dense.tolist()], dense.shape[1], dtype)
+        return (
+            csr_matrix(dense)
+            if (dense != 0).all()
+            else stack([dict(enumerate(row)) for row in dense.tolist()], dense.shape[1], dtype)
+        )
     if path.suffix == ".npz":
         return load_npz(path).tocsr().astype(dtype)
     with gzip.open(path, "rt") as f:
@@ -211,7 +216,8 @@ def by_query(matrix: csr_matrix) -> dict[str, dict[str, Any]]:
     bounds = zip(matrix.indptr, matrix.indptr[1:], strict=False)
     return {
         f"q{row:06}": {
-            f"d{label:06}": value for label, value in zip(matrix.indices[a:b].tolist(), matrix.data[a:b].tolist(), strict=True)
+            f"d{label:06}": value
+            for label, value in zip(matrix.indices[a:b].tolist(), matrix.data[a:b].tolist(), strict=True)
         }
         for row, (a, b) in enumerate(bounds)
     }

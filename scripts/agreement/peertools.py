@@ -1,4 +1,4 @@
-"""The peers: their packages and cells; and what a process of theirs does, `python -m agreement.peertools PEER CASES`."""
+"""The peers: their packages and cells; and what a process of theirs does."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from agreement import dense, matrices, runs
 from agreement.cell import Cell, Differs, Example
 from agreement.inputs import Case, load_cases, stack
-from agreement import dense, matrices, runs
 from scipy.sparse import csr_matrix
 
 Values = float | str | list[float | str]
@@ -53,7 +53,7 @@ def compute(cell: Cell, case: Case) -> Values:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = cell.call(case)
-    except Exception as error:  # noqa: BLE001 - whatever a peer raises is its answer
+    except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
     return [_plain(value) for value in found] if "{k}" in cell.ours else _plain(found)
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agreement.cell import Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
-from agreement.inputs import CLOSE, Case, by_query
-
+from agreement.inputs import CLOSE, NEITHER, Case, by_query
 
 DROPPED = Under({"empty_rows": "drop"}, "leaves out queries without a judged document")
 FLOATS = Differs("holds scores in 32 bits", Example([[1, 0]], [[0.5 + 1e-12, 0.5]], "1"))
 UNSTABLE = Bounds("equal scores in the order of an unstable sort")
-NAN = Differs("nan for a query without a relevant document", Example([[0]], [[0.5]], "0", stores_zeros=True))
-UNDEFINED: dict[str, Expectation] = {CLOSE: FLOATS, "all judged false": NAN}
+NAN = Differs("nan", Example([[0], [1]], [[None], [0.5]], "(0 + 1) / 2", stores_zeros=True))
+UNDEFINED: dict[str, Expectation] = {CLOSE: FLOATS, NEITHER: NAN}
 GRADES = Differs("weights hits by grade", Example([[2]], [[0.5]], "1 - 0.8"))
 TREC: dict[str, Expectation] = {"nothing judged": DROPPED}
 OWN_ORDER = "equal scores in another order than trec_eval's"
@@ -50,7 +49,13 @@ def pytrec_eval() -> Iterator[Cell]:
         unordered = word.startswith("set") or word == "bpref"
         but = TREC if unordered else TREC | {CLOSE: FLOATS}
         yield Cell(word, ours, of(word, word), but=but, is_of_dicts=True)
-    yield Cell("iprec_at_recall_0.30", "IPrec@0.3", of("iprec_at_recall.0.3", "iprec_at_recall_0.30"), but=TREC | UNDEFINED, is_of_dicts=True)
+    yield Cell(
+        "iprec_at_recall_0.30",
+        "IPrec@0.3",
+        of("iprec_at_recall.0.3", "iprec_at_recall_0.30"),
+        but=TREC | UNDEFINED,
+        is_of_dicts=True,
+    )
 
 
 def ranx() -> Iterator[Cell]:
@@ -82,7 +87,6 @@ def ranx() -> Iterator[Cell]:
         yield Cell(f"{word}@k", f"{ours}@{{k}}", of(f"{word}@{{k}}"), but={"ties": UNSTABLE})
     for word, ours in {"r-precision": "R@n", "rbp.80": "RBP@all"}.items():
         yield Cell(word, ours, of(word), but={"ties": UNSTABLE} | ({"grades": GRADES} if ours == "RBP@all" else {}))
-
 
     undefined = Differs("nan without a document that is judged false", Example([[1, 1]], [[0.9, 0.1]], "1"))
     yield Cell("bpref", "Bpref", of("bpref"), but={"nothing judged false": undefined}, is_of_dicts=True)

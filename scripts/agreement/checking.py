@@ -147,7 +147,7 @@ def rows(peer: str, version: str, findings: Sequence[Finding]) -> Iterator[Row]:
         measure = parse(cell.ours.replace("{k}", "1"))[0]
         options = {**cell.options, **(expected.options if isinstance(expected, Under) else {})}
         words = [str(measure).partition("@")[0]] if measure.chosen else []
-        words += [f"{name}={value}" for name, value in options.items()]
+        words += [f"{name}={value}" for name, value in options.items() if name != "threshold"]
         equal = "equal with option" if words else "equal"
         yield {
             "metric": display_name(measure.metric),

@@ -27,6 +27,7 @@ from agreement.peertools import PEERS
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 RECORDED = SCRIPTS.parent / "datasets/agreement.tsv"
+SHOWN = ("peer", "function", "inputs", "verdict", "option", "largest_difference")
 START = """# Which metrics other tools have, and whether their values are ours: python scripts/agreement --record
 # inputs: kinds of input; option: of the measure and of xmceval.score; values: how many were compared.
 """
@@ -45,7 +46,7 @@ def make_environment(folder: Path, packages: Sequence[str]) -> str:
 
 
 def ask(peer: str, python: str, cases: Path) -> Any:
-    """Return the version and the values of a peer, or None where it is not installed."""
+    """Return the version and the values of a peer, or None where it is not installed or ends with an error."""
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     argv = [python, "-m", "agreement.peertools", peer, str(cases)]
     ended = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, text=True, check=False)
@@ -53,19 +54,25 @@ def ask(peer: str, python: str, cases: Path) -> Any:
 
 
 def compare(peers: Sequence[str], python: str, cases: list[Case]) -> Iterator[tuple[str, str, list[Finding]]]:
-    """Yield what is found of each cell of the peers that are installed, with their versions."""
+    """Yield what is found of each function of the peers that are installed, with their versions."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases.npz"
         save_cases(cases, path)
         for peer in peers:
             found = ask(peer, python, path)
             if found is None:
-                print(f"{peer}: not installed", file=sys.stderr)
+                print(f"{peer}: not compared, since it is not installed or failed", file=sys.stderr)
                 continue
             cells = list(PEERS[peer][1]())
             ours = Ours(cells)
             for cell, values, examples in zip(cells, found["values"], found["examples"], strict=True):
                 yield peer, found["version"], check(cell, cases, values, examples, ours)
+
+
+def show(peer: str, finding: Finding) -> None:
+    """Print what of a function was not expected."""
+    print(f"{peer} {finding.cell.function}, {finding.kind}: {len(finding.wrong)} not as expected", file=sys.stderr)
+    print(*(f"    {line}" for line in first_of_cases(finding.wrong)), sep="\n", file=sys.stderr)
 
 
 def first_of_cases(wrong: Sequence[str]) -> list[str]:
@@ -92,25 +99,23 @@ def main() -> None:
         "--env", type=Path, metavar="DIR", help="where they are installed, to be kept (a temporary one)"
     )
     parser.add_argument("--peer", action="append", choices=PEERS, help="only this one; repeat it for several")
-    parser.add_argument("--record", action="store_true", help="write datasets/agreement.tsv, if all is as expected")
+    parser.add_argument("--record", action="store_true", help="write datasets/agreement.tsv, if all are as expected")
     arguments = parser.parse_args()
     if arguments.record and arguments.peer:
-        parser.error("--record is of all peers")
+        parser.error("--record writes all tools: leave out --peer")
+    peers, compared, table, is_expected = arguments.peer or list(PEERS), set(), [], True
     with tempfile.TemporaryDirectory() as folder:
-        packages = [package for package, _ in PEERS.values()]
+        packages = [PEERS[peer][0] for peer in peers]
         python = arguments.python or make_environment(arguments.env or Path(folder), packages)
-        cases = [*draw_cases(), *read_cases()]
-        found = list(compare(arguments.peer or list(PEERS), python, cases))
-    table = [row for peer, version, findings in found for row in rows(peer, version, findings)]
-    for row in table:
-        print(
-            "  ".join(row[name] for name in ("peer", "function", "inputs", "verdict", "option", "largest_difference"))
-        )
-    wrong = [(peer, each) for peer, _, findings in found for each in findings if each.wrong]
-    for peer, finding in wrong:
-        print(f"{peer} {finding.cell.function}, {finding.kind}: {len(finding.wrong)} not as expected", file=sys.stderr)
-        print(*(f"    {line}" for line in first_of_cases(finding.wrong)), sep="\n", file=sys.stderr)
-    if wrong:
+        for peer, version, findings in compare(peers, python, [*draw_cases(), *read_cases()]):
+            compared.add(peer)
+            own = list(rows(peer, version, findings))
+            table += own
+            print("\n".join("  ".join(filter(None, (row[name] for name in SHOWN))) for row in own), flush=True)
+            for finding in (each for each in findings if each.wrong):
+                is_expected = False
+                show(peer, finding)
+    if not is_expected or compared < set(peers):
         sys.exit(1)
     if arguments.record:
         write(table)

@@ -217,6 +217,6 @@ def _decided(name: str, average: str) -> dict[str, Expectation]:
     sigmoid = Example([[label, 1 - label]], [[0.4, -0.5]], low.get(kind, "0"))
     at = Example([[label, 1 - label]], [[0.5, 0.1]], high.get(kind, reached))
     return {
-        "negative scores": Differs("applies a sigmoid where a score is outside of 0..1", sigmoid),
+        "scores outside of 0..1": Differs("applies a sigmoid to all scores", sigmoid),
         "scores at the threshold": Differs("decides by score > threshold, we by >=", at),
     }

@@ -23,8 +23,8 @@ START = """# Agreement: which functions of other tools give our values
 
 {functions} functions of {peers} were run on the same inputs as xmceval, {values} values in all: random ones of each
 kind that is named below, and parts of real data (Bibtex, EUR-Lex, Wiki10-31K and a set of Bonsai). A function agrees if
-every value is equal to 1e-9, relative to the larger of the value and 1; torchmetrics computes in 32-bit floats, so there
-to 1e-6 (its MCC, of differences of large products, to 1e-4).
+every value is equal to 1e-9, relative to the larger of the value and 1; to 1e-6 for torchmetrics, which computes in
+32-bit floats (its MCC, of differences of large products, to 1e-4).
 
 {table}
 

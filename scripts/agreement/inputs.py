@@ -61,7 +61,7 @@ def _kinds(truth: csr_matrix, scores: csr_matrix, most: int) -> Iterator[tuple[s
     yield "negative scores", (scores.data < 0).any()
     yield "stored zero scores", (scores.data == 0).any()
     yield "scores at the threshold", (scores.data == THRESHOLD).any()
-    yield "scores above 1", (scores.data > 1).any()
+    yield "scores outside of 0..1", ((scores.data < 0) | (scores.data > 1)).any()
     yield "no true label", (true == 0).any()
     yield "all labels true", (true == truth.shape[1]).any()
     yield "stored zeros in the truth", (truth.data == 0).any()

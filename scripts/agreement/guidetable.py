@@ -12,11 +12,12 @@ from xmceval.report.listings.metriclist import display_name
 
 Lines = tuple[Agreement, ...]
 NAMES = {display_name(metric): metric for metric in METRICS.values()}
+MICRO = ("microP", "microR", "microF1")
 GROUPS = {  # of metrics, in the README
     "rankings: P, R, nDCG, AP, RR ...": lambda metric: metric.family in {"top-k", "row", "judged"},
     "with propensities: PSP, PSnDCG ...": lambda metric: metric.needs_propensities,
     "all labels: LRAP, AUC ...": lambda metric: metric.needs_labels or metric.family == "column",
-    "by label at k: macroF1, coverage ...": lambda metric: metric.family == "label" or metric.name.startswith("micro"),
+    "by label at k: macroF1, coverage ...": lambda metric: metric.family == "label" or metric.name in MICRO,
     "decisions: F1, hamming loss ...": lambda metric: metric.family == "confusion",
 }
 START = """# Agreement: which functions of other tools give our values

@@ -27,9 +27,7 @@ kind that is named below, and parts of real data (Bibtex, EUR-Lex, Wiki10-31K an
 every value is equal to 1e-9, relative to the larger of the value and 1; to 1e-6 for torchmetrics, which computes in
 32-bit floats (its MCC, of differences of large products, to 1e-4).
 
-{table}
-
-Cells count functions: those that agree, of those that were compared. Many still differ on inputs of some kinds:
+Many still differ on inputs of some kinds:
 
 - *ties*: equal scores. "Within tie bounds" means that the value is ours for some order of them; tools that sort in no
   stated order are not compared where we have no such bounds.
@@ -54,7 +52,7 @@ def readme_table() -> str:
     peers: dict[str, dict[str, list[Lines]]] = {}
     for (peer, metric, _), lines in recorded().items():
         peers.setdefault(peer, {}).setdefault(_group(NAMES[metric]), []).append(lines)
-    rows = [("functions that agree", *peers), ("---",) * (len(peers) + 1)]
+    rows = [("agreeing", *peers), ("---",) * (len(peers) + 1)]
     rows += [(group, *(_share(peers[peer].get(group, [])) for peer in peers)) for group in GROUPS]
     return _table(rows)
 
@@ -82,7 +80,6 @@ def write_guide() -> str:
         functions=len(functions),
         peers=listed((f"{peer} {version}" for peer, version in peers.items()), "and"),
         values=f"{values:,}",
-        table=readme_table(),
     )
     parts = ("\n".join(_part(f"{peer} {peers[peer]}", _of(peer))) for peer in peers)
     return "\n".join([start, *parts])
@@ -95,14 +92,13 @@ def _of(peer: str) -> list[Lines]:
 def _part(title: str, functions: Sequence[Lines]) -> Iterator[str]:
     """Yield the part on one tool: its functions, then why some differ."""
     yield f"## {title}\n"
-    rows = [("function", "here", "agrees", "except on"), ("---",) * 4]
     for lines in functions:
         first = lines[0]
         inputs = listed(each.inputs for each in exceptions(lines))
         options = [f"{each.option} on {each.inputs}" for each in lines[1:] if _adds_option(first, each)]
-        here = listed([first.option.replace("|", "\\|") or first.metric, *options])
-        rows.append((f"`{first.function}`", here, "yes" if agrees(lines) else "no", inputs))
-    yield _table(rows)
+        here = listed([first.option or first.metric, *options])
+        verdict = "agrees with" if agrees(lines) else "differs from"
+        yield f"- `{first.function}` {verdict} {here}" + (f", except on {inputs}" if inputs else "")
     yield ""
     reasons: dict[tuple[str, str, str], list[Agreement]] = {}
     for line in (each for lines in functions for each in lines if each.reason):

@@ -10,7 +10,7 @@ from xmceval.errors import listed
 from xmceval.labels.catalogue import read_table
 
 MAIN = ("all", "all others")  # the inputs of a function's main row
-MOST_VARIANTS = 2  # of a function with other arguments, that are shown one by one
+MOST_VARIANTS = 1  # of a function with other arguments, that are shown one by one
 AGREES = ("equal", "equal with option")
 
 
@@ -78,7 +78,8 @@ def _describe(functions: list[tuple[Agreement, ...]]) -> Iterator[str]:
 
 def _describe_one(lines: tuple[Agreement, ...]) -> str:
     first, inputs = lines[0], [each.inputs for each in exceptions(lines)]
-    text = f"{first.function} with {first.option}" if first.option else first.function
+    name = first.function.partition("(")[0]
+    text = f"{name} with {first.option}" if first.option else name
     if not agrees(lines):
         return f"{text}, which {first.reason}"
     return f"{text}, except on {listed(inputs)}" if inputs else text

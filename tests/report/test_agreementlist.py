@@ -64,7 +64,7 @@ def test_a_metric_names_who_agrees_and_who_does_not():
     facts = [text for term, text in describe_agreement("ranking_loss") if term == "agrees with"]
     assert [text.partition(":")[2] for text in facts] == [
         " label_ranking_loss",
-        " multilabel_ranking_loss, except on ties, labels without a score",
+        " multilabel_ranking_loss, except on labels without a score, ties",
     ]
     assert list(describe_agreement("GAUC")) == []
 

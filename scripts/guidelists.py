@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agreement.guidetable import write_guide
 from bench.peertable import read_guide
 
 from xmceval.errors import listed
@@ -116,4 +117,5 @@ GENERATED = {
     "metrics": "\n".join(list_metrics()),
     "formats": "\n".join(list_formats()),
     "speed": read_guide(),
+    "agreement": write_guide(),
 }

@@ -7,6 +7,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from agreement.guidetable import readme_table
 
 from xmceval.cli import main
 from xmceval.files.formats.formattable import FORMATS
@@ -59,6 +60,10 @@ def test_output_may_be_shown_in_part(output, cut):
 @pytest.mark.parametrize("topic", SCRIPT.GENERATED)
 def test_generated_guides_are_those_of_the_tables(topic):
     assert (SCRIPT.GUIDE / f"{topic}.md").read_text(encoding="utf-8") == SCRIPT.GENERATED[topic], "run scripts/readme"
+
+
+def test_the_table_of_agreement_is_what_was_recorded():
+    assert f"\n\n{readme_table()}\n\n" in README, "run scripts/readme"
 
 
 def test_what_a_newcomer_needs_comes_first():

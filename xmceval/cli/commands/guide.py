@@ -25,6 +25,7 @@ ORDER = (
     "loops",
     "shards",
     "conventions",
+    "agreement",
     "speed",
     "design",
 )

@@ -84,7 +84,7 @@ def test_pairs_files_and_marks_say_the_same(made, tmp_path):
     ):
         assert xmceval.score(y_true, scores, unknown=unknown, **options).estimates == expected.estimates
     assert str(expected.filtered).startswith(f"unknown: {len(pairs)} pairs in ")
-    assert expected.to_dict()["systems"][0]["filter"]["unknown"] is True
+    assert expected.to_dict()["systems"][0]["filter"]["are_unknown"] is True
     assert expected.to_dict()["options"]["unknown"] == "array"
 
 

@@ -6,6 +6,7 @@ import pydoc
 import re
 import shutil
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -74,6 +75,8 @@ def test_links_lead_to_guides(text):
 @all_over(WRITTEN)
 def test_every_python_name_exists(text):
     names = set(re.findall(r"(?<![\w./'\"-])(xmceval(?:\.[A-Za-z_]\w*)+)", text)) - {"xmceval.toml"}
+    if find_spec("torchmetrics") is None:
+        names = {name for name in names if not name.startswith("xmceval.torch")}
     # scripts/recipes runs what needs torch
     assert [name for name in names if name != "xmceval.torch.Metric" and pydoc.locate(name) is None] == []
 

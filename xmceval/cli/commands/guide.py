@@ -26,6 +26,7 @@ ORDER = (
     "shards",
     "conventions",
     "speed",
+    "faults",
     "design",
 )
 

@@ -27,6 +27,7 @@ ORDER = (
     "conventions",
     "agreement",
     "speed",
+    "faults",
     "design",
 )
 

@@ -226,6 +226,16 @@ class Options:
         "Holds 16 bytes per cluster, metric and system.",
         metavar="FILE",
     )
+    bootstrap: int | None = option(
+        None,
+        "Breakdown",
+        "Bootstrap resamples, such as 1000, for the intervals of metrics that have none otherwise, such as macroF1; "
+        "all instances are held in memory.",
+        kind=int,
+        low=100,
+        high=100_000,
+        metavar="N",
+    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -316,7 +326,7 @@ class Options:
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows", "thresholds", "unknown"):
+        for name in ("by_group", "cluster_rows", "thresholds", "unknown", "bootstrap"):
             if getattr(self, name) is not None:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
         if self.missing != "zero":

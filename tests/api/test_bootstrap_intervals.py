@@ -139,3 +139,32 @@ def test_wrong_uses_are_refused(made, change, message):
 def test_loops_refuse_it():
     with pytest.raises(UsageError, match="bootstrap is not available for Evaluator"):
         xmceval.Evaluator(metrics="macroF1", k=1, n_labels=3, bootstrap=100)
+
+
+def test_differences_are_tested_in_the_same_resamples(made, rng):
+    truth, scores = made
+    other = (scores + rng.random(scores.shape) / 3).round(2) / 2
+    comparison = xmceval.compare(truth, {"a": scores, "b": other}, metrics="macroF1@3,P@3", bootstrap=N_RESAMPLES)
+    values = []
+    for counts in draws(N_ROWS):
+        rows = np.repeat(np.arange(N_ROWS), counts)
+        own, its = (
+            xmceval.score(truth[rows], each[rows], metrics="macroF1@3")["macroF1@3"] for each in (other, scores)
+        )
+        values.append(own - its)
+    found = comparison["macroF1@3", "b", "a"]
+    error = np.std(values, ddof=1)
+    assert found.error == pytest.approx(error, rel=1e-9)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.difference) / error, N_ROWS - 1), rel=1e-9)
+    assert (found.high - found.low) / 2 == pytest.approx(half_widths(values, N_ROWS), rel=1e-9)
+    assert found.p_adjusted == found.p
+    plain = xmceval.compare(truth, {"a": scores, "b": other}, metrics="macroF1@3,P@3")
+    assert vars(comparison["P@3", "b", "a"]) == vars(plain["P@3", "b", "a"])
+    assert plain["macroF1@3", "b", "a"].p is None
+
+
+def test_systems_of_several_runs_are_compared_by_runs(made):
+    truth, scores = made
+    systems = {"a": [scores, 1 - scores], "b": [scores * 0.9, 1 - scores * 0.8]}
+    found = xmceval.compare(truth, systems, metrics="macroF1@3", bootstrap=100)
+    assert found["macroF1@3", "b", "a"].unit == "run"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
 
-from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.extras.extra import Drawn, Extra, Outcome, Scoring
 from xmceval.errors import UsageError, argument, counted, listed
 from xmceval.kernels.metrics.resampling import count_draws
+from xmceval.report.comparison import Difference
 from xmceval.report.result import Result
 from xmceval.rows.block import Float64
 from xmceval.rows.threads import default_threads
@@ -19,6 +21,7 @@ from xmceval.scoring.tasks.heldrows import HeldRows, HoldRows
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Task
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, t_quantile
+from xmceval.statistics.paired import t_test
 from xmceval.statistics.resampling import Resampling
 
 SEED = 0
@@ -59,14 +62,15 @@ class BootstrapIntervals(Extra):
         systems = zip(outcome.results, outcome.totals, parts, outcome.scoring.opened, strict=True)
         clusters = None if setup.clusters is None else setup.clusters.codes
         threads = setup.options.threads or default_threads()
-        results = []
+        results, drawn = [], []
         for result, totals, part, system in systems:
             terms = system.terms
             terms = replace(terms, width=terms.width.or_seen(totals.tally.largest_label), bins=None, groups=None)
             scored = ScoredRows(totals.tally.n_rows, terms)
             draws = _Draws(self._task, part, self._with_sizes(scored, totals, setup.program.tasks), clusters)
-            results.append(_with_intervals(result, draws, self._n, threads))
-        return replace(outcome, results=tuple(results))
+            drawn.append(_draw(draws, self._n, threads))
+            results.append(_with_intervals(result, drawn[-1], self._n))
+        return replace(outcome, results=tuple(results), drawn=tuple(drawn))
 
     def _with_sizes(self, scored: ScoredRows, totals: Totals, tasks: tuple[Task, ...]) -> ScoredRows:
         """Keep the labels that means are over as they are."""
@@ -95,26 +99,51 @@ class _Draws:
             row[:] = [found.get(name, np.nan) for name in self.names]
 
 
-def _with_intervals(result: Result, draws: _Draws, n_resamples: int, threads: int) -> Result:
-    """Return a result with intervals where it has none."""
+def _draw(draws: _Draws, n_resamples: int, threads: int) -> Drawn:
+    """Draw resamples in threads."""
     values = np.full((n_resamples, len(draws.names)), np.nan)
     if draws.n > 1:
         Resampling(n_resamples, SEED, threads).run(draws.draw, values)
-    spreads = {
-        name: float(np.std(own[~np.isnan(own)], ddof=1))
-        for name, own in zip(draws.names, values.T, strict=True)
-        if np.count_nonzero(~np.isnan(own)) > n_resamples // 2
-    }
+    return Drawn(dict(zip(draws.names, values.T, strict=True)), draws.n)
+
+
+def _spread(values: Float64) -> float:
+    """Return the standard deviation of values in resamples; 0 where too few of them are defined."""
+    defined = values[~np.isnan(values)]
+    return float(np.std(defined, ddof=1)) if 2 * defined.size > values.size else 0.0
+
+
+def _with_intervals(result: Result, drawn: Drawn, n_resamples: int) -> Result:
+    """Return a result with intervals where it has none; a standard deviation of 0 says nothing."""
+    spreads = {name: spread for name, values in drawn.values.items() if (spread := _spread(values))}
 
     def with_interval(estimate: Estimate, name: str) -> Estimate:
-        if (
-            estimate.low is not None or estimate.undefined or not spreads.get(name)
-        ):  # 0: as of labels that all have hits
+        if estimate.low is not None or estimate.undefined or name not in spreads:
             return estimate
-        margin = t_quantile(draws.n - 1) * spreads[name]
-        caution = FEW_ROWS if draws.n < FEWEST_ROWS else None
+        margin = t_quantile(drawn.n - 1) * spreads[name]
+        caution = FEW_ROWS if drawn.n < FEWEST_ROWS else None
         return replace(estimate, low=estimate.value - margin, high=estimate.value + margin, caution=caution)
 
     figures = tuple(Figure(each.measure, with_interval(each.estimate, each.name), each.kind) for each in result.figures)
     note = f"intervals of {listed(spreads)} are from {counted(n_resamples, 'bootstrap resample')}"
     return replace(result, figures=figures, notes=(*result.notes, *([note] if spreads else [])))
+
+
+def drawn_differences(outcome: Outcome, pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
+    """Yield the differences of pairs of systems with one run each, tested by those in the same resamples.
+
+    t is the difference divided by the standard deviation of these, with n - 1 degrees of freedom.
+    """
+    names, groups = outcome.scoring.names, outcome.scoring.groups
+    for system, baseline in pairs if outcome.drawn else ():
+        if len(groups[system]) > 1 or len(groups[baseline]) > 1:
+            continue
+        (run, other) = groups[system][0], groups[baseline][0]
+        own, its = outcome.drawn[run], outcome.drawn[other]
+        for figure, against in zip(outcome.results[run].figures, outcome.results[other].figures, strict=True):
+            if figure.name not in own.values or figure.estimate.undefined or against.estimate.undefined:
+                continue
+            spread = _spread(own.values[figure.name] - its.values[figure.name])
+            if spread:
+                tested = t_test(figure.estimate.value - against.estimate.value, spread, own.n)
+                yield Difference(figure.measure, names[system], names[baseline], **vars(tested), n=own.n)

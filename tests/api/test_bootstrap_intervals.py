@@ -165,6 +165,6 @@ def test_differences_are_tested_in_the_same_resamples(made, rng):
 
 def test_systems_of_several_runs_are_compared_by_runs(made):
     truth, scores = made
-    systems = {"a": [scores, 1 - scores], "b": [scores * 0.9, 1 - scores * 0.8]}
+    systems = {name: [np.roll(scores, i, axis=1) for i in runs] for name, runs in (("a", range(3)), ("b", range(3, 6)))}
     found = xmceval.compare(truth, systems, metrics="macroF1@3", bootstrap=100)
     assert found["macroF1@3", "b", "a"].unit == "run"

@@ -172,13 +172,13 @@ class Options:
         literal=Missing,
     )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
+    filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
     unknown: Any = option(
         None,
         "Input",
         "Pairs 'row label' whose truth is unknown: left out of rankings, and neither true nor false.",
         metavar="FILE",
     )
-    filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
     empty_rows: EmptyRows = option(
         "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows
     )

@@ -122,7 +122,7 @@ class Program:
         wrong = [measure for task in self.tasks for measure in task.needing_cells]
         if wrong:
             raise UsageError(
-                f"{listed(wrong)}: not available with {argument('unknown')}, as unknown cells are not counted by label"
+                f"{listed(wrong)}: not available with {argument('unknown')}: all cells of a label count, unknown or not"
             )
 
     def check_mergeable(self, what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from judge.naive import Row, ranked
 from judge.naive_rows import Place, pairs_in_order
@@ -37,6 +38,16 @@ def ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
         inside = [(p, hit, w) for p, hit, w in predictions if min(int(p * n_bins), n_bins - 1) == i]
         gaps.append(abs(math.fsum(w * p for p, _, w in inside) - math.fsum(w * hit for _, hit, w in inside)))
     return math.fsum(gaps) / weight if weight else 0.0
+
+
+def adaptive_ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
+    """adaptiveECE@k: as ECE@k, where the share of lower scores decides the bin of a prediction."""
+    weight, gaps = sum(Fraction(w) for *_, w in predictions), [Fraction(0)] * n_bins
+    for score in {p for p, _, w in predictions if w}:
+        below = sum(Fraction(w) for p, _, w in predictions if p < score)
+        gap = sum(Fraction(w) * (Fraction(p) - hit) for p, hit, w in predictions if p == score)
+        gaps[math.floor(n_bins * below / weight)] += gap
+    return float(sum(map(abs, gaps)) / weight) if weight else 0.0
 
 
 def judged(truth: Rows, scores: Rows, k: int, weights: Weights = None, empty_rows: str = "zero") -> float:

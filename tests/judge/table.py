@@ -13,7 +13,7 @@ from judge.naive import Pair, Row
 # fmt: off
 LOWER_IS_BETTER = frozenset({
     "Abandonment", "coverage_error", "ranking_loss", "zero_one_loss", "hamming_loss", "hamming_distance", "FPR", "fp",
-    "fn", "ECE", "Brier",
+    "fn", "ECE", "adaptiveECE", "Brier",
 })
 # Metrics that are refused where no input declares the number of labels; others take the largest label + 1.
 ASKING_FOR_LABELS = frozenset({
@@ -226,6 +226,9 @@ JUDGES: dict[str, Judge] = {
     "NumRet": cells(0, 1),
     "NumRel": cells(0, 2),
     "ECE": calibration(lambda predictions, name: naive_further.ece(predictions, int(name.options.get("bins", 15)))),
+    "adaptiveECE": calibration(
+        lambda predictions, name: naive_further.adaptive_ece(predictions, int(name.options.get("bins", 15)))
+    ),
     "Brier": calibration(lambda predictions, _: naive_further.brier(predictions)),
     "Judged": judged,
     "Bpref": bpref,

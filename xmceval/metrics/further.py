@@ -60,6 +60,27 @@ CALIBRATION_ENTRIES = (
         f"{PROBABILITY_NOTE}",
     ),
     Metric(
+        "adaptiveECE",
+        "calibration error of the k best labels, in bins of equal mass",
+        {
+            "bins": Norm(
+                "predictions", "bins", "sum over bins of |sum of scores - hits| / predictions within the cutoff"
+            )
+        },
+        "Nguyen, O'Connor, EMNLP 2015; Nixon et al., CVPR Workshops 2019",
+        fold="adaptiveECE",
+        family="calibration",
+        own_numbers={"bins": Number(15, 1, 1000, is_whole=True)},
+        higher_is_better=False,
+        mergeable=False,
+        cost="memory for each prediction within the cutoff, for each cutoff: 13 bytes while rows are read (17 from "
+        "label 2^31 on, 8 more with sample weights), up to 85 while they are sorted; sums of fixed size do not exist, "
+        "so loops, saved states and clusters refuse it",
+        note="predictions ascend by score; one is in bin floor(bins * m / n), where n is the number of predictions and "
+        "m that of those with a lower score, so equal scores share a bin; sample weights make both numbers sums of "
+        f"weights; {PROBABILITY_NOTE}",
+    ),
+    Metric(
         "Brier",
         "Brier score of the k best labels",
         {

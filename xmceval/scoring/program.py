@@ -15,6 +15,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.scoring.batch import Terms
+from xmceval.scoring.tasks.adaptive import AdaptiveCalibration
 from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
@@ -33,6 +34,7 @@ KINDS: tuple[type[Task], ...] = (
     Labelwise,
     Squares,
     Calibration,
+    AdaptiveCalibration,
     Judged,
     LabelAreas,
     OwnMetrics,

@@ -61,6 +61,11 @@ class Held(Mergeable):
         unscored = sum(int(np.count_nonzero(np.isnan(each.scores))) for each in self.chunks)
         return np.array([unscored, sum(int(np.count_nonzero(each.is_true)) for each in self.chunks)], dtype=np.int64)
 
+    def remark(self, measures: Sequence[Measure]) -> str:
+        """Report what is held in memory for some measures."""
+        n_cells, n_bytes = sum(each.labels.size for each in self.chunks), sum(each.n_bytes for each in self.chunks)
+        return f"{listed(measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"
+
     def cells(self) -> ScoredCells:
         """Return all cells as one, and hold them so."""
         with self._lock:
@@ -115,12 +120,12 @@ class LabelAreas(Task):
         is_counted = batch.is_counted(truth)
         units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
         rows = [np.repeat(np.arange(batch.n_rows), np.diff(each.indptr)) for each in (truth, scores)]
-        scored = _copy(scores.indices[:n_scored], scores.values[:n_scored], is_true, units, rows[1])
+        scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, units, rows[1])
         if not is_counted.all():
             scored = scored.take(is_counted[rows[1]])
         missing = truth.indices[:n_true][~is_scored]
         no_scores, all_true = np.full(missing.size, np.nan), np.ones(missing.size, dtype=np.bool_)
-        unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
+        unscored = copy_cells(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
     def finish(self, part: Held, scored: ScoredRows) -> Estimates:
@@ -164,15 +169,14 @@ class LabelAreas(Task):
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""
-        n_cells, n_bytes = sum(each.labels.size for each in part.chunks), sum(each.n_bytes for each in part.chunks)
-        lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
+        lines = [part.remark(self.measures)]
         means = [measure for measure in self.measures if measure.average != "micro"]
         if means:
             lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
         return lines
 
 
-def _copy(
+def copy_cells(
     labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]
 ) -> ScoredCells:
     """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""

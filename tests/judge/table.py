@@ -18,6 +18,7 @@ LOWER_IS_BETTER = frozenset({
 # Metrics that are refused where no input declares the number of labels; others take the largest label + 1.
 ASKING_FOR_LABELS = frozenset({
     "LRAP", "coverage_error", "ranking_loss", "AUC", "accuracy", "hamming_loss", "specificity", "FPR", "microAUC",
+    "microRecallAtPrecision",
 })
 # fmt: on
 
@@ -195,7 +196,8 @@ def bpref(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules)
 def column(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
     """Judge a metric of columns."""
     rows = naive_further.kept(truth, scores, rules.weights, name.rel, rules.empty_rows)
-    return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored) or 0.0
+    precision = float(name.options.get("precision", 0.9))
+    return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored, precision) or 0.0
 
 
 JUDGES: dict[str, Judge] = {
@@ -232,7 +234,7 @@ JUDGES: dict[str, Judge] = {
     "Brier": calibration(lambda predictions, _: naive_further.brier(predictions)),
     "Judged": judged,
     "Bpref": bpref,
-    **dict.fromkeys(("macroAUC", "microAUC", "macroAP"), column),
+    **dict.fromkeys(("macroAUC", "microAUC", "macroAP", "macroRecallAtPrecision", "microRecallAtPrecision"), column),
 }
 
 

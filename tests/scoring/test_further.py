@@ -406,3 +406,26 @@ def test_no_truth_and_no_predictions_are_no_trouble():
         for empty_rows in ("zero", "drop"):
             result = score(truth, scores, 5, NAMES, empty_rows=empty_rows)
             assert all(np.isfinite(value) for value in result.values())
+
+
+@pytest.mark.parametrize("precision", [0.25, 0.5, 0.9, 1.0])
+def test_recall_at_a_precision_is_that_of_torchmetrics(rng, precision):
+    torch = pytest.importorskip("torch")
+    of_labels = pytest.importorskip("torchmetrics.functional.classification")
+    names = [f"{average}RecallAtPrecision(precision={precision})" for average in ("macro", "micro")]
+    for decimals in (1, 2):
+        scores, truth = rng.random((30, 6)).round(decimals), (rng.random((30, 6)) < 0.3).astype(int)
+        truth[0], truth[1] = 1, 0
+        macro, micro = xmceval.score(truth, scores, metrics=names).values()
+        theirs = of_labels.multilabel_recall_at_fixed_precision(torch.tensor(scores), torch.tensor(truth), 6, precision)
+        assert macro == pytest.approx(theirs[0].mean().item(), abs=1e-6)
+        cells = torch.tensor(scores.ravel()), torch.tensor(truth.ravel())
+        assert micro == pytest.approx(of_labels.binary_recall_at_fixed_precision(*cells, precision)[0].item(), abs=1e-6)
+
+
+def test_a_precision_that_is_just_reached_counts():
+    truth, scores = np.array([[1]] * 9 + [[0], [1], [0]]), np.arange(12, 0, -1.0)[:, None] / 12
+    for precision, recall in (("0.9", 0.9), ("0.91", 0.9), ("0.92", 0.9), ("1", 0.9)):
+        name = f"macroRecallAtPrecision(precision={precision})"
+        found = xmceval.score(truth, scores, metrics=name).values()
+        assert [*found] == [1.0 if float(precision) <= 10 / 11 else recall]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xmceval.metrics.entry import Metric, Norm, Number
 
 COLUMN_NOTE = (
@@ -26,7 +28,9 @@ PROBABILITY_NOTE = (
 )
 
 
-def _column(name: str, title: str, over: str, formula: str, fold: str, source: str, *, needs_labels: bool) -> Metric:
+def _column(
+    name: str, title: str, over: str, formula: str, fold: str, source: str, *, needs_labels: bool, **own: Any
+) -> Metric:
     return Metric(
         name,
         title,
@@ -39,6 +43,7 @@ def _column(name: str, title: str, over: str, formula: str, fold: str, source: s
         mergeable=False,
         cost=COLUMN_COST,
         note=COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2],
+        **own,
     )
 
 
@@ -127,6 +132,11 @@ JUDGED_ENTRIES = (
     ),
 )
 
+RECALL_FORMULA = (
+    "largest recall of the instances with at least some score, of the scores where their precision is at least the one "
+    "asked for; 0 if it never is"
+)
+
 COLUMN_ENTRIES = (
     _column(
         "macroAUC",
@@ -154,5 +164,25 @@ COLUMN_ENTRIES = (
         "AP",
         "scikit-learn",
         needs_labels=False,
+    ),
+    _column(
+        "macroRecallAtPrecision",
+        "mean over labels of the recall at a precision",
+        "columns",
+        RECALL_FORMULA,
+        "recall at precision",
+        "torchmetrics, MultilabelRecallAtFixedPrecision",
+        needs_labels=False,
+        own_numbers={"precision": Number(0.9, 0, 1)},
+    ),
+    _column(
+        "microRecallAtPrecision",
+        "recall of all cells at a precision",
+        "micro",
+        RECALL_FORMULA,
+        "recall at precision",
+        "torchmetrics, BinaryRecallAtFixedPrecision",
+        needs_labels=True,
+        own_numbers={"precision": Number(0.9, 0, 1)},
     ),
 )

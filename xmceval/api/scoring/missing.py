@@ -23,8 +23,6 @@ def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None
     ------
     UsageError
     """
-    if options.missing == "zero":
-        return
     missing = argument("missing", options.missing)
     if truth.judgments is None or truth.judgments.documents is None:
         raise UsageError(

@@ -11,10 +11,8 @@ from typing import Any
 from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
-from xmceval.api.scoring.missing import check_missing, keep_common
 from xmceval.api.scoring.openshards import Input, check_inputs, find_input
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
-from xmceval.api.scoring.unknown import take_unknown
 from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
@@ -146,8 +144,11 @@ class Setup(Rules):
         """
         if engine is not evaluate:
             options.refuse_groups("Dask", "score files in one process")
-        name = input_name(y_true)
-        y_true, options = take_unknown(find_shards(y_true), options)
+        name, y_true = input_name(y_true), find_shards(y_true)
+        if options.unknown is not None:
+            from xmceval.api.scoring.unknown import take_unknown  # not loaded by a score without it
+
+            y_true, options = take_unknown(y_true, options)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
@@ -156,11 +157,13 @@ class Setup(Rules):
         opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
         warnings: tuple[str, ...] = ()
-        check_missing(options, truth, [y_true, *(leaf for system in systems for leaf in system.leaves)])
-        if options.missing == "drop":
-            named = [(system.name, system.input) for system in systems]
-            opener, warnings = keep_common(opener, truth, named)
-            truth = opener.truth(y_true, "y_true")
+        if options.missing != "zero":
+            from xmceval.api.scoring.missing import check_missing, keep_common  # likewise
+
+            check_missing(options, truth, [y_true, *(leaf for system in systems for leaf in system.leaves)])
+            if options.missing == "drop":
+                opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
+                truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments,
             *(options.train, options.counts, options.inverse_propensities, options.filter, options.unknown),

@@ -17,10 +17,10 @@ from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
-from xmceval.scoring.tasks.areas import Areas, ScoredCells, compute_areas, rank_cells
+from xmceval.scoring.tasks.areas import RECALL, Areas, ScoredCells, compute_areas, rank_cells
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
-FOLDS = frozenset({"AUC", "AP"})
+FOLDS = frozenset({"AUC", "AP", RECALL})
 NO_CELLS = ScoredCells(
     np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
 )
@@ -153,7 +153,7 @@ class LabelAreas(Task):
     def by_label(self, part: Held, terms: Terms) -> dict[str, Areas]:
         """Return the areas of labels that measures are means of, by their rule."""
         areas = self._areas(part, terms.width.n_labels, terms, micro=False)
-        return {measure.metric.fold: areas[measure.name] for measure in self.measures if measure.name in areas}
+        return {_column_of(measure): areas[measure.name] for measure in self.measures if measure.name in areas}
 
     def _areas(self, part: Held, n_labels: int, terms: Terms, *, micro: bool = True) -> dict[str, Areas]:
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
@@ -164,7 +164,7 @@ class LabelAreas(Task):
             if measures:
                 n_cells = part.rows * (n_labels if is_micro else 1)
                 ranked = rank_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
-                areas |= {measure.name: compute_areas(*ranked, measure.metric.fold) for measure in measures}
+                areas |= {measure.name: compute_areas(*ranked, measure) for measure in measures}
         return areas
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:
@@ -174,6 +174,11 @@ class LabelAreas(Task):
         if means:
             lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
         return lines
+
+
+def _column_of(measure: Measure) -> str:
+    """Return what tables of labels call the values of a measure."""
+    return f"R_at_P{measure.number('precision'):g}" if measure.metric.fold == RECALL else measure.metric.fold
 
 
 def copy_cells(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bench.peertable import read_guide
+from agreement.guidetable import write_guide
+from bench import peertable
+from faults import table as faulttable
 
 from xmceval.errors import listed
 from xmceval.files.formats.formattable import FORMATS, list_tools
@@ -115,5 +117,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
 GENERATED = {
     "metrics": "\n".join(list_metrics()),
     "formats": "\n".join(list_formats()),
-    "speed": read_guide(),
+    "speed": peertable.read_guide(),
+    "agreement": write_guide(),
+    "faults": faulttable.read_guide(),
 }

@@ -41,6 +41,7 @@ from bench.measure import (
     verdict,
     write,
 )
+from bench.model import CASES, CHECKS, Case
 from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
 from bench.peertable import RECORDED as SPEED
 from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
@@ -68,7 +69,8 @@ def make(options: argparse.Namespace) -> None:
     from bench import data
 
     layout = data.Layout(options.order, options.digits, options.value)
-    paths = data.make(options.shape, data.SHAPES[options.shape], Path(options.dir or data.default_dir()), layout)
+    shape = data.SHAPES.get(options.shape) or data.Shape.of_name(options.shape)
+    paths = data.make(options.shape, shape, Path(options.dir or data.default_dir()), layout)
     print(json.dumps({kind: str(path) for kind, path in paths.items()}))
 
 
@@ -291,6 +293,46 @@ def scaling(options: argparse.Namespace) -> Figures:
     return {"scaling": figures_of("scaling", options.only)}
 
 
+def model(options: argparse.Namespace) -> Figures:
+    """Fit how time and memory grow with rows, labels, predictions, systems and files; check the fit on other cases."""
+    folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench")
+    commands = {case: Command((arguments_of_case(case, options, folder),)) for case in (*CASES, *CHECKS)}
+    found = alternate({str(case): command for case, command in commands.items()}, options.runs)
+    medians = [entry for case in commands for entry in entries("model", {str(case): found[str(case)]})]
+    measured = [
+        [case, entry["cpu"]["median"], entry["peak"]["median"]] for case, entry in zip(commands, medians, strict=True)
+    ]
+    with tempfile.TemporaryDirectory() as empty:
+        path = Path(empty) / "measured.json"
+        path.write_text(json.dumps(measured), encoding="utf-8")
+        figures = figures_of("model", str(path))
+    for kind, unit in (("cpu", "s"), ("peak", "MB")):
+        for name, factor in figures[kind]["factors"].items():
+            print(f"{name:<46}{factor:>10.4f} {unit}")
+        for each in figures[kind]["cases"]:
+            case, ratio = Case(*each["case"]), each["predicted"] / each["measured"]
+            mark = "check" if case in CHECKS else ""
+            print(f"  {mark:<6}{each['measured']:>8.2f} {unit}, model {ratio:.2f} of it: {case}")
+    return {"model": figures}
+
+
+def arguments_of_case(case: Case, options: argparse.Namespace, folder: Path) -> tuple[str, ...]:
+    """Make the data of a case, and return the command line; files and systems beyond the first are links to these."""
+    paths = made(options, case.name)
+    lists = {}
+    for kind, n in (("truth", 1), ("preds", case.systems)):
+        for system in range(n):
+            links = [folder / case.name / f"{kind}-{system}-{number}.txt" for number in range(case.files)]
+            for link in links:
+                link.unlink(missing_ok=True)
+                os.link(paths[kind], link)
+            name = folder / case.name / f"{kind}-{system}-of-{case.files}.list"
+            name.write_text("".join(f"{link}\n" for link in links), encoding="utf-8")
+            lists[kind, system] = f"@{name}" if case.files > 1 else str(links[0])
+    systems = [lists["preds", system] for system in range(case.systems)]
+    return (program(), "score", lists["truth", 0], *systems, "--train", paths["train"], "-k", "1,3,5", "-o", "json")
+
+
 def check(options: argparse.Namespace) -> Figures:
     """Compare processor times with a loop that is timed in the same process; fail if far slower than was recorded."""
     found = figures_of("check", *(["--record"] if options.record else []))
@@ -333,10 +375,11 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "startup": startup,
     "peers": peers,
     "scaling": scaling,
+    "model": model,
     "check": check,
     "picture": picture,
 }
-NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture", "benchmark"}
+NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture", "benchmark", "model"}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -346,7 +389,11 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     for name, function in COMMANDS.items():
         sub = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
-        if name in {"make", "run", "arrays"}:
+        if name == "make":
+            sub.add_argument(
+                "shape", help=f"{', '.join((*SHAPES, *MEMORY_SHAPES, *TITLES))}, or of a case of the model"
+            )
+        if name in {"run", "arrays"}:
             sub.add_argument("shape", choices=(*SHAPES, *MEMORY_SHAPES, *TITLES))
         if name == "against":
             sub.add_argument("revision", help="anything that git rev-parse knows, such as HEAD or a branch")

@@ -35,6 +35,12 @@ class Shape:
     hit_at_1: float = 0.42
     hit_decay: float = 8.0  # ranks after which the rate of hits has fallen by e
 
+    @classmethod
+    def of_name(cls, name: str) -> Shape:
+        """Return the shape of a case of the model, whose name has its sizes; it has as many training rows."""
+        rows, labels, true, predictions = map(int, name.split("-")[1:])
+        return cls(rows, labels, true, rows, true, predictions)
+
 
 TITLES = (250, 1000, 4000, 16_000, 64_000, 256_000)
 

@@ -220,6 +220,31 @@ def npz_files() -> Iterator[tuple[str, Call]]:
     yield "numpy.load", lambda: [load(kind) for kind in paths] and None
 
 
+def dicts() -> Iterator[tuple[str, Call]]:
+    """Five metrics of 2,000 queries with 500 documents each, as dicts by query."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"document-{i:06d}" for i in range(100_000)])
+    run, qrels = {}, {}
+    for i in range(2000):
+        documents = rng.permutation(len(names))[:510]
+        run[f"q{i}"] = dict(zip(names[documents[:500]].tolist(), rng.random(500).tolist(), strict=True))
+        qrels[f"q{i}"] = dict.fromkeys(names[documents[490:]].tolist(), 1)
+    if has("xmceval"):
+        import xmceval
+
+        yield "xmceval.score", lambda: xmceval.score(qrels, run, metrics="P@5,AP@all,nDCG@10,RR@all,R@5")["P@5"]
+    if has("pytrec_eval"):
+        import pytrec_eval
+
+        def by_pytrec_eval() -> float:
+            measures = {"P_5", "map", "ndcg_cut_10", "recip_rank", "recall_5"}
+            values = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run).values()
+            means = {name: float(np.mean([each[name] for each in values])) for name in measures}
+            return means["P_5"]
+
+        yield "pytrec_eval", by_pytrec_eval
+
+
 WORKS: dict[str, Callable[[], Iterator[tuple[str, Call]]]] = {
     "P@5, CSR, 10 × 159": few_rows,
     "P@5 of a batch, 32 × 100": lambda: updates(32, 100),
@@ -244,6 +269,7 @@ WORKS: dict[str, Callable[[], Iterator[tuple[str, Call]]]] = {
     },
     "AUC, micro, dense, 2,000 × 2,000": lambda: drop_ins("roc_auc_score", average="micro"),
     "P and nDCG@1,3,5, 100,000 × 100 predictions": kinds_of_matrices,
+    "P, AP, nDCG, RR, R, dicts, 2,000 queries × 500": dicts,
     "P, nDCG, PSP, PSnDCG, three npz files, 153,025 × 100": npz_files,
 }
 SHORTEST = 0.1  # seconds that are timed at least, after as many; shorter calls are repeated

@@ -27,7 +27,7 @@ def test_scikit_learn_scores_by_a_metric_or_several(script):
 def test_the_script_finds_recipes_and_what_they_import(script, capsys):
     found = script.find_recipes()
     without = [name for name, text in found.items() if not re.search("Evaluator|Metric", text)]
-    assert without == ["Scores and comparisons", "Nearest neighbours", "scikit-learn"]
+    assert without == ["Scores and comparisons", "ir_measures", "Nearest neighbours", "scikit-learn"]
     assert {"PyTorch", "Lightning", "Hugging Face", "Keras", "scikit-learn", "torchmetrics"} <= set(found)
     assert script.find_missing(">>> import numpy\n>>> from no_such.thing import it\n") == ["no_such"]
     assert not script.run("wrong", ">>> 1 + 1\n3\n")

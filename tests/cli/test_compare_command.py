@@ -404,7 +404,9 @@ def test_a_csv_that_lacks_rows_is_refused(run, rows):
     lines = b.read_text().splitlines(keepends=True)
     b.write_text("".join(line for line in lines if not line.startswith(("7,", "9,"))))
     for files in ((a, b), (b, a)):
-        assert run(*files) == (1, "", f"Error: {b} lacks 2 rows that {a} has; the first is row 7\n")
+        code, output, error = run(*files)
+        assert (code, output) == (1, "")
+        assert error.startswith(f"Error: {b} lacks 2 rows that {a} has; the first is row 7 (hint: pass --missing ")
 
 
 def test_strict_holds_for_rows_too(run, rows):

@@ -43,6 +43,8 @@ PSP@k: propensity-scored precision
   note           XMLRepository prints the formula without the ideals (norm=none,
                  napkinXC's normalize=False); XC scripts divide by them
                  (norm=ratio)
+  agrees with    napkinXC 0.7.2: psprecision_at_k in 3 variants, except on ties,
+                 stored zeros in the truth
   also called    psprecision (in any case, with any _ or -)
   source         Jain, Prabhu, Varma, KDD 2016
 """

@@ -313,23 +313,56 @@ def interval_of(pairs: Sequence[Pair], confidence: float = 0.95, of_shares: bool
 
     Of shares, a mean of values within 0 and 1, that of Clopper and Pearson where all are 0 or 1, their weights are
     equal, and fewer than 20 are 0 or fewer than 20 are 1. None where all values are alike otherwise.
+
+    Of 30 rows or more whose mean den has an interval that reaches further than 20% of it, those R for which t of
+    num - R den does not exclude a mean of 0, or None where these have no end (Fieller).
     """
     n = len(pairs)
     below = math.fsum(den for _, den in pairs)
     if n < 2 or not below:
         return None
-    if of_shares and len({den for _, den in pairs}) == 1 and all(num in (0, den) for num, den in pairs):
-        hits = sum(num > 0 for num, _ in pairs)
-        if hits < 20 or n - hits < 20:
-            tail = (1 - confidence) / 2
-            low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
-            return low, float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    if of_shares and is_of_few_hits(pairs):
+        hits, tail = sum(num > 0 for num, _ in pairs), (1 - confidence) / 2
+        low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
+        return low, float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
     value = ratio(pairs)
     if all(abs(num - value * den) <= 1e-12 * abs(num) for num, den in pairs):
         return None
+    if is_uncertain(pairs, confidence):
+        return fieller(pairs, quantile(n - 1, confidence))
     squares = math.fsum((num - value * den) ** 2 for num, den in pairs)
     half = quantile(n - 1, confidence) * math.sqrt(squares / (n * (n - 1))) / (below / n)
     return value - half, value + half
+
+
+def is_of_few_hits(pairs: Sequence[Pair]) -> bool:
+    """Return whether all values are 0 or 1, their weights equal, and fewer than 20 are 0 or fewer than 20 are 1."""
+    hits = sum(num > 0 for num, _ in pairs)
+    is_of_hits = len({den for _, den in pairs}) == 1 and all(num in (0, den) for num, den in pairs)
+    return is_of_hits and min(hits, len(pairs) - hits) < 20
+
+
+def is_uncertain(pairs: Sequence[Pair], confidence: float = 0.95) -> bool:
+    """Return whether the interval of the mean den, of 30 rows or more, reaches further than 20% of it."""
+    n, dens = len(pairs), [den for _, den in pairs]
+    mean = math.fsum(dens) / n
+    squares = math.fsum((den - mean) ** 2 for den in dens)
+    return n >= 30 and quantile(n - 1, confidence) * math.sqrt(squares / (n * (n - 1))) > 0.2 * mean
+
+
+def fieller(pairs: Sequence[Pair], t: float) -> tuple[float, float] | None:
+    """Return the ends of all R with n mean(num - R den)^2 <= t^2 s^2, s^2 the variance of num - R den, or None."""
+    n = len(pairs)
+    x, y = (math.fsum(each) / n for each in zip(*pairs, strict=True))
+
+    def excess(products: Callable[[float, float], float], square: float) -> float:
+        return n * square - t**2 * math.fsum(products(num - x, den - y) for num, den in pairs) / (n - 1)
+
+    a, b, c = excess(lambda _, v: v * v, y * y), excess(lambda u, v: u * v, x * y), excess(lambda u, _: u * u, x * x)
+    if a <= 0:
+        return None
+    root = math.sqrt(max(b * b - a * c, 0.0))
+    return (b - root) / a, (b + root) / a
 
 
 # Ties

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from judge.naive import Row, ranked
 from judge.naive_rows import Place, pairs_in_order
@@ -37,6 +38,16 @@ def ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
         inside = [(p, hit, w) for p, hit, w in predictions if min(int(p * n_bins), n_bins - 1) == i]
         gaps.append(abs(math.fsum(w * p for p, _, w in inside) - math.fsum(w * hit for _, hit, w in inside)))
     return math.fsum(gaps) / weight if weight else 0.0
+
+
+def adaptive_ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
+    """adaptiveECE@k: as ECE@k, where the share of lower scores decides the bin of a prediction."""
+    weight, gaps = sum(Fraction(w) for *_, w in predictions), [Fraction(0)] * n_bins
+    for score in {p for p, _, w in predictions if w}:
+        below = sum(Fraction(w) for p, _, w in predictions if p < score)
+        gap = sum(Fraction(w) * (Fraction(p) - hit) for p, hit, w in predictions if p == score)
+        gaps[math.floor(n_bins * below / weight)] += gap
+    return float(sum(map(abs, gaps)) / weight) if weight else 0.0
 
 
 def judged(truth: Rows, scores: Rows, k: int, weights: Weights = None, empty_rows: str = "zero") -> float:
@@ -94,18 +105,34 @@ def average_precision(cells: Sequence[tuple[Place, bool, float]]) -> float:
     return total
 
 
+def recall_at_precision(cells: Sequence[tuple[Place, bool, float]], least: float) -> float:
+    """The largest recall of the cells from some place up whose precision is at least so much."""
+    n_true, best = math.fsum(w for _, is_true, w in cells if is_true), 0.0
+    for place in {place for place, *_ in cells}:
+        above = [(is_true, w) for other, is_true, w in cells if other >= place]
+        hits, all_above = math.fsum(w for is_true, w in above if is_true), math.fsum(w for _, w in above)
+        if Fraction(hits) >= Fraction(repr(float(least))) * Fraction(all_above):
+            best = max(best, hits / n_true)
+    return best
+
+
 RULES = {"macroAUC": auc, "microAUC": auc, "macroAP": average_precision}
 
 
 def column(
-    name: str, rows: Sequence[tuple[set[int], Row, float]], labels: Sequence[int], unscored: str = "bottom"
+    name: str,
+    rows: Sequence[tuple[set[int], Row, float]],
+    labels: Sequence[int],
+    unscored: str = "bottom",
+    precision: float = 0.9,
 ) -> float | None:
     """Return a metric of columns: of all cells of these labels, or its mean over those with both classes."""
+    rule = RULES.get(name, lambda cells: recall_at_precision(cells, precision))
     columns: list[list[tuple[Place, bool, float]]] = [cells_of(rows, label, unscored) for label in labels]
-    if name == "microAUC":
+    if name.startswith("micro"):
         columns = [[cell for each in columns for cell in each]]
     mixed = [each for each in columns if len({is_true for _, is_true, _ in each}) == 2]
-    return math.fsum(RULES[name](each) for each in mixed) / len(mixed) if mixed else None
+    return math.fsum(rule(each) for each in mixed) / len(mixed) if mixed else None
 
 
 def recommended(sets: Sequence[tuple[set[int], set[int]]], over: set[int]) -> float | None:

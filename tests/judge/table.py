@@ -13,11 +13,12 @@ from judge.naive import Pair, Row
 # fmt: off
 LOWER_IS_BETTER = frozenset({
     "Abandonment", "coverage_error", "ranking_loss", "zero_one_loss", "hamming_loss", "hamming_distance", "FPR", "fp",
-    "fn", "ECE", "Brier",
+    "fn", "ECE", "adaptiveECE", "Brier",
 })
 # Metrics that are refused where no input declares the number of labels; others take the largest label + 1.
 ASKING_FOR_LABELS = frozenset({
     "LRAP", "coverage_error", "ranking_loss", "AUC", "accuracy", "hamming_loss", "specificity", "FPR", "microAUC",
+    "microRecallAtPrecision",
 })
 # fmt: on
 
@@ -195,7 +196,8 @@ def bpref(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules)
 def column(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
     """Judge a metric of columns."""
     rows = naive_further.kept(truth, scores, rules.weights, name.rel, rules.empty_rows)
-    return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored) or 0.0
+    precision = float(name.options.get("precision", 0.9))
+    return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored, precision) or 0.0
 
 
 JUDGES: dict[str, Judge] = {
@@ -226,10 +228,13 @@ JUDGES: dict[str, Judge] = {
     "NumRet": cells(0, 1),
     "NumRel": cells(0, 2),
     "ECE": calibration(lambda predictions, name: naive_further.ece(predictions, int(name.options.get("bins", 15)))),
+    "adaptiveECE": calibration(
+        lambda predictions, name: naive_further.adaptive_ece(predictions, int(name.options.get("bins", 15)))
+    ),
     "Brier": calibration(lambda predictions, _: naive_further.brier(predictions)),
     "Judged": judged,
     "Bpref": bpref,
-    **dict.fromkeys(("macroAUC", "microAUC", "macroAP"), column),
+    **dict.fromkeys(("macroAUC", "microAUC", "macroAP", "macroRecallAtPrecision", "microRecallAtPrecision"), column),
 }
 
 

@@ -26,6 +26,7 @@ LAYERS = [
     "api",
     "distributed",
     "torch",
+    "ir_measures",
     "cli",
     "__main__",
 ]

@@ -1,10 +1,16 @@
 """The facts about the package that an index shows, and what its archive of sources has."""
 
+import importlib.util
+import io
 import re
 import sys
+import tarfile
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+
+from xmceval.version import VERSION
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,6 +38,81 @@ def test_classifiers_name_every_python_from_the_oldest_on(settings):
 
 
 def test_the_archive_of_sources_has_the_tests_and_all_that_they_read():
-    grafted = re.findall(r"^graft (.+)$", (ROOT / "MANIFEST.in").read_text(encoding="utf-8"), re.MULTILINE)
-    assert {"tests", "scripts", "datasets"} <= set(grafted)
-    assert all((ROOT / folder).is_dir() for folder in grafted)
+    lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
+    folders = {line.split()[1] for line in lines if line.startswith("recursive-include ")}
+    assert {"tests", "scripts", "datasets", "conda"} <= folders
+    files = {path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()}
+    compiled = {path for path in files if "__pycache__" in path.parts}
+    assert [path for path in files - compiled if path.name.endswith("c")] == []
+    assert [path for path in compiled if not path.name.endswith("c")] == []
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [VERSION]
+
+
+def test_the_recipe_for_conda_needs_what_the_package_needs(settings):
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1].replace(" ", "").splitlines()
+    needed = [each.split(";")[0] for each in settings["project"]["dependencies"]]
+    assert [each.removeprefix("-") for each in run] == ["python>=${{python_min}}", *needed]
+    assert f'python_min: "{settings["project"]["requires-python"].removeprefix(">=")}"' in recipe
+    [(name, target)] = settings["project"]["scripts"].items()
+    assert f"- {name} = {target}\n" in recipe
+    assert f"- setuptools >={settings['build-system']['requires'][0].partition('>=')[2]}\n" in recipe
+
+
+RELEASE = SourceFileLoader("release_script", str(ROOT / "scripts" / "release"))
+
+
+@pytest.fixture
+def release():
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(RELEASE.name, RELEASE))
+    RELEASE.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("![Time](a/b.svg)", "![Time](https://host/x/raw/v1/a/b.svg)"),
+        ("see [a](b/c.md), [d](e.md)", "see [a](https://host/x/blob/v1/b/c.md), [d](https://host/x/blob/v1/e.md)"),
+        ("[a](https://b/c) [d](#e) [f] (g)", "[a](https://b/c) [d](#e) [f] (g)"),
+    ],
+)
+def test_links_to_files_are_made_full_for_an_index(release, text, expected):
+    assert release.with_full_links(text, "https://host/x", "v1") == expected
+
+
+def test_no_link_of_the_readme_stays_relative_on_an_index(release):
+    text = release.with_full_links((ROOT / "README.md").read_text(encoding="utf-8"), "https://host/x", "v1")
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")] == []
+
+
+def test_an_archive_is_the_same_bytes_whenever_and_wherever_it_was_built(release, tmp_path):
+    contents = []
+    for number, names in enumerate((["a", "b/c", "b/d"], ["b/d", "b/c", "a"])):
+        path = tmp_path / f"{number}.tar.gz"
+        with tarfile.open(path, "w:gz") as archive:
+            for name in names:
+                member = tarfile.TarInfo(name)
+                member.size, member.mtime, member.uid, member.uname = 1, number + 0.5, number, f"user{number}"
+                member.mode = (0o600, 0o664)[number] | (0o100 if name == "a" else 0)
+                archive.addfile(member, io.BytesIO(name[-1:].encode()))
+        release.make_reproducible(path, 1700000000)
+        contents.append(path.read_bytes())
+        with tarfile.open(path) as archive:
+            found = [(each.name, each.mode, each.mtime, archive.extractfile(each).read()) for each in archive]
+        assert found == [
+            (name, mode, 1700000000, name[-1:].encode())
+            for name, mode in (("a", 0o755), ("b/c", 0o644), ("b/d", 0o644))
+        ]
+    assert contents[0] == contents[1]
+
+
+def test_the_recipe_of_a_release_has_its_version_and_digest(release):
+    filled = release.fill_recipe(ROOT, "1.2.3", "ab12")
+    assert 'version: "1.2.3"\n' in filled
+    assert 'sha256: "ab12"\n' in filled
+    assert not re.findall(r"VERSION|SHA256|REPOSITORY", filled)

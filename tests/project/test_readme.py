@@ -7,6 +7,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from agreement.guidetable import readme_table
 
 from xmceval.cli import main
 from xmceval.files.formats.formattable import FORMATS
@@ -61,6 +62,10 @@ def test_generated_guides_are_those_of_the_tables(topic):
     assert (SCRIPT.GUIDE / f"{topic}.md").read_text(encoding="utf-8") == SCRIPT.GENERATED[topic], "run scripts/readme"
 
 
+def test_the_table_of_agreement_is_what_was_recorded():
+    assert f"\n\n{readme_table()}\n\n" in README, "run scripts/readme"
+
+
 def test_what_a_newcomer_needs_comes_first():
     parts = ("scripts/install", "scripts/test", "$ xmceval score", "$ xmceval compare", "is better than", "speed.svg)")
     places = [README.index(part) for part in parts]
@@ -75,7 +80,8 @@ def test_lines_are_at_most_110_wide_and_paragraphs_5_high():
 
 
 def test_links_lead_to_files():
-    links = re.findall(r"\]\(([^)]+)\)", README)
+    in_an_archive = re.compile(r"^https://.*?/(?:blob|raw)/v[^/]+/")  # where scripts/release made them full
+    links = [in_an_archive.sub("", link) for link in re.findall(r"\]\(([^)]+)\)", README)]
     assert len(links) > 10
     assert [link for link in links if not (ROOT / link).is_file()] == []
 

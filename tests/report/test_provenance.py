@@ -33,8 +33,10 @@ VALUES = {
     "labels": ("sub/labels.txt", "labels.txt"),
     "duplicates": ("max", "max"),
     "sample_weight": ("sub/weights.txt", "weights.txt"),
+    "missing": ("drop", "drop"),
     "filter": ("sub/filter.txt", "filter.txt"),
     "filter_truth": (True, True),
+    "unknown": ("sub/filter.txt", "filter.txt"),
     "empty_rows": ("drop", "drop"),
     "unscored": ("zero", "zero"),
     "ties": ("expected", "expected"),
@@ -43,6 +45,7 @@ VALUES = {
     "by_frequency": ("head,tail", "head,tail"),
     "by_group": ("sub/groups.txt", "groups.txt"),
     "cluster_rows": ("sub/groups.txt", "groups.txt"),
+    "bootstrap": (200, 200),
     "ceiling": (True, True),
 }
 IN_RESULTS = {"cluster_rows": "groups.txt, intervals by cluster (2 clusters)"}  # what is known once rows are read
@@ -129,7 +132,7 @@ def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
     json.dumps(options.changed(), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", [name for name in VALUES if name != "labels"])
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in {"labels", "missing", "bootstrap"}])
 def test_json_and_footer_of_the_command_have_an_option(files, name):
     value, recorded = VALUES[name][0], IN_RESULTS.get(name, VALUES[name][1])
     flags = list(as_flags({name: value, **WITH.get(name, {})}))

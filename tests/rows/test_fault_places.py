@@ -100,7 +100,7 @@ def test_every_faulty_row_is_named_once_in_order(monkeypatch, entries, threads):
 @pytest.mark.parametrize("n_wrong", [10, 11])
 def test_ten_faulty_rows_are_named_and_more_are_counted(n_wrong):
     y_true = np.eye(15)
-    y_true[15 - n_wrong :, 0] = -1
+    y_true[15 - n_wrong :, 0] = -2
     with pytest.raises(DataError) as error:
         xmceval.score(y_true, np.ones((15, 15)), k=1, metrics="P", threads=1)
     lines = str(error.value).splitlines()

@@ -128,7 +128,7 @@ def test_the_report_counts_what_a_filter_did(files, monkeypatch, capsys):
         main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt", "--filter-truth", "-o", "json"])
     shown = json.loads(capsys.readouterr().out)["systems"][0]["filter"]
     counts = {"pairs": 4, "rows": 3, "removed": 2, "rows_changed": 2, "in_truth": 1}
-    assert shown == {"source": "f.txt", "filter_truth": True} | counts
+    assert shown == {"source": "f.txt", "filter_truth": True, "are_unknown": False} | counts
 
 
 def test_the_warning_of_a_set_with_a_filter_goes_when_one_is_given(files):

@@ -64,6 +64,28 @@ def test_calibration_is_the_judges(problem, rel, n_bins):
         assert result[names[1]] == pytest.approx(judge.brier(best), **CLOSE)
 
 
+@given(problem=problems(PROBABILITIES), rel=st.integers(1, 3), n_bins=st.sampled_from([1, 2, 3, 15, 1000]))
+def test_bins_of_equal_mass_are_the_judges(problem, rel, n_bins):
+    truth, scores, n_labels, weights, empty_rows = problem
+    rows = judge.kept(truth, scores, weights, rel, empty_rows)
+    for k in {1, min(3, n_labels)}:
+        names = f"adaptiveECE(bins={n_bins},rel={rel})@{k}", f"ECE(bins={n_bins},rel={rel})@{k}"
+        result = score(truth, scores, n_labels, names, sample_weight=weights, empty_rows=empty_rows)
+        assert result[names[0]] == pytest.approx(judge.adaptive_ece(judge.top(rows, k), n_bins), **CLOSE)
+        assert n_bins > 1 or result[names[0]] == result[names[1]]
+
+
+def test_bins_of_equal_mass_by_hand():
+    truth, scores = np.array([[1], [0], [0], [1], [1]]), np.array([[0.9], [0.2], [0.2], [0.2], [0.6]])
+    result = xmceval.score(truth, scores, metrics=["adaptiveECE(bins=2)@1", "adaptiveECE(bins=5)@1"])
+    # Below the three 0.2 is none, below 0.6 are 3 of 5, below 0.9 are 4 of 5: bins 0, 1, 1 of 2, and 0, 3, 4 of 5.
+    assert result["adaptiveECE(bins=2)@1"] == pytest.approx((abs(3 * 0.2 - 1) + 0.4 + 0.1) / 5)
+    weighted = xmceval.score(truth, scores, metrics="adaptiveECE(bins=2)@1", sample_weight=[1, 1, 1, 1, 9])
+    # Now 3 of 13 are below 0.6, which joins the bin of 0.2, and 12 of 13 below 0.9.
+    assert weighted["adaptiveECE(bins=2)@1"] == pytest.approx((abs(3 * 0.2 - 1 + 9 * -0.4) + 0.1) / 13)
+    assert "adaptiveECE(bins=2)@1, adaptiveECE(bins=5)@1: 5 cells held in 0.0 MB of memory" in result.notes
+
+
 @given(problem=problems(PROBABILITIES))
 def test_the_interval_of_the_brier_score_is_that_of_a_ratio(problem):
     truth, scores, n_labels, _, empty_rows = problem
@@ -98,6 +120,8 @@ def test_scores_that_are_no_probabilities_are_refused_with_their_place(score_of_
             xmceval.score(np.eye(2), scores, k=1, metrics=["ECE", "Brier"], threads=threads)
     with pytest.raises(DataError, match=message.replace("Brier@1", "ECE@1")):
         xmceval.score(np.eye(2), scores, k=1, metrics="ECE")
+    with pytest.raises(DataError, match=message.replace("Brier@1", "adaptiveECE@1")):
+        xmceval.score(np.eye(2), scores, k=1, metrics="adaptiveECE")
     assert xmceval.score(np.eye(2), scores, k=1, metrics=["ECE"], sample_weight=[1, 0])["ECE@1"] == 0.5
 
 
@@ -290,7 +314,16 @@ def test_other_tools_names_of_coverage():
 
 # Laws
 
-NAMES = ["ECE@1", "ECE(bins=4)@5", "Brier@5", "Judged@5", "coverage(of=recommended)@5", *COLUMNS]
+NAMES = [
+    "ECE@1",
+    "ECE(bins=4)@5",
+    "adaptiveECE@1",
+    "adaptiveECE(bins=4)@5",
+    "Brier@5",
+    "Judged@5",
+    "coverage(of=recommended)@5",
+    *COLUMNS,
+]
 
 
 @pytest.fixture(scope="module")
@@ -353,7 +386,7 @@ def test_values_of_the_further_families_lie_within_their_bounds(name, made):
     assert all(low <= value <= high for value in result.values())
 
 
-@pytest.mark.parametrize("name", ["ECE@1", "Brier@1", "Judged@1"])
+@pytest.mark.parametrize("name", ["ECE@1", "adaptiveECE@1", "Brier@1", "Judged@1"])
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_other_orders_of_ties_are_refused(name, ties, made):
     with pytest.raises(UsageError, match=f"ties={ties} .* not available for {name}"):
@@ -362,7 +395,7 @@ def test_other_orders_of_ties_are_refused(name, ties, made):
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
-    assert growing == list(COLUMNS)
+    assert growing == ["adaptiveECE", *COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
     compile_program(parse(["P", "ECE", "macroF1"])).check_mergeable("Evaluator")
     with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
         compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")
@@ -373,3 +406,26 @@ def test_no_truth_and_no_predictions_are_no_trouble():
         for empty_rows in ("zero", "drop"):
             result = score(truth, scores, 5, NAMES, empty_rows=empty_rows)
             assert all(np.isfinite(value) for value in result.values())
+
+
+@pytest.mark.parametrize("precision", [0.25, 0.5, 0.9, 1.0])
+def test_recall_at_a_precision_is_that_of_torchmetrics(rng, precision):
+    torch = pytest.importorskip("torch")
+    of_labels = pytest.importorskip("torchmetrics.functional.classification")
+    names = [f"{average}RecallAtPrecision(precision={precision})" for average in ("macro", "micro")]
+    for decimals in (1, 2):
+        scores, truth = rng.random((30, 6)).round(decimals), (rng.random((30, 6)) < 0.3).astype(int)
+        truth[0], truth[1] = 1, 0
+        macro, micro = xmceval.score(truth, scores, metrics=names).values()
+        theirs = of_labels.multilabel_recall_at_fixed_precision(torch.tensor(scores), torch.tensor(truth), 6, precision)
+        assert macro == pytest.approx(theirs[0].mean().item(), abs=1e-6)
+        cells = torch.tensor(scores.ravel()), torch.tensor(truth.ravel())
+        assert micro == pytest.approx(of_labels.binary_recall_at_fixed_precision(*cells, precision)[0].item(), abs=1e-6)
+
+
+def test_a_precision_that_is_just_reached_counts():
+    truth, scores = np.array([[1]] * 9 + [[0], [1], [0]]), np.arange(12, 0, -1.0)[:, None] / 12
+    for precision, recall in (("0.9", 0.9), ("0.91", 0.9), ("0.92", 0.9), ("1", 0.9)):
+        name = f"macroRecallAtPrecision(precision={precision})"
+        found = xmceval.score(truth, scores, metrics=name).values()
+        assert [*found] == [1.0 if float(precision) <= 10 / 11 else recall]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from judge import naive, naive_slices
+from support.intervals import is_mean_share
 
 import xmceval
 from xmceval.metrics.names import parse
@@ -43,10 +44,15 @@ def share_of_one_row(pairs):
     return max(squares) / (sum(squares) or 1.0)
 
 
-def expected_caution(pairs):
+def expected_caution(pairs, name):
+    """No caution where the interval is exact; one_row also where Fieller's has no end."""
+    of_shares = is_mean_share(name)
+    if naive.interval_of(pairs, of_shares=of_shares) is None and not naive.is_uncertain(pairs):
+        return None
     if len(pairs) < 30:
         return "few_rows"
-    return "one_row" if share_of_one_row(pairs) > 0.2 else None
+    is_exact = of_shares and naive.is_of_few_hits(pairs)
+    return "one_row" if not is_exact and share_of_one_row(pairs) > 0.2 else None
 
 
 def cautions_of(result):
@@ -67,7 +73,7 @@ def test_cautions_are_those_of_all_rows_looked_at_one_by_one(n_rows):
             pairs = naive.row_values(measure.metric.name, measure.k, {}, truth, scores, inverse)
             weighted = [(w * num, w * den) for w, (num, den) in zip(weights, pairs, strict=True)]
             found = result.estimates[measure.name]
-            expected = None if found.low is None else expected_caution(weighted)
+            expected = expected_caution(weighted, measure.name)
             assert found.caution == expected, (seed, measure.name)
             codes.add(expected)
     assert codes == {None, "few_rows" if n_rows < 30 else "one_row"}
@@ -87,7 +93,7 @@ def test_values_within_bins_have_cautions_of_their_own():
             shares = naive_slices.shares(name, 3, {}, truth, scores, bins, 3, inverse=inverse)
             for part, pairs in zip((by_name[each] for each in sorted(by_name, reverse=True)), shares, strict=True):
                 found = part.estimates[f"{name}@3"]
-                assert found.caution == (None if found.low is None else expected_caution(pairs))
+                assert found.caution == expected_caution(pairs, f"{name}@3")
                 seen.add(found.caution)
     assert seen == {None, "one_row"}
 

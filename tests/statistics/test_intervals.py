@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xmceval.statistics.intervals import FEW, RowSums, binomial_interval, ratio_interval, t_quantile
+from xmceval.statistics.intervals import (
+    FEW,
+    RowSums,
+    binomial_interval,
+    fieller_interval,
+    is_uncertain,
+    ratio_interval,
+    t_quantile,
+)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
@@ -170,3 +178,41 @@ def test_the_interval_of_a_share_covers_nearly_as_often_as_it_says_at_every_shar
 def interval_of_hits(hits, n):
     hits = Fraction(int(hits))
     return ratio_interval(RowSums(hits, Fraction(n), hits, hits, Fraction(n)), n, is_share=True)
+
+
+def heavy(seed, n, tail=0.9, share=0.5):
+    """Rows of which few have most of the denominators."""
+    rng = np.random.default_rng(seed)
+    den = rng.random(n) ** (-1 / tail)
+    return np.stack([den * (rng.random(n) < share), den], axis=1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_fiellers_interval_ends_where_t_excludes_a_mean_of_0(seed):
+    pairs = heavy(seed, 200, tail=3.0)
+    for ratio in fieller_interval(sums_of(pairs.tolist()), 200):
+        assert stats.ttest_1samp(pairs[:, 0] - ratio * pairs[:, 1], 0).pvalue == pytest.approx(0.05, rel=1e-6)
+
+
+def test_fiellers_interval_has_no_end_where_the_denominator_may_be_0():
+    pairs = [(1, 1), (0, 1)] * 20 + [(1e6, 1e6)]
+    assert is_uncertain(sums_of(pairs), len(pairs))
+    assert interval(pairs) is None
+
+
+def test_denominators_known_to_20_percent_and_few_rows_leave_the_delta_method():
+    few = heavy(0, 29).tolist()
+    assert not is_uncertain(sums_of(few), 29)
+    assert sum(interval(few)) / 2 == pytest.approx(np.divide(*np.sum(few, axis=0)))
+    den = stats.norm.ppf(np.linspace(0.01, 0.99, 99)) / stats.t.ppf(0.975, 98) * math.sqrt(99)
+    den /= den.std(ddof=1) / math.sqrt(99) * stats.t.ppf(0.975, 98)  # so far does the interval of the mean reach
+    for reach, is_so in ((0.199, False), (0.201, True)):
+        assert is_uncertain(sums_of([(0, 1 + reach * each) for each in den.tolist()]), 99) is is_so
+
+
+def test_intervals_of_few_large_denominators_seldom_miss():
+    """The delta method misses in about 30% of such samples."""
+    found = [interval(heavy(seed, 100).tolist()) for seed in range(150)]
+    given = [ends for ends in found if ends is not None]
+    assert len(given) > 75
+    assert sum(not low <= 0.5 <= high for low, high in given) <= 0.07 * len(found)

@@ -1,5 +1,6 @@
 """The level of tests and the coverage of intervals, by simulation; scripts/simulate does the same for longer."""
 
+import json
 import math
 import runpy
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from xmceval.statistics.paired import t_test
 
-SIMULATE = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "simulate"))
+ROOT = Path(__file__).parents[2]
+SIMULATE, COVERAGE = (runpy.run_path(str(ROOT / "scripts" / name)) for name in ("simulate", "coverage"))
+CELLS = json.loads((ROOT / "datasets" / "coverage.json").read_text(encoding="utf-8"))["cells"]
 REPEATS = 80
 
 
@@ -45,6 +48,32 @@ def test_the_table_marks_what_is_far_off():
         "level    t             P@1        0.060 ",
         "coverage t             P@1        0.900*",
     ]
+
+
+def test_the_grid_is_measured_and_the_guide_shows_it():
+    guide = COVERAGE["GUIDE"].read_text(encoding="utf-8")
+    assert COVERAGE["with_tables"](guide, CELLS) == guide
+    measured = {(cell["law"], cell["n"]) for cell in CELLS}
+    assert measured == {(law, n) for law in COVERAGE["LAWS"] for n in COVERAGE["SIZES"]}
+
+
+def test_the_goal_is_reached_in_each_cell():
+    found = {(cell["law"], cell["kind"], cell["n"]): COVERAGE["faults"](cell) for cell in CELLS}
+    assert {cell: faults for cell, faults in found.items() if faults} == {}
+    assert COVERAGE["faults"]({**CELLS[1], "unwarned": 0.1, "cautioned": 0.2}) == [
+        "errs without a caution",
+        "needless cautions",
+    ]
+
+
+@pytest.mark.parametrize("law", ["P@1 = 0.98", "PSP@5, tail 0.9", "PSP@5, tail 0.9, 2 runs", "P@1 = 0.5, 3 runs"])
+def test_a_cell_is_near_what_was_measured(law):
+    kept = {cell["kind"]: cell for cell in CELLS if (cell["law"], cell["n"]) == (law, 100)}
+    found = COVERAGE["simulate"](law, 100, 40)
+    assert set(found) == set(kept)
+    for kind, shares in found.items():
+        for what, share in shares.items():
+            assert share == pytest.approx(kept[kind][what], abs=0.01 + 4 * math.sqrt(0.25 / 40)), (kind, what)
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,7 @@ def _compare_files(files: Mapping[str, Path], folder: Path) -> None:
     random = np.random.default_rng(0)
     truth, first, second = random.random((3, 100, N_LABELS))
     sparse = [scipy.sparse.csr_matrix(np.where(each > 0.5, each, 0)) for each in (first, second)]  # short lists too
+    score(truth > 0.5, first, metrics="macroP@2", bootstrap=100)
     variants: tuple[dict[str, Any], ...] = ({"test": "randomization"}, {"test": "bootstrap"}, {"adjust": "tukey"})
     for options in variants:
         compare(truth > 0.5, dict(zip("ab", sparse, strict=True)), resamples=100, metrics="P@2,microP@5", **options)

@@ -31,13 +31,16 @@ class Request:
     n_rows, n_labels : int or None
         The expected size, for files that may be transposed.
     judgments : Judgments or None
-        The queries and documents of the truth, for predictions in the ranking field's formats.
+        The queries and documents of the truth, for predictions in the ranking field's formats; for a truth, those of
+        its queries that are kept.
     ties : str
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     max_line : int
         The longest line of a text file, in MiB.
     is_alone : bool
         Whether it is described by itself: rows that a truth would give are then its own.
+    missing : str
+        The rule for queries that only one of truth and run has; with ``error`` there may be none.
     """
 
     role: Role
@@ -48,6 +51,7 @@ class Request:
     ties: str = "label"
     max_line: int = MAX_LINE
     is_alone: bool = False
+    missing: str = "zero"
 
     def __post_init__(self) -> None:
         if self.max_line < 1:
@@ -97,6 +101,8 @@ class Opened:
         Whether some tools write such files with one column more than there are labels.
     judgments : Judgments or None
         The queries and documents that predictions are joined to.
+    lacking : tuple of bytes
+        The queries of the truth that a run lacks.
     """
 
     source: Source
@@ -108,6 +114,7 @@ class Opened:
     is_ranked: bool = False
     may_have_extra_column: bool = False
     judgments: Judgments | None = None
+    lacking: tuple[bytes, ...] = ()
 
     @property
     def description(self) -> str:

@@ -39,6 +39,7 @@ def open_truth(
     *,
     names: Names | None = None,
     n_labels: int | None = None,
+    kept: Judgments | None = None,
     max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a truth file or a file of training labels.
@@ -51,6 +52,8 @@ def open_truth(
         Label names, for files that have them instead of ids.
     n_labels : int, optional
         The expected number of labels, for files that may be transposed.
+    kept : Judgments, optional
+        The queries that are kept, of a truth that has queries.
     max_line : int
         The longest line of a text file, in MiB.
 
@@ -61,7 +64,7 @@ def open_truth(
     UsageError
         Another kind.
     """
-    request = Request("truth", names, n_labels=n_labels, max_line=max_line)
+    request = Request("truth", names, n_labels=n_labels, judgments=kept, max_line=max_line)
     if isinstance(path, Records):
         from xmceval.files.ranking.trec import open_qrels
 
@@ -79,6 +82,7 @@ def open_scores(
     n_labels: int | None = None,
     judgments: Judgments | None = None,
     ties: str = "label",
+    missing: str = "zero",
     max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
@@ -95,6 +99,8 @@ def open_scores(
         Those of the truth, for predictions in the ranking field's formats.
     ties : str
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
+    missing : str
+        The rule for queries that only one of truth and predictions has.
     max_line : int
         The longest line of a text file, in MiB.
 
@@ -105,7 +111,7 @@ def open_scores(
     UsageError
         Another kind.
     """
-    request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line)
+    request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing)
     if isinstance(path, Records):
         from xmceval.files.ranking.trec import open_run
 

@@ -40,7 +40,7 @@ NO_NUMBERS: Mapping[str, Number] = MappingProxyType({})
 BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
-    "over= is the set of labels of the mean: all (scikit-learn; xCOLUMNs, which adds 1e-9 to divisors), truth (true in "
+    "over= is the set of labels of the mean: all (scikit-learn; xCOLUMNs, which adds 1e-6 to divisors), truth (true in "
     "some instance), seen (true or predicted within the cutoff), train (with a training instance), largest (0 to the "
     "largest label that is true or predicted: napkinXC, whose k is always 5); zero= is the value of 0/0, as "
     "zero_division in scikit-learn (skip: nan)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xmceval.metrics.entry import Metric, Norm, Number
 
 COLUMN_NOTE = (
@@ -26,7 +28,9 @@ PROBABILITY_NOTE = (
 )
 
 
-def _column(name: str, title: str, over: str, formula: str, fold: str, source: str, *, needs_labels: bool) -> Metric:
+def _column(
+    name: str, title: str, over: str, formula: str, fold: str, source: str, *, needs_labels: bool, **own: Any
+) -> Metric:
     return Metric(
         name,
         title,
@@ -39,6 +43,7 @@ def _column(name: str, title: str, over: str, formula: str, fold: str, source: s
         mergeable=False,
         cost=COLUMN_COST,
         note=COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2],
+        **own,
     )
 
 
@@ -58,6 +63,27 @@ CALIBRATION_ENTRIES = (
         higher_is_better=False,
         note=f"bin i of `bins` has the scores from i / bins to below (i + 1) / bins, the last one also 1; "
         f"{PROBABILITY_NOTE}",
+    ),
+    Metric(
+        "adaptiveECE",
+        "calibration error of the k best labels, in bins of equal mass",
+        {
+            "bins": Norm(
+                "predictions", "bins", "sum over bins of |sum of scores - hits| / predictions within the cutoff"
+            )
+        },
+        "Nguyen, O'Connor, EMNLP 2015; Nixon et al., CVPR Workshops 2019",
+        fold="adaptiveECE",
+        family="calibration",
+        own_numbers={"bins": Number(15, 1, 1000, is_whole=True)},
+        higher_is_better=False,
+        mergeable=False,
+        cost="memory for each prediction within the cutoff, for each cutoff: 13 bytes while rows are read (17 from "
+        "label 2^31 on, 8 more with sample weights), up to 85 while they are sorted; sums of fixed size do not exist, "
+        "so loops, saved states and clusters refuse it",
+        note="predictions ascend by score; one is in bin floor(bins * m / n), where n is the number of predictions and "
+        "m that of those with a lower score, so equal scores share a bin; sample weights make both numbers sums of "
+        f"weights; {PROBABILITY_NOTE}",
     ),
     Metric(
         "Brier",
@@ -88,7 +114,8 @@ JUDGED_ENTRIES = (
         fold="judged",
         family="judged",
         note="judged labels are the true ones and those stored in the truth with value 0, such as documents of grade 0 "
-        "in TREC qrels; a truth without stored zeros makes it the precision of the predictions",
+        "in TREC qrels, but not of a grade below 0; a truth without stored zeros makes it the precision of the "
+        "predictions",
     ),
     Metric(
         "Bpref",
@@ -100,8 +127,14 @@ JUDGED_ENTRIES = (
         cutoff="none",
         note="of the r labels of an instance that are judged and not true, b are ranked above the hit; labels that are "
         "not judged do not matter; judged labels that are not true are those stored in the truth with value 0, such as "
-        f"documents of grade 0 in TREC qrels, or with a grade below rel; {TREC_NOTE}",
+        "documents of grade 0 in TREC qrels, or with a grade below rel; documents of a grade below 0 in qrels were in "
+        f"the pool but not judged, as in trec_eval; {TREC_NOTE}",
     ),
+)
+
+RECALL_FORMULA = (
+    "largest recall of the instances with at least some score, of the scores where their precision is at least the one "
+    "asked for; 0 if it never is"
 )
 
 COLUMN_ENTRIES = (
@@ -131,5 +164,25 @@ COLUMN_ENTRIES = (
         "AP",
         "scikit-learn",
         needs_labels=False,
+    ),
+    _column(
+        "macroRecallAtPrecision",
+        "mean over labels of the recall at a precision",
+        "columns",
+        RECALL_FORMULA,
+        "recall at precision",
+        "torchmetrics, MultilabelRecallAtFixedPrecision",
+        needs_labels=False,
+        own_numbers={"precision": Number(0.9, 0, 1)},
+    ),
+    _column(
+        "microRecallAtPrecision",
+        "recall of all cells at a precision",
+        "micro",
+        RECALL_FORMULA,
+        "recall at precision",
+        "torchmetrics, BinaryRecallAtFixedPrecision",
+        needs_labels=True,
+        own_numbers={"precision": Number(0.9, 0, 1)},
     ),
 )

@@ -85,6 +85,8 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
         if may_merge and code == kernels.DUPLICATE:
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
     doubt = "are truth and predictions swapped?" if code == kernels.FRACTION else ""
+    if code == kernels.NEGATIVE and rows.values[max(entry, 0)] == -1:
+        doubt = f"does -1 mean false? then pass 0; unknown cells are passed by {argument('unknown')}"
     return Fault(block.first_row + row, f"{block.place(row)}: {problem}", doubt)
 
 

@@ -19,6 +19,8 @@ from xmceval.statistics.intervals import (
     ONE_CLUSTER,
     ONE_ROW,
     RowSums,
+    few_hits,
+    is_uncertain,
     ratio_interval,
 )
 
@@ -108,8 +110,7 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     tie_low = tie_high = value
     if best or worst:
         tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
-    low, high = ratio_interval(of_rows, n, is_share=measure.is_mean_share) or (None, None)
-    caution = None if low is None else _find_caution(of_rows, n, extremes)
+    low, high, caution = _interval(of_rows, n, extremes, is_share=measure.is_mean_share)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
 
 
@@ -126,14 +127,24 @@ def with_clusters(
     if of_rows.undefined or moments[1] == 0:
         return without_interval(of_rows)
     clusters = RowSums(*moments)
-    low, high = ratio_interval(clusters, n, is_share=measure.is_mean_share and are_rows) or (None, None)
-    caution = None if low is None else _find_caution(clusters, n, extremes)
+    low, high, caution = _interval(clusters, n, extremes, is_share=measure.is_mean_share and are_rows)
     return replace(of_rows, low=low, high=high, caution=OF_CLUSTERS.get(caution))
 
 
 def without_interval(of_rows: Estimate) -> Estimate:
     """Return an estimate without an interval."""
     return of_rows if of_rows.low is None else replace(of_rows, low=None, high=None, caution=None)
+
+
+def _interval(
+    sums: RowSums, n: int, extremes: Float64, *, is_share: bool
+) -> tuple[float | None, float | None, str | None]:
+    """Return the ends of an interval, and why it may be off or has none, None where nothing suggests it."""
+    found = ratio_interval(sums, n, is_share=is_share)
+    if found is None:
+        return None, None, _find_caution(sums, n, extremes) if is_uncertain(sums, n) else None
+    is_exact = n >= FEWEST_ROWS and is_share and few_hits(sums, n) is not None
+    return *found, None if is_exact else _find_caution(sums, n, extremes)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:

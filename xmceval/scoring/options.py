@@ -26,6 +26,7 @@ from xmceval.scoring.spec import Spec
 
 Duplicates = Literal["error", "max"]
 EmptyRows = Literal["zero", "drop"]
+Missing = Literal["error", "zero", "drop"]
 Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
@@ -164,8 +165,20 @@ class Options:
         metavar="FILE",
         shown="nowhere",
     )
+    missing: Missing = option(
+        "zero",
+        "Input",
+        "Queries that a run lacks: fail (also where TRUTH lacks one), count them as 0, or leave them out everywhere.",
+        literal=Missing,
+    )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
+    unknown: Any = option(
+        None,
+        "Input",
+        "Pairs 'row label' whose truth is unknown: left out of rankings, and neither true nor false.",
+        metavar="FILE",
+    )
     empty_rows: EmptyRows = option(
         "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows
     )
@@ -213,6 +226,16 @@ class Options:
         "Holds 16 bytes per cluster, metric and system.",
         metavar="FILE",
     )
+    bootstrap: int | None = option(
+        None,
+        "Breakdown",
+        "Bootstrap resamples, such as 1000, for the intervals of metrics that have none otherwise, such as macroF1; "
+        "all instances are held in memory.",
+        kind=int,
+        low=100,
+        high=100_000,
+        metavar="N",
+    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -255,6 +278,8 @@ class Options:
         if self.threshold is not None and self.thresholds is not None:
             raise UsageError(f"pass one of {argument('threshold')} and {argument('thresholds')}")
         self._check_propensities()
+        if self.filter is not None and self.unknown is not None:
+            raise UsageError(f"pass one of {argument('filter')} and {argument('unknown')}")
         if self.filter is None and self.filter_truth:
             raise UsageError(
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
@@ -295,15 +320,17 @@ class Options:
         return self.threshold is not None or self.thresholds is not None
 
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
-        """Refuse groups and clusters of rows, and thresholds of labels, where they are not known.
+        """Refuse groups and clusters of rows, thresholds of labels and rules for missing queries where all are unknown.
 
         Raises
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows", "thresholds"):
+        for name in ("by_group", "cluster_rows", "thresholds", "unknown", "bootstrap"):
             if getattr(self, name) is not None:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
+        if self.missing != "zero":
+            raise UsageError(f"{argument('missing', self.missing)} is not available for {what} (hint: {hint})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:

@@ -78,7 +78,7 @@ class Spec:
 
     def record(self, value: Any) -> Any:
         """Return a value as reports record it: a file by its name, an array as ``array``, the rest as JSON has it."""
-        if self.is_file:
+        if self.is_file and not isinstance(value, (int, float)):
             return input_name(value)
         return bool(value) if self.kind is bool else _plain(value)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.errors import Fault
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
 from xmceval.rows.width import Width
@@ -119,7 +120,13 @@ class Worker:
         in_truth = 0
         if terms.filter is not None:
             in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
-            if zeros is not None and terms.filter_truth:
+            if in_truth and terms.filter.are_unknown:
+                row, label = terms.filter.first_in(block.first_row, truth)
+                raise Fault(
+                    block.first_row + row,
+                    f"{block.place(row)}: label {label} is true, and {terms.filter.name} says that this is unknown",
+                )
+            if zeros is not None and (terms.filter_truth or terms.filter.are_unknown):
                 terms.filter.apply(block.first_row, zeros)
         weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
         is_kept = weights > 0 if weights.size and not weights.all() else None

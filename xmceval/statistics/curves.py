@@ -131,6 +131,30 @@ def partial_roc_areas(groups: RankedGroups, max_fpr: float) -> GroupAreas:
     return areas
 
 
+def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
+    """Find the largest recall of each group at a distinct score from which on the precision is at least `least`.
+
+    A group without positives has 0, as one in which no score has that precision. With weights that are whole numbers,
+    precisions are compared as fractions, `least` being the one that its decimals say.
+    """
+    starts, is_true, scores, weights, spare = groups
+    n_groups = spare.size
+    is_last = np.ones(scores.size, dtype=np.bool_)
+    is_last[:-1] = scores[1:] != scores[:-1]
+    is_last[starts[1:] - 1] = True
+    ends = np.flatnonzero(is_last)
+    of_end = np.searchsorted(starts, ends, side="right") - 1
+    sums = np.concatenate([np.zeros((1, 2)), np.cumsum(np.stack([weights * is_true, weights], axis=1), axis=0)])
+    hits, above = (sums[ends + 1] - sums[starts[of_end]]).T
+    above = above + spare[of_end] * (scores[ends] <= 0)  # further entries have score 0
+    positive, total = (sums[starts[1:]] - sums[starts[:-1]]).T
+    fraction = Fraction(repr(float(least)))
+    reached = hits * float(fraction.denominator) >= above * float(fraction.numerator)
+    recalls = np.zeros(n_groups)
+    np.maximum.at(recalls, of_end[reached], hits[reached] / np.maximum(positive[of_end[reached]], np.finfo(float).tiny))
+    return GroupAreas(recalls, positive, total - positive + spare)
+
+
 def average_precisions(groups: RankedGroups) -> GroupAreas:
     """Compute the average precision of each group, the sum over thresholds of precision x step in recall.
 

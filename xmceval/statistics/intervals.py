@@ -14,6 +14,7 @@ CONFIDENCE = 0.95
 FEW = 20  # hits or misses, below which t is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
 ALIKE = Fraction(1, 10**12)  # values that differ by at most this share of them are alike
+UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of it, above which t is Fieller's
 
 # Cautions: why an interval may be further from the truth than it says.
 FEW_ROWS, ONE_ROW = "few_rows", "one_row"
@@ -41,6 +42,11 @@ class RowSums:
         """The sum of e^2, e = num - R den; at least 0, also where sums were rounded."""
         return max(self.num2 - self.ratio * (2 * self.cross - self.ratio * self.den2), Fraction(0))
 
+    def spread(self, n: int) -> tuple[Fraction, Fraction, Fraction]:
+        """Return the sums of squared deviations of numerators, of products, and of denominators, from their means."""
+        num2, cross = self.num2 - self.num**2 / n, self.cross - self.num * self.den / n
+        return num2, cross, self.den2 - self.den**2 / n
+
     def hits(self, n: int) -> int | None:
         """Return in how many of `n` rows the value is 1, if it is 0 or 1 in all and all denominators are equal.
 
@@ -65,26 +71,61 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[fl
     Returns
     -------
     pair of float, or None
-        None below 2 rows, and where all rows have the same value: there is no spread to go by.
+        None below 2 rows, where all rows have the same value, so that there is no spread to go by, and where the
+        denominators are so few large ones that no ratio can be excluded.
 
     Notes
     -----
     t s / sqrt(n) around a mean. For a ratio the delta method (Cochran, Sampling Techniques, 1977, ch. 6): with
     e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den). Where a share is 0 or 1 in every row, and fewer than
     20 are 0 or fewer than 20 are 1, the interval of Clopper and Pearson: t is too narrow there (of 1,000 rows of which
-    one in 1,000 is a hit, it misses the truth in 37% of all samples).
+    one in 1,000 is a hit, it misses the truth in 37% of all samples). Where the mean denominator of 30 rows or more is
+    not known to 20%, the delta method is too narrow, and the interval is that of Fieller.
     """
     if n < 2:
         return None
-    hits = sums.hits(n) if is_share else None
-    if hits is not None and min(hits, n - hits) < FEW:
+    hits = few_hits(sums, n) if is_share else None
+    if hits is not None:
         return binomial_interval(hits, n)
     squares = sums.squares
     if squares <= ALIKE**2 * sums.num2:
         return None
+    if is_uncertain(sums, n):
+        return fieller_interval(sums, n)
     error = math.sqrt(squares / (n * (n - 1))) / float(sums.den / n)
     value, margin = float(sums.ratio), t_quantile(n - 1) * error
     return value - margin, value + margin
+
+
+def few_hits(sums: RowSums, n: int) -> int | None:
+    """Return the hits of a share that is 0 or 1 in every row, where these or the misses are fewer than 20."""
+    hits = sums.hits(n)
+    return hits if hits is not None and min(hits, n - hits) < FEW else None
+
+
+def is_uncertain(sums: RowSums, n: int) -> bool:
+    """Return whether the 95% interval of the mean denominator, of 30 rows or more, reaches further than 20% of it."""
+    if n < FEWEST_ROWS:
+        return False
+    *_, spread = sums.spread(n)
+    return t_quantile(n - 1) ** 2 * float(spread * n / (n - 1) / sums.den**2) > UNCERTAIN**2
+
+
+def fieller_interval(sums: RowSums, n: int) -> tuple[float, float] | None:
+    """Return the 95% interval of a ratio whose denominator is uncertain; None where it has no end.
+
+    It holds each ratio r for which t of the numerators - r denominators does not exclude a mean of 0 (Fieller, J. R.
+    Stat. Soc. B 16, 1954), and has no end where t does not exclude a mean denominator of 0.
+    """
+    factor = Fraction(t_quantile(n - 1)) ** 2 * n / (n - 1)
+    square, middle, first = (
+        whole - factor * spread
+        for whole, spread in zip((sums.num**2, sums.num * sums.den, sums.den**2), sums.spread(n), strict=True)
+    )
+    if first <= 0:
+        return None
+    root = math.sqrt(max(middle**2 - first * square, Fraction(0)) / first**2)
+    return float(middle / first) - root, float(middle / first) + root
 
 
 @lru_cache

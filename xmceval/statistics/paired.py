@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from xmceval.kernels.metrics.totals import FEW_DIFFER, TIE
-from xmceval.statistics.intervals import CONFIDENCE, t_quantile
+from xmceval.statistics.intervals import CONFIDENCE, RowSums, fieller_interval, is_uncertain, t_quantile
 
 POWER = 0.80
 
@@ -89,7 +89,9 @@ class PairedT:
     n_differing: int | None = None
 
 
-def paired_t(a: Moments, b: Moments, products: Products, n: int, differing: Differing) -> PairedT | None:
+def paired_t(
+    a: Moments, b: Moments, products: Products, n: int, differing: Differing, gap: RowSums | None = None
+) -> PairedT | None:
     """Compare two means, or two ratios of sums, over the same `n` rows; None where a denominator is 0.
 
     Notes
@@ -108,7 +110,7 @@ def paired_t(a: Moments, b: Moments, products: Products, n: int, differing: Diff
     if _are_equal(a, b, products, n):
         squares = Fraction(0)
     size = a.num2 / a.den**2 + b.num2 / b.den**2
-    return paired_test(ratio_a - ratio_b, squares, size, n, differing, (a.num, a.den, b.num, b.den))
+    return paired_test(ratio_a - ratio_b, squares, size, n, differing, (a.num, a.den, b.num, b.den), gap)
 
 
 def paired_test(
@@ -118,6 +120,7 @@ def paired_test(
     n: int,
     differing: Differing,
     totals: tuple[Fraction, Fraction, Fraction, Fraction],
+    gap: RowSums | None = None,
 ) -> PairedT:
     """Test a difference by t, or where fewer than 6 rows differ, or all alike, by exchanging the systems in these.
 
@@ -131,6 +134,9 @@ def paired_test(
         The rows; one alone tests nothing.
     differing : Differing
     totals : num_a, den_a, num_b, den_b
+    gap : RowSums, optional
+        Of num_a - num_b and the common denominators, where these are common. If their mean is uncertain, the test is t
+        of num_a - num_b, and the interval Fieller's, which agrees with it.
     """
     if n < 2:
         return PairedT(float(difference))
@@ -139,7 +145,18 @@ def paired_test(
     if squares <= Fraction(TIE) ** 2 * size:  # only all exchanges, and none, reach the difference
         p = max(math.ldexp(2.0, -differing.n), math.ulp(0.0))
         return PairedT(float(difference), p=p, n_differing=differing.n)
-    return t_test(float(difference), math.sqrt(squares * n / (n - 1)), n)
+    tested = t_test(float(difference), math.sqrt(squares * n / (n - 1)), n)
+    return tested if gap is None or not is_uncertain(gap, n) else _with_fieller(tested, gap, n)
+
+
+def _with_fieller(tested: PairedT, gap: RowSums, n: int) -> PairedT:
+    """Return a test in which the denominators do not take part, and its interval, which may have no end."""
+    spread, *_ = gap.spread(n)
+    if spread <= 0:
+        return tested
+    t = float(gap.num) / math.sqrt(spread * n / (n - 1))
+    low, high = fieller_interval(gap, n) or (None, None)
+    return replace(tested, low=low, high=high, p=p_value(t, n - 1), effect=t / math.sqrt(n))
 
 
 def _are_equal(a: Moments, b: Moments, products: Products, n: int) -> bool:

@@ -19,7 +19,7 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
-from xmceval.report.comparison import Comparison
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
@@ -256,7 +256,12 @@ def compare_systems(
         progress=progress,
     )
     outputs = paired.outputs(outcome)
-    comparison = matches.compare(outcome.results, outputs, threads=setup.options.threads, watch=watch)
+    drawn: Sequence[Difference] = ()
+    if outcome.drawn:
+        from xmceval.api.extras.bootstrap import drawn_differences
+
+        drawn = list(drawn_differences(outcome, matches.by_rows))
+    comparison = matches.compare(outcome.results, outputs, drawn, threads=setup.options.threads, watch=watch)
     if setup.options.cluster_rows is not None:
         units = {"row": "cluster"}
         differences = [replace(each, unit=units.get(each.unit, each.unit)) for each in comparison.differences]

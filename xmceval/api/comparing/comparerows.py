@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
 from xmceval.errors import DataError, UsageError, argument, counted, listed, names_flags, warn
 from xmceval.files.io.paths import to_path
-from xmceval.files.saved.rowtable import RowTable
+from xmceval.files.saved.rowtable import RowTable, join_rows
 from xmceval.files.saved.rowvalues import read_row_values
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, restore_measure
@@ -27,6 +27,7 @@ from xmceval.scoring.comparing.densities import densities_of_rows
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Figure
 from xmceval.scoring.tasks.task import Unscored
 
@@ -41,6 +42,7 @@ def compare_rows(
     adjust_over: AdjustOver = "metric",
     resamples: int = 10_000,
     seed: int = 0,
+    missing: Missing = "error",
     plots: str | Iterable[str] = (),
     threads: int | None = None,
 ) -> Comparison:
@@ -64,6 +66,9 @@ def compare_rows(
         As in `compare`.
     resamples, seed : int
         As in `compare`.
+    missing : {"error", "zero", "drop"}
+        Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
+        them, or left out. ``trec_eval -q`` and others write no line for a query that a run lacks.
     plots : str or iterable of str
         ``"rows"`` collects what this picture needs, as in `compare`.
     threads : int, optional
@@ -91,9 +96,10 @@ def compare_rows(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
     paths, kinds = tuple(files), check_row_plots(plots)
-    comparison = compare_tables([read_row_values(path) for path in paths], names, testing, threads, plots=kinds)
+    tables = [read_row_values(path) for path in paths]
+    comparison = compare_tables(tables, names, testing, threads, plots=kinds, missing=missing)
     warn(comparison.warnings)
-    return replace(comparison, adder=RowAdder(paths, kinds, threads))
+    return replace(comparison, adder=RowAdder(paths, kinds, threads, missing))
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,7 @@ class RowAdder:
     files: tuple[str | Path, ...]
     plots: tuple[str, ...]
     threads: int | None
+    missing: Missing
 
     def __call__(self, comparison: Comparison, systems: Mapping[str, str | Path]) -> Comparison:
         """Compare the systems of more files, each of which has one.
@@ -119,9 +126,8 @@ class RowAdder:
                 expected = "a file with one system" if len(own) > 1 else "another name"
                 raise UsageError(f"{path}: is added as {name!r}, and has {listed(own)}; expected {expected}")
         files, names = [*self.files, *systems.values()], [*names, *systems]
-        return compare_rows(
-            files, names=names, plots=self.plots, threads=self.threads, **dict(vars(comparison.testing))
-        )
+        testing = dict(vars(comparison.testing))
+        return compare_rows(files, names=names, missing=self.missing, plots=self.plots, threads=self.threads, **testing)
 
 
 def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
@@ -148,10 +154,14 @@ def compare_tables(
     threads: int | None = None,
     watch: Watch | None = None,
     plots: Sequence[str] = (),
+    missing: Missing = "error",
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
     if sum(len(table.systems) for table in tables) < 2:
         raise UsageError("a comparison needs at least two systems")
+    if missing not in get_args(Missing):
+        raise UsageError(f"missing must be one of {listed(get_args(Missing))}, got {missing!r}")
+    tables, lacking = join_rows(tables, missing)
     first = tables[0]
     for table in tables[1:]:
         _check_together(first, table)
@@ -171,7 +181,7 @@ def compare_tables(
     tested = adjust([*tests.differences(outputs)], testing)
     found = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, found, pairs))
-    warnings = *_warnings(tables), *warn_of_untested(differences, outputs, testing)
+    warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs, testing)
     source = f"{counted(len(first.rows), 'instance')} from saved values"
     densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
     return Comparison(results, differences, testing, warnings, source=source, densities=densities)
@@ -201,8 +211,11 @@ def _check_together(first: RowTable, other: RowTable) -> None:
         known = set(lacks.rows)
         rows = [row for row in has.rows if row not in known]
         if rows:
-            missing = f"{counted(len(rows), 'row')} that {has.name} has"
-            raise DataError(f"{lacks.name} lacks {missing}; the first is row {rows[0]}")
+            ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
+            raise DataError(
+                f"{lacks.name} lacks {counted(len(rows), 'row')} that {has.name} has; the first is row {rows[0]} "
+                f"(hint: pass {ways} to compare them all the same)"
+            )
     if not np.array_equal(first.weights, _in_rows_of(first, other, other.weights)):
         raise DataError(f"{first.name} and {other.name} have different sample weights")
 

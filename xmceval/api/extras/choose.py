@@ -47,6 +47,10 @@ def choose_extras(
         from xmceval.api.extras.clusters import ClusterIntervals
 
         extras.append(ClusterIntervals())
+    if options.bootstrap is not None:
+        from xmceval.api.extras.bootstrap import BootstrapIntervals
+
+        extras.append(BootstrapIntervals(options.bootstrap))
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details
 

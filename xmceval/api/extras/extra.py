@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmceval.api.scoring.setup import Setup
 from xmceval.report.result import Result
+from xmceval.rows.block import Float64
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
@@ -55,6 +56,13 @@ class Scoring:
         return [(self.names[system], self.names[baseline]) for system, baseline in self.pairs]
 
 
+class Drawn(NamedTuple):
+    """Values of a run in resamples of its rows, float64 [n_resamples] by metric, and how many rows or clusters."""
+
+    values: Mapping[str, Float64]
+    n: int
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of scoring; extras add to it.
@@ -70,6 +78,8 @@ class Outcome:
         What the tasks of extras counted, by run.
     overlaps, examples, label_wins, densities
         As `Comparison` has them.
+    drawn : tuple of Drawn
+        Values in resamples of the rows, by run, where intervals are from these.
     """
 
     scoring: Scoring
@@ -80,6 +90,7 @@ class Outcome:
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
+    drawn: tuple[Drawn, ...] = ()
 
     @classmethod
     def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task]) -> Outcome:

@@ -26,7 +26,7 @@ from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import dump_state, load_state, open_state
 
-OF_FILES = frozenset({"labels", "max_line", "row_ids", "sample_weight"})  # options that a loop does not have
+OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options that a loop does not have
 
 
 class Evaluator:

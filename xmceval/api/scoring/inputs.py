@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ class Opener:
     names: Names | None = None
     train: Any = None
     thresholds: Float64 | None = None
+    kept: Judgments | None = None
 
     @classmethod
     def of(cls, options: Options, train: Any = None) -> Opener:
@@ -74,7 +75,9 @@ class Opener:
                 return self._as_input(source)
             matrix = records
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
-        open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
+        kept = None if name == "train" else self.kept
+        max_line = self.options.max_line
+        open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, kept=kept, max_line=max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
@@ -113,7 +116,8 @@ class Opener:
             found = matrix.systems if is_shard else map(find_input, matrix.systems)
             systems = [open_one(each, truth=truth, width=width) for each in found]
             notes = "; ".join(each.note for each in systems if each.note)
-            return Input(matrix.source([each.source for each in systems]), notes)
+            lacking = set.intersection(*(set(each.lacking) for each in systems))
+            return Input(matrix.source([each.source for each in systems]), notes, lacking=tuple(lacking))
         if not isinstance(matrix, (str, Path)):
             records = find_records(matrix, name, "score")
             if records is None:
@@ -131,9 +135,11 @@ class Opener:
             judgments=truth.judgments,
             max_line=self.options.max_line,
             ties=self.options.ties,
+            missing=self.options.missing,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
-        return Input(self._repaired(opened.fit_width(width.or_none)), opened.description, str(matrix))
+        source = self._repaired(opened.fit_width(width.or_none))
+        return Input(source, opened.description, str(matrix), lacking=opened.lacking)
 
     def _as_input(self, source: MatrixSource) -> Input:
         """Return a matrix as an input."""
@@ -275,11 +281,15 @@ def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, s
     return array.astype(np.float64), name
 
 
-def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None:
-    """Take the pairs of a filter and check them against the truth, as far as its size is known."""
+def find_filter(options: Options, truth: Source | None, width: Width) -> Filter | None:
+    """Take the pairs of a filter, or of unknown truth, and check them against the size of the truth, where known."""
+    are_unknown = options.unknown is not None
+    pairs = options.unknown if are_unknown else options.filter
     if pairs is None:
         return None
-    checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
+    name = "unknown" if are_unknown else "filter"
+    checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs, name)
+    checked = replace(checked, are_unknown=are_unknown)
     if truth is not None and truth.n_rows is not None:
         checked.check_rows(truth.n_rows, truth.name)
     checked.check_labels(width)

@@ -42,6 +42,8 @@ class Input:
         The shards, where there are several.
     may_be_ids : bool
         Whether it is of lists of equal length, which were read as a matrix and may be ids of labels.
+    lacking : tuple of bytes
+        The queries of the truth that a run lacks.
     """
 
     source: Source
@@ -50,6 +52,7 @@ class Input:
     judgments: Judgments | None = None
     parts: tuple[Input, ...] = ()
     may_be_ids: bool = False
+    lacking: tuple[bytes, ...] = ()
 
     @property
     def note(self) -> str:

@@ -20,7 +20,7 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
-from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Ties, Unscored
+from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored
 
 
 def score(
@@ -46,13 +46,16 @@ def score(
     by_frequency: BinSpec | None = None,
     by_group: Iterable[object] | Mapping[object, object] | str | Path | None = None,
     cluster_rows: Iterable[object] | Mapping[object, object] | str | Path | None = None,
+    bootstrap: int | None = None,
     ceiling: bool = False,
     threshold: float | None = None,
     thresholds: ArrayLike | str | Path | None = None,
     sample_weight: ArrayLike | str | Path | None = None,
     row_ids: Iterable[object] | str | Path | None = None,
+    missing: Missing = "zero",
     filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
+    unknown: ArrayLike | str | Path | int | None = None,
     threads: int | None = None,
     rows: bool = False,
     save_rows: str | Path | None = None,
@@ -140,6 +143,13 @@ def score(
         num - R den, SE = sqrt(G / (G - 1) sum E^2) / sum den, and t with G - 1 degrees of freedom for G clusters
         (Cochran, Sampling Techniques, 1977, ch. 9). Macro averages and others without a value for each row have none.
         The sums of clusters take 16 bytes per cluster, metric and system.
+    bootstrap : int, optional
+        The number of resamples, such as 1000, for the intervals of metrics that have none otherwise: macro averages,
+        coverage, areas of labels, calibration errors. Each row, or each cluster of `cluster_rows`, is drawn a Poisson
+        number of times, of mean 1 (Chamandy et al., Estimating uncertainty for massive data streams, 2012); the
+        interval is value ± t s, with the standard deviation s of the resamples, in which the labels that a mean is over
+        stay those of all rows: percentiles would be biased, as a label with one hit vanishes from 37 % of resamples.
+        All rows are held in memory, and each resample takes as long as scoring them without reading.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional
@@ -154,11 +164,21 @@ def score(
     row_ids : sequence of str or path, optional
         An id of each row, or a file with one per line, which `save_rows` and examples have instead of the number of the
         row; those of a truth in qrels or LETOR lines are its queries.
+    missing : {"error", "zero", "drop"}
+        Queries of the truth that a TREC run, or another one by query, lacks: an error, which queries that only the run
+        has are too; a value of 0; or left out for all systems, which are then scored on the queries that all of them
+        have. trec_eval leaves out, for each run, those that it lacks, unless ``-c`` is passed: that rewards a run that
+        has no answer to hard queries. Queries that the truth lacks are ignored.
     filter : array of int [n_pairs, 2] or path, optional
         Pairs of row and label that are removed from the predictions before they are ranked, such as the reciprocal
         pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score.
     filter_truth : bool
         Remove those pairs from the truth too.
+    unknown : array of int [n_pairs, 2], path or int, optional
+        Pairs of row and label that were judged neither true nor false, or the value that such cells have in the truth,
+        such as -1. They are left out as in condensed lists (Sakai, Alternatives to Bpref, SIGIR 2007): labels below
+        them move up, and they count neither as true nor as false, while a pair of `filter` becomes a label without a
+        score. Metrics that need the cells of a whole label, such as macroAUC, refuse them.
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
     rows : bool

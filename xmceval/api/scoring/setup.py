@@ -145,18 +145,34 @@ class Setup(Rules):
         if engine is not evaluate:
             options.refuse_groups("Dask", "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
+        if options.unknown is not None:
+            from xmceval.api.scoring.unknown import take_unknown  # not loaded by a score without it
+
+            y_true, options = take_unknown(y_true, options)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
+        if options.unknown is not None:
+            program.check_unknown()
         opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
+        warnings: tuple[str, ...] = ()
+        if options.missing != "zero":
+            from xmceval.api.scoring.missing import check_missing, keep_common  # likewise
+
+            check_missing(options, truth, [y_true, *(leaf for system in systems for leaf in system.leaves)])
+            if options.missing == "drop":
+                opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
+                truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments,
-            *(options.train, options.counts, options.inverse_propensities, options.filter, options.thresholds),
+            *(options.train, options.counts, options.inverse_propensities, options.filter, options.unknown),
+            options.thresholds,
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
+        found["warnings"] = (*warnings, *rules.warnings)
         setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
         return (
             setup
@@ -320,7 +336,7 @@ def find_rules(
         propensities=lookup.propensities or NO_PROPENSITIES,
         weights=weights,
         weight_unit=unit,
-        filter=find_filter(options.filter, truth, lookup.width),
+        filter=find_filter(options, truth, lookup.width),
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
     return Rules(program=program, terms=terms, frequencies=frequencies, notes=lookup.notes, warnings=warnings)

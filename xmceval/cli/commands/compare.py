@@ -167,8 +167,10 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
         split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]
         tables = [read_row_values(path) for _, path in split]
         names = _names_of_rows(tables, [name for name, _ in split], arguments["names"])
+        is_passed = bool(passed_flags(click.get_current_context(), {"missing"}))
         return compare_tables(
-            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
+            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds),
+            missing=arguments["missing"] if is_passed else "error",
         )
 
 
@@ -200,7 +202,8 @@ def _refuse_scoring() -> None:
     UsageError
         All of them.
     """
-    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels", "dask"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels", "dask"}
+    of_scoring -= {"threads", "missing"}
     passed = passed_flags(click.get_current_context(), of_scoring)
     if passed:
         raise UsageError(

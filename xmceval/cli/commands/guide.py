@@ -25,7 +25,9 @@ ORDER = (
     "loops",
     "shards",
     "conventions",
+    "agreement",
     "speed",
+    "faults",
     "design",
 )
 

@@ -69,7 +69,7 @@ RANKING = (
         (Sample("test.qrels", "q1 0 doc7 2\nq1 0 doc9 0\nq2 0 doc7 1\n"),),
         {"TREC": "qrels", "ir_datasets": "exported qrels"},
         "by four columns, of which the second is 0 and the last a whole number",
-        "that every line has four columns; grades below 0 count as not relevant, with a warning",
+        "that every line has four columns; grades below 0 count as not judged, with a warning",
     ),
     Format(
         "beir",

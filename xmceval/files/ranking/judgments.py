@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,8 @@ from xmceval.rows.rowids import RowIds
 
 if TYPE_CHECKING:
     from xmceval.files.text.words import Words
+
+MOST_NAMED = 3  # queries of a message
 
 
 class LineColumns(NamedTuple):
@@ -153,12 +155,15 @@ class Judgments:
         The bounds of each query's documents.
     documents : Documents or None
         The labels of documents; None in LETOR lines, where label l is the l-th document of its query.
+    left_out : set of bytes
+        Queries of the file that are left out, since a run lacks them.
     """
 
     name: str
     queries: Mapping[bytes, int]
     indptr: Int64
     documents: Documents | None = None
+    left_out: frozenset[bytes] = frozenset()
 
     @property
     def row_ids(self) -> RowIds:
@@ -169,3 +174,8 @@ class Judgments:
     def has_own_labels(self) -> bool:
         """Whether the labels are numbers that only this file gives to its documents."""
         return self.documents is None or self.documents.words is not None
+
+
+def name_queries(queries: Iterable[bytes]) -> str:
+    """Name the first of some queries: ``such as 'q1', 'q7'``."""
+    return f"such as {', '.join(map(quote, sorted(queries)[:MOST_NAMED]))}"

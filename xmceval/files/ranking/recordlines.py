@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,32 @@ from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Float64, Int64
 
 QUERIES, DOCUMENTS = ("query_id", "qid", "query", "q_id"), ("doc_id", "docno", "docid", "document")
+PART_SIZE = 1 << 16  # documents that are read at a time
+NUMBERS = (Real, np.bool_)
+TOO_LARGE = "a {} is an integer too large for float64"
 VALUES = {"grade": ("relevance", "rel", "label", "grade"), "score": ("score",)}  # columns of data frames
+
+
+class Part(NamedTuple):
+    """Some of the queries with their documents, one after the other, and the documents' grades or scores.
+
+    Attributes
+    ----------
+    queries : sequence of str
+    lengths : int64 array [n_queries]
+        How many documents belong to each; a query may come several times.
+    documents : sequence of str
+    values : float64 array [n_documents]
+    """
+
+    queries: Sequence[Any]
+    lengths: Int64
+    documents: Sequence[Any]
+    values: Float64
+
+    def names_at(self, i: int) -> tuple[Any, Any]:
+        """Return the query and the name of a document."""
+        return self.queries[int(np.searchsorted(np.cumsum(self.lengths), i, side="right"))], self.documents[i]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +56,12 @@ class Records:
         What messages call them.
     noun : str
         What a value is: a grade or a score.
-    queries : sequence of str
-    lengths : int64 array [n_queries]
-        How many documents belong to each; a query may come several times.
-    documents : sequence of str
-    values : float64 array [n_documents]
+    parts : iterable of Part
     """
 
     name: str
     noun: str
-    queries: Sequence[str]
-    lengths: Int64
-    documents: Sequence[str]
-    values: Float64
+    parts: Iterable[Part]
 
     def __str__(self) -> str:
         return self.name
@@ -61,15 +80,18 @@ class RecordLines(Lines):
 
     def __init__(self, records: Records, judged: Mapping[bytes, int] | None = None) -> None:
         super().__init__(judged)
-        text, places = _encode(records.queries, f"{records}: a query")
-        rows = np.repeat(self._rows_of(self.queries.number(text, *places)), records.lengths)
-        wrong = np.flatnonzero(np.isnan(records.values) & (rows >= 0))
+        for part in records.parts:
+            self._read(records, part)
+
+    def _read(self, records: Records, part: Part) -> None:
+        text, places = _encode(part, "query", records.name)
+        rows = np.repeat(self._rows_of(self.queries.number(text, *places)), part.lengths)
+        wrong = np.flatnonzero(np.isnan(part.values) & (rows >= 0))
         if wrong.size:
-            query = records.queries[int(np.repeat(np.arange(records.lengths.size), records.lengths)[wrong[0]])]
-            place = _place(records.name, query, records.documents[int(wrong[0])])
+            place = _place(records.name, *part.names_at(int(wrong[0])))
             raise DataError(f"{place}: the {records.noun} is NaN; expected a number")
-        text, places = _encode(records.documents, f"{records}: a document")
-        self._add(text, rows, places, records.values)
+        text, places = _encode(part, "document", records.name)
+        self._add(text, rows, places, part.values)
 
 
 def is_by_query(value: Any) -> bool:
@@ -110,31 +132,39 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
 
 
 def _of_dict(table: Mapping[Any, Any], name: str, noun: str) -> Records:
-    rows = list(table.values())
-    for query, row in zip(table, rows, strict=True):
+    for query, row in table.items():
         if not isinstance(row, Mapping):
             raise DataError(f"{_place(name, query)}: expected a dict of {noun}s by document, got {type(row).__name__}")
-    wrong = _wrong_types(table, str)
-    if wrong:
-        query = next(each for each in table if type(each) in wrong)
-        raise DataError(f"{name}: the query {query!r} is not a str but {type(query).__name__} (hint: use str(query))")
-    documents, values = (list(chain.from_iterable(each)) for each in (rows, (row.values() for row in rows)))
-    wrong = _wrong_types(documents, str)
-    if wrong:
-        query, document = next((q, d) for q, row in table.items() for d in row if type(d) in wrong)
-        raise DataError(
-            f"{_place(name, query)}: the document {document!r} is not a str but {type(document).__name__} "
-            "(hint: use str(document))"
-        )
-    wrong = _wrong_types(values, Real, np.bool_)
-    if wrong:
-        place, value = next(
-            (_place(name, q, d), v) for q, row in table.items() for d, v in row.items() if type(v) in wrong
-        )
-        hint = " (hint: score_all takes several systems by name)" if isinstance(value, Mapping) else ""
-        raise DataError(f"{place}: the {noun} is not a number but {type(value).__name__}{hint}")
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    return Records(name, noun, list(table), lengths, documents, _as_floats(values, name, noun))
+    return Records(name, noun, _parts_of_dict(table, name, noun))
+
+
+def _parts_of_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str) -> Iterator[Part]:
+    """Yield some of the queries at a time, since copies of all names would take more memory than what is read."""
+    rest = iter(table.items())
+    while some := dict(_take_some(rest)):
+        rows = some.values()
+        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+        part = Part(list(some), lengths, list(chain.from_iterable(rows)), np.empty(0))
+        values = list(chain.from_iterable(row.values() for row in rows))
+        try:
+            yield part._replace(values=np.frombuffer(array("d", values)))
+        except TypeError:
+            i = next(i for i, value in enumerate(values) if not isinstance(value, NUMBERS))
+            hint = " (hint: score_all takes several systems by name)" if isinstance(values[i], Mapping) else ""
+            place, kind = _place(name, *part.names_at(i)), type(values[i]).__name__
+            raise DataError(f"{place}: the {noun} is not a number but {kind}{hint}") from None
+        except OverflowError:
+            raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
+
+
+def _take_some(items: Iterator[tuple[Any, Mapping[Any, Any]]]) -> Iterator[tuple[Any, Mapping[Any, Any]]]:
+    """Yield the next queries, until they have enough documents."""
+    n = 0
+    for item in items:
+        yield item
+        n += len(item[1])
+        if n >= PART_SIZE:
+            return
 
 
 def _of_frame(frame: Any, name: str, noun: str) -> Records | None:
@@ -149,10 +179,13 @@ def _of_frame(frame: Any, name: str, noun: str) -> Records | None:
         raise DataError(f"{name}: is a data frame without {noun}s; expected a column {listed(VALUES[noun], 'or')}")
     queries, documents = (_column_of_text(frame, str(each), name) for each in found[:2])
     values = frame[found[2]].to_numpy()
-    if values.ndim != 1 or _wrong_types(values.tolist(), Real):
+    if values.ndim != 1 or not (values.dtype.kind in "biuf" or all(isinstance(each, NUMBERS) for each in values)):
         raise DataError(f"{name}: the column {found[2]!r} is not of numbers but {values.dtype}")
-    lengths = np.ones(len(queries), dtype=np.int64)
-    return Records(name, noun, queries, lengths, documents, _as_floats(values.tolist(), name, noun))
+    try:
+        floats = values.astype(np.float64)
+    except OverflowError:
+        raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
+    return Records(name, noun, [Part(queries, np.ones(len(queries), dtype=np.int64), documents, floats)])
 
 
 def _column_of_text(frame: Any, column: str, name: str) -> list[str]:
@@ -161,40 +194,31 @@ def _column_of_text(frame: Any, column: str, name: str) -> list[str]:
     names: list[Any] = values.tolist()
     if values.ndim == 1 and values.dtype.kind in "iu":
         return list(map(str, names))
-    wrong = _wrong_types(names, str)
-    if wrong:
-        row = next(i for i, each in enumerate(names) if type(each) in wrong)
+    row = next((i for i, each in enumerate(names) if not isinstance(each, str)), None)
+    if row is not None:
         raise DataError(f"{name}: {column!r} of row {row} is {names[row]!r}; expected text or integers")
     return names
 
 
-def _as_floats(values: list[Any], name: str, noun: str) -> Float64:
+def _encode(part: Part, noun: str, name: str) -> tuple[NDArray[np.uint8], Int64]:
+    """Return the bytes of all queries or documents, and where each begins and ends in them, int64 [2, n]."""
+    names = part.queries if noun == "query" else part.documents
     try:
-        return np.fromiter(values, dtype=np.float64, count=len(values))
-    except OverflowError:
-        raise DataError(f"{name}: a {noun} is an integer too large for float64") from None
-
-
-def _wrong_types(values: Any, *expected: type) -> set[type]:
-    """Return the types of some values that are none of the expected ones."""
-    return {each for each in set(map(type, values)) if not issubclass(each, expected)}
-
-
-def _encode(names: Sequence[str], what: str) -> tuple[NDArray[np.uint8], Int64]:
-    """Return the bytes of some names one after the other, and where each begins and ends, int64 [2, n]."""
-    joined = "".join(names)
-    try:
-        parts: Sequence[str | bytes] = names
-        if not joined.isascii():
-            parts = [each.encode(errors="surrogateescape") for each in names]
-        text = joined.encode(errors="surrogateescape")
+        joined = "\n".join(names).encode(errors="surrogateescape")
+    except TypeError:
+        i = next(i for i, each in enumerate(names) if not isinstance(each, str))
+        place, kind = name if noun == "query" else _place(name, part.names_at(i)[0]), type(names[i]).__name__
+        raise DataError(f"{place}: the {noun} {names[i]!r} is not a str but {kind} (hint: use str({noun}))") from None
     except UnicodeEncodeError:
-        raise DataError(f"{what} has characters that cannot be written as UTF-8") from None
-    lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
-    if not lengths.all():
-        raise DataError(f"{what} has an empty name; expected at least one character")
-    ends = np.cumsum(lengths)
-    return np.frombuffer(text + bytes(PADDING), dtype=np.uint8), np.stack([ends - lengths, ends])
+        raise DataError(f"{name}: a {noun} has characters that cannot be written as UTF-8") from None
+    text = np.frombuffer(joined + b"\n" + bytes(PADDING), dtype=np.uint8)
+    ends = np.flatnonzero(text == ord("\n"))
+    if ends.size != len(names):  # a name has a line feed itself
+        ends = np.cumsum([len(each.encode(errors="surrogateescape")) + 1 for each in names]) - 1
+    begins = np.append(0, ends[:-1] + 1)
+    if (begins == ends).any():
+        raise DataError(f"{name}: a {noun} has an empty name; expected at least one character")
+    return text, np.stack([begins, ends])
 
 
 def _place(name: str, query: object, document: object = None) -> str:

@@ -5,19 +5,18 @@ Records in memory are read as files with the same lines would be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
-from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents, Judgments, LineColumns
+from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records
 from xmceval.files.ranking.trecrows import Entries, Lines, TrecLines
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -25,7 +24,9 @@ from xmceval.rows.matrices.storage import Csr
 
 
 def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QRELS) -> Opened:
-    """Read judgments; queries become rows in the order in which they first appear, grades below 0 become 0.
+    """Read judgments; queries become rows in the order in which they first appear.
+
+    A grade below 0 says that the document was in the pool but not judged, as in trec_eval: such lines are left out.
 
     Raises
     ------
@@ -34,20 +35,30 @@ def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QR
     """
     if request.are_scores:
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
-    lines = _read(path, columns)
+    kept = request.judgments
+    lines = _read(path, columns, None if kept is None else kept.queries)
     documents = Documents.of(lines.documents, request.names)
-    queries = {query: row for row, query in enumerate(lines.queries.tolist())}
-    entries = lines.gather(len(queries))
-    is_negative = entries.values < 0
-    entries.values[is_negative] = 0
+    queries = {query: row for row, query in enumerate(lines.queries.tolist())} if kept is None else kept.queries
+    every_line = lines.gather(len(queries))
+    entries = _judged(every_line)
+    n_unjudged = every_line.values.size - entries.values.size
     csr = _with_labels(path, lines, entries, documents)
     form = FORMATS["beir" if columns is BEIR else "qrels"]
     opened = _held(path, csr, form, [_title(path, form), f"documents {documents.meaning}"], request)
-    if is_negative.any():
-        n = int(np.count_nonzero(is_negative))
-        treatment = "counts" if n == 1 else "count"
-        opened.source.warnings.append(f"{path}: {counted(n, 'grade')} below 0 {treatment} as not relevant")
-    return replace(opened, judgments=Judgments(str(path), queries, csr.indptr, documents))
+    if n_unjudged:
+        treatment = "counts" if n_unjudged == 1 else "count"
+        opened.source.warnings.append(f"{path}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
+    left_out = frozenset() if kept is None else kept.left_out
+    return replace(opened, judgments=Judgments(str(path), queries, csr.indptr, documents, left_out))
+
+
+def _judged(entries: Entries) -> Entries:
+    """Return the lines whose grade is not below 0; NaN is left to later checks."""
+    is_judged = ~(entries.values < 0)
+    if is_judged.all():
+        return entries
+    ends = np.concatenate([[0], np.cumsum(is_judged)])[entries.indptr]
+    return Entries(ends.astype(np.int64), entries.documents[is_judged], entries.values[is_judged])
 
 
 def open_beir(path: Path, request: Request) -> Opened:
@@ -63,7 +74,8 @@ def open_run(path: Path | Records, request: Request) -> Opened:
     Raises
     ------
     DataError
-        Another line, with its place; a run as truth, or a run whose truth is not a qrels file.
+        Another line, with its place; a run as truth, or a run whose truth is not a qrels file; with ``missing="error"``
+        a query that only one of the two has.
     """
     if not request.are_scores:
         raise DataError(f"{path}: is a TREC run, which holds predictions; expected truth, such as TREC qrels")
@@ -84,8 +96,13 @@ def open_run(path: Path | Records, request: Request) -> Opened:
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, _with_labels(path, lines, entries, judgments.documents), form, facts, request)
-    opened.source.warnings.extend(_compare_queries(path, lines, judgments))
-    return opened
+    queries = set(lines.queries.tolist())
+    unjudged = queries - judgments.queries.keys() - judgments.left_out
+    lacking = judgments.queries.keys() - queries
+    if request.missing == "error":
+        _refuse_differences(path, lines, judgments, unjudged, lacking)
+    opened.source.warnings.extend(_tell_differences(path, lines, judgments, unjudged, lacking))
+    return replace(opened, lacking=tuple(lacking))
 
 
 def _break_ties(path: Path | Records, lines: Lines, entries: Entries) -> int:
@@ -113,20 +130,36 @@ def _open_own_run(path: Path | Records, request: Request) -> Opened:
     return _held(path, csr, form, [_title(path, form), "rows are queries", f"documents {documents.meaning}"], request)
 
 
-def _compare_queries(path: Path | Records, lines: Lines, judgments: Judgments) -> Iterator[str]:
+def _tell_differences(
+    path: Path | Records, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
+) -> Iterator[str]:
     """Report queries that only one of run and qrels has."""
-    queries = set(lines.queries.tolist())
-    unjudged, missing = queries - judgments.queries.keys(), judgments.queries.keys() - queries
     if unjudged:
+        rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"
+        named = name_queries(unjudged)
+        yield f"{path}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
+    if lacking:
+        it_counts = "it counts" if len(lacking) == 1 else "they count"
         yield (
-            f"{path}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, such as "
-            f"{quote(min(unjudged))} ({counted(lines.n_ignored, lines.noun)})"
+            f"{path}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
+            f"{judgments.name}, {name_queries(lacking)}: {it_counts} as 0 (trec_eval leaves them out)"
         )
-    if missing:
-        it_counts = "it counts" if len(missing) == 1 else "they count"
-        yield (
-            f"{path}: has no {lines.noun} for {len(missing):,} of the {counted(len(judgments.queries), 'query')} of "
-            f"{judgments.name}, such as {quote(min(missing))}: {it_counts} as 0 (trec_eval leaves them out)"
+
+
+def _refuse_differences(
+    path: Path | Records, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
+) -> None:
+    """Refuse queries that only one of run and qrels has."""
+    ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
+    if lacking:
+        raise DataError(
+            f"{path}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
+            f"{judgments.name}, {name_queries(lacking)} (hint: pass {ways} to score it all the same)"
+        )
+    if unjudged:
+        raise DataError(
+            f"{path}: has {counted(len(unjudged), 'query')} that {judgments.name} lacks, {name_queries(unjudged)} "
+            f"(hint: pass {ways} to ignore such queries)"
         )
 
 

@@ -127,6 +127,14 @@ def swap_systems(rows, seed, first, sums):
 
 
 @kernel
+def count_draws(seed, resample, counts):
+    """Write how often a resample draws each row, a Poisson number of mean 1, into `counts`, int64 [n_rows]."""
+    stream = _stream(seed, resample)
+    for row in range(counts.size):
+        counts[row] = _poisson(_word(stream, row))
+
+
+@kernel
 def weigh_rows(rows, seed, first, sums):
     """Write for each resample the weighted column sums of rows, each drawn a Poisson number of times, of mean 1.
 

@@ -40,7 +40,7 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
 def compute_whole_rows(
     truth,
     predictions,
-    n_labels,
+    widths,
     zero_unscored,
     drop_empty,
     specs,
@@ -64,7 +64,8 @@ def compute_whole_rows(
     truth : indptr, indices, grades
         Labels ascend within a row.
     predictions : indptr, indices, scores
-    n_labels : int
+    widths : int64 [n_rows]
+        The number of labels of each row.
     zero_unscored, drop_empty : bool
     specs : int64 [n_outputs, 5]
         As in scoring/wholerow.py.
@@ -92,7 +93,7 @@ def compute_whole_rows(
     for row in range(truth_indptr.size - 1):  # i: hit, o: output
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
-        n, m = last - first, stop - start
+        n, m, n_labels = last - first, stop - start, widths[row]
         if n == 0 and drop_empty:
             for o in range(specs.shape[0]):
                 values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0

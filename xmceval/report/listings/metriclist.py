@@ -15,6 +15,7 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_columns, align_terms, wrap_text
 from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.listings.agreementlist import describe_agreement
 from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.report.sheet.model import Listing
 from xmceval.version import METRICS_SCHEMA
@@ -206,6 +207,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         yield "cost", metric.cost
     if metric.note:
         yield "note", metric.note
+    yield from describe_agreement(display_name(metric))
     aliases = list_aliases(metric)
     if aliases:
         yield "also called", f"{', '.join(aliases)} (in any case, with any _ or -)"

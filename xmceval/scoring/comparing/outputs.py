@@ -25,6 +25,7 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Sums, no_extremes
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.exact import exact_sum
+from xmceval.statistics.intervals import RowSums
 from xmceval.statistics.paired import Differing, Moments, PairedT, Products, paired_t, paired_test
 
 NO_COUNTS = np.empty(0, dtype=np.int64)
@@ -90,7 +91,8 @@ class Output:
         n, differing = self.n(system, baseline), self._differing(own, other)
         if len(own) == len(other) == 1:
             i, j = own[0], other[0]
-            return paired_t(self._moments[i], self._moments[j], self._products(i, j), n, differing)
+            a, b, gap = self._moments[i], self._moments[j], self._gap(own, other)
+            return paired_t(a, b, self._products(i, j), n, differing, gap)
         return self._difference_of_means(own, other, n, differing)
 
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
@@ -124,7 +126,26 @@ class Output:
         sizes = [_mean(each.num2 / each.den**2 for each in of_system) for of_system in moments]
         ratios = [_mean(each.num / each.den for each in of_system) for of_system in moments]
         totals = num_a, den_a, num_b, den_b
-        return paired_test(ratios[0] - ratios[1], squares, sum(sizes, Fraction(0)), n, differing, totals)
+        return paired_test(
+            ratios[0] - ratios[1], squares, sum(sizes, Fraction(0)), n, differing, totals, self._gap(own, other)
+        )
+
+    def _gap(self, own: Runs, other: Runs) -> RowSums | None:
+        """Return the sums of how far one system's numerators are above the other's, if all denominators are common."""
+        first, runs = self._moments[own[0]], (*own, *other)
+        if any(self._moments[run].den2 + first.den2 != 2 * self._products(own[0], run).den_den for run in runs):
+            return None
+        num, cross = (
+            _mean(getattr(self._moments[run], name) for run in own)
+            - _mean(getattr(self._moments[run], name) for run in other)
+            for name in ("num", "cross")
+        )
+        num2 = self._num_num(own, own) + self._num_num(other, other) - 2 * self._num_num(own, other)
+        return RowSums(num, first.den, num2, cross, first.den2)
+
+    def _num_num(self, left: Runs, right: Runs) -> Fraction:
+        """Return the sum of products of the numerators of two means over runs."""
+        return _mean(self._products(i, j).num_num for i in left for j in right)
 
     def _covariance(self, left: Runs, right: Runs) -> Fraction:
         """Return the sum of products of the errors of two means, each the mean of the errors of its runs."""

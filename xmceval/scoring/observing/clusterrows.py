@@ -97,7 +97,8 @@ class ClusterRows(Observer):
             if own.size:
                 np.add.at(sums, rows.codes, own)
         for has_values, n_rows, counts in zip(self._has_values, self._n_rows, rows.counted, strict=True):
-            np.logical_or.at(has_values, rows.codes, counts)
+            if counts.size:
+                np.logical_or.at(has_values, rows.codes, counts)
             np.add(n_rows, counts.sum(axis=0), out=n_rows)
 
     def finish(self) -> ClusterValues:

@@ -9,11 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.statistics.curves import RankedGroups, average_precisions, find_starts, roc_areas, sort_by_score
+from xmceval.statistics.curves import (
+    RankedGroups,
+    average_precisions,
+    find_starts,
+    recalls_at_precision,
+    roc_areas,
+    sort_by_score,
+)
 from xmceval.statistics.exact import exact_sum
 
 Bools = NDArray[np.bool_]
+RECALL = "recall at precision"  # a fold of columns
 
 
 class ScoredCells(NamedTuple):
@@ -44,9 +53,9 @@ class Areas:
     labels: NDArray[Any]
     values: Float64
 
-    def mean(self) -> float | None:
-        """Average them, or return None where there are none; the sum is rounded once."""
-        return exact_sum(self.values) / self.values.size if self.values.size else None
+    def mean(self, n: int | None = None) -> float | None:
+        """Average them, or divide by `n`; return None where there are none; the sum is rounded once."""
+        return exact_sum(self.values) / (n or self.values.size) if self.values.size else None
 
     def where(self, kept: Bools) -> Areas:
         """Return some of the labels: those `kept`, bool [n]."""
@@ -102,10 +111,13 @@ def _number_scores(scores: Float64, starts: Int64) -> Float64:
     return numbers
 
 
-def compute_areas(labels: Int64, groups: RankedGroups, fold: str) -> Areas:
-    """Compute the area of each label with both classes: ``AUC``, or ``AP`` under precision and recall.
+def compute_areas(labels: Int64, groups: RankedGroups, measure: Measure) -> Areas:
+    """Compute the value of each label with both classes: its areas ``AUC`` or ``AP``, or its recall at a precision.
 
     `labels`, int64 [n_groups], are those of the groups.
     """
-    areas = roc_areas(groups) if fold == "AUC" else average_precisions(groups)
+    if measure.metric.fold == RECALL:
+        areas = recalls_at_precision(groups, measure.number("precision"))
+    else:
+        areas = roc_areas(groups) if measure.metric.fold == "AUC" else average_precisions(groups)
     return Areas(labels[areas.has_both], areas.values[areas.has_both])

@@ -20,7 +20,7 @@ from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows
 
 STEP = 1 << 15  # values of rows that are held at a time
 FOLDS = frozenset({"ECE"})
-SQUARES = "Brier"
+SQUARES, ADAPTIVE = "Brier", "adaptiveECE"
 NUM, DEN = 0, 1  # moments
 
 
@@ -78,7 +78,7 @@ class Calibration(Task):
     @staticmethod
     def computes(measure: Measure) -> bool:
         """Whether a measure compares scores with hits, bin by bin."""
-        return measure.metric.family == "calibration" and measure.metric.fold != SQUARES
+        return measure.metric.family == "calibration" and measure.metric.fold not in {SQUARES, ADAPTIVE}
 
     @classmethod
     def compile(cls, measures: Iterable[Measure]) -> list[Calibration]:
@@ -124,13 +124,18 @@ class Calibration(Task):
 
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:  # noqa: ARG002 - tasks share one signature
         """Divide; a sum of differences has no interval."""
-        estimates = {}
-        for measure, (_, first, n_bins) in zip(self.measures, self.specs, strict=True):
-            moments = [(exact(each[NUM]), exact(each[DEN])) for each in part.sums[first : first + n_bins]]
-            n_predictions = sum((den for _, den in moments), Fraction(0))
-            error = sum((abs(num) for num, _ in moments), Fraction(0))
-            estimates[measure.name] = Estimate.plain(float(error / n_predictions) if n_predictions else None)
-        return estimates
+        return {
+            measure.name: Estimate.plain(mean_gap(part.sums[first : first + n_bins]))
+            for measure, (_, first, n_bins) in zip(self.measures, self.specs, strict=True)
+        }
+
+
+def mean_gap(sums: Int64) -> float | None:
+    """Return the sum of the absolute differences of bins over that of their predictions; None without predictions."""
+    moments = [(exact(each[NUM]), exact(each[DEN])) for each in sums]
+    n_predictions = sum((den for _, den in moments), Fraction(0))
+    error = sum((abs(num) for num, _ in moments), Fraction(0))
+    return float(error / n_predictions) if n_predictions else None
 
 
 def compute_bins(

@@ -52,9 +52,9 @@ class Decisions(RowTask):
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
-        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        truth, n_dropped = batch.relevant(self.rel)
         hits, decisions = batch.decided(self.rel).counts.T
-        cells = Cells.of(hits, decisions, np.diff(truth.indptr), terms.width.n_labels)
+        cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.widths)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):

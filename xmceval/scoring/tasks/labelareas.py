@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import Any
@@ -17,10 +17,10 @@ from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
-from xmceval.scoring.tasks.areas import Areas, ScoredCells, compute_areas, rank_cells
+from xmceval.scoring.tasks.areas import RECALL, Areas, ScoredCells, compute_areas, rank_cells
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
-FOLDS = frozenset({"AUC", "AP"})
+FOLDS = frozenset({"AUC", "AP", RECALL})
 NO_CELLS = ScoredCells(
     np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
 )
@@ -61,6 +61,11 @@ class Held(Mergeable):
         unscored = sum(int(np.count_nonzero(np.isnan(each.scores))) for each in self.chunks)
         return np.array([unscored, sum(int(np.count_nonzero(each.is_true)) for each in self.chunks)], dtype=np.int64)
 
+    def remark(self, measures: Sequence[Measure]) -> str:
+        """Report what is held in memory for some measures."""
+        n_cells, n_bytes = sum(each.labels.size for each in self.chunks), sum(each.n_bytes for each in self.chunks)
+        return f"{listed(measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"
+
     def cells(self) -> ScoredCells:
         """Return all cells as one, and hold them so."""
         with self._lock:
@@ -78,6 +83,12 @@ class LabelAreas(Task):
     rel: int
 
     counts_unscored = True
+
+    @property
+    def needing_cells(self) -> Sequence[Measure]:
+        """All measures."""
+        return self.measures
+
     has_bins = True
     has_remarks = True
 
@@ -109,18 +120,23 @@ class LabelAreas(Task):
         is_counted = batch.is_counted(truth)
         units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
         rows = [np.repeat(np.arange(batch.n_rows), np.diff(each.indptr)) for each in (truth, scores)]
-        scored = _copy(scores.indices[:n_scored], scores.values[:n_scored], is_true, units, rows[1])
+        scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, units, rows[1])
         if not is_counted.all():
             scored = scored.take(is_counted[rows[1]])
         missing = truth.indices[:n_true][~is_scored]
         no_scores, all_true = np.full(missing.size, np.nan), np.ones(missing.size, dtype=np.bool_)
-        unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
+        unscored = copy_cells(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
     def finish(self, part: Held, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
-        n_labels, terms = scored.terms.width.n_labels, scored.terms
-        return {name: Estimate.plain(areas.mean()) for name, areas in self._areas(part, n_labels, terms).items()}
+        areas = self._areas(part, scored.terms.width.n_labels, scored.terms)
+        return {name: Estimate.plain(each.mean(scored.sizes.get(name))) for name, each in areas.items()}
+
+    def sizes(self, part: Held, scored: ScoredRows) -> Mapping[str, int]:
+        """Return how many labels measures are means of."""
+        areas = self._areas(part, scored.terms.width.n_labels, scored.terms, micro=False)
+        return {name: each.values.size for name, each in areas.items()}
 
     def finish_bins(self, part: Held, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
@@ -137,7 +153,7 @@ class LabelAreas(Task):
     def by_label(self, part: Held, terms: Terms) -> dict[str, Areas]:
         """Return the areas of labels that measures are means of, by their rule."""
         areas = self._areas(part, terms.width.n_labels, terms, micro=False)
-        return {measure.metric.fold: areas[measure.name] for measure in self.measures if measure.name in areas}
+        return {_column_of(measure): areas[measure.name] for measure in self.measures if measure.name in areas}
 
     def _areas(self, part: Held, n_labels: int, terms: Terms, *, micro: bool = True) -> dict[str, Areas]:
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
@@ -148,20 +164,24 @@ class LabelAreas(Task):
             if measures:
                 n_cells = part.rows * (n_labels if is_micro else 1)
                 ranked = rank_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
-                areas |= {measure.name: compute_areas(*ranked, measure.metric.fold) for measure in measures}
+                areas |= {measure.name: compute_areas(*ranked, measure) for measure in measures}
         return areas
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""
-        n_cells, n_bytes = sum(each.labels.size for each in part.chunks), sum(each.n_bytes for each in part.chunks)
-        lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
+        lines = [part.remark(self.measures)]
         means = [measure for measure in self.measures if measure.average != "micro"]
         if means:
             lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
         return lines
 
 
-def _copy(
+def _column_of(measure: Measure) -> str:
+    """Return what tables of labels call the values of a measure."""
+    return f"R_at_P{measure.number('precision'):g}" if measure.metric.fold == RECALL else measure.metric.fold
+
+
+def copy_cells(
     labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]
 ) -> ScoredCells:
     """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""

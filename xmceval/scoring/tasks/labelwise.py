@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.rates import OF_TRUE_NEGATIVES
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import LabelCounters
-from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
+from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_sizes, label_values
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
@@ -95,6 +96,11 @@ class Labelwise(Task):
         return not self.cutoffs.size
 
     @property
+    def needing_cells(self) -> Sequence[Measure]:
+        """The measures that count cells which are neither true nor predicted."""
+        return [measure for measure in self.measures if measure.metric.fold in OF_TRUE_NEGATIVES]
+
+    @property
     def n_spans(self) -> int:
         """Spans of ranks in which predictions are counted."""
         return max(self.cutoffs.size, 1)
@@ -120,8 +126,13 @@ class Labelwise(Task):
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:
             return {}
-        values = label_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms))
+        context = Context.of(scored.terms, scored.sizes)
+        values = label_values(self.measures, part.table(), self.cutoffs, context)
         return {name: Estimate.plain(value) for name, value in values.items()}
+
+    def sizes(self, part: LabelCounters, scored: ScoredRows) -> Mapping[str, int]:
+        """Return how many labels measures are means of."""
+        return label_sizes(self.measures, part.table(), self.cutoffs, Context.of(scored.terms))
 
     def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""

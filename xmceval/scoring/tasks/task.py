@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from xmceval.errors import listed
@@ -28,10 +29,19 @@ class Unscored(NamedTuple):
 
 
 class ScoredRows(NamedTuple):
-    """How many rows were scored, without those that are left out, and on what terms, with the number of labels."""
+    """How many rows were scored, without those that are left out, and on what terms, with the number of labels.
+
+    Attributes
+    ----------
+    n_rows : int
+    terms : Terms
+    sizes : mapping of str to int
+        How many labels measures are means of, where these are resamples of rows in which some had more.
+    """
 
     n_rows: int
     terms: Terms
+    sizes: Mapping[str, int] = MappingProxyType({})
 
 
 class Task(ABC):
@@ -103,6 +113,15 @@ class Task(ABC):
     def finish_bins(self, part: Any, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
+
+    def sizes(self, part: Any, scored: ScoredRows) -> Mapping[str, int]:  # noqa: ARG002 - most have none
+        """Return how many labels measures are means of, by name, where other rows could have other labels."""
+        return {}
+
+    @property
+    def needing_cells(self) -> Sequence[Measure]:
+        """The measures that count the cells of a label as if the truth of each were known; none unless said."""
+        return ()
 
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""

@@ -1,0 +1,142 @@
+"""Queries that only one of truth and run has: refused, counted as 0, or left out for all systems."""
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.table import METRICS
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+NAMES = [f"d{i}" for i in range(40)]
+
+
+def draw(seed=1, n_queries=40):
+    """Return judgments and two runs that lack queries, and have some that are not judged."""
+    rng = random.Random(seed)
+    qrels = {f"q{i}": {d: rng.choice([0, 1, 1, 2]) for d in rng.sample(NAMES, 9)} for i in range(n_queries)}
+    runs = {
+        name: {f"q{i}": {d: round(rng.random(), 1) for d in rng.sample([*NAMES, "z"], 15)} for i in queries}
+        for name, queries in (("a", range(35)), ("b", range(4, n_queries + 3)))
+    }
+    return qrels, runs
+
+
+def common(qrels, runs):
+    """Return judgments and runs without the queries that one of them lacks."""
+    kept = [query for query in qrels if all(query in run for run in runs.values())]
+    return {q: qrels[q] for q in kept}, {name: {q: run[q] for q in kept} for name, run in runs.items()}
+
+
+def outcome(qrels, runs, **options):
+    """Return all values and intervals, or the error."""
+    try:
+        results = xmceval.score_all(qrels, runs, **options)
+    except (DataError, UsageError) as error:
+        return type(error), str(error)
+    return {name: result.estimates for name, result in results.items()}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_what_is_dropped_might_as_well_not_be_there(metric):
+    qrels, runs = draw()
+    options = {"metrics": metric, "n_labels": 60}
+    assert outcome(qrels, runs, missing="drop", **options) == outcome(*common(qrels, runs), **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_differences_are_those_of_the_queries_that_all_have(seed):
+    qrels, runs = draw(seed)
+    options = {"metrics": "P,nDCG,AP,PSP", "k": [1, 5]}
+    found = xmceval.compare(qrels, runs, missing="drop", **options)
+    expected = xmceval.compare(*common(qrels, runs), **options)
+    assert [vars(each) for each in found.differences] == [vars(each) for each in expected.differences]
+
+
+def test_files_are_read_as_dicts_are(tmp_path):
+    qrels, runs = draw()
+    truth, paths = tmp_path / "q.txt", {}
+    truth.write_text("".join(f"{q} 0 {d} {v}\n" for q, row in qrels.items() for d, v in row.items()))
+    for name, run in runs.items():
+        paths[name] = tmp_path / f"{name}.txt"
+        lines = (f"{q} Q0 {d} 0 {v!r} t\n" for q, row in run.items() for d, v in row.items())
+        paths[name].write_text("".join(lines))
+    options = {"metrics": "P,nDCG", "k": [1, 5], "missing": "drop"}
+    assert outcome(truth, paths, **options) == outcome(qrels, runs, **options)
+
+
+def test_losses_are_told_by_system():
+    qrels, runs = draw()
+    result = xmceval.score_all(qrels, runs, metrics="P", missing="drop")["a"]
+    assert "a: lacks 5 of the 40 queries of y_true, such as 'q35', 'q36', 'q37'" in result.warnings
+    assert "b: lacks 4 of the 40 queries of y_true, such as 'q0', 'q1', 'q2'" in result.warnings
+    assert "9 queries that a run lacks are left out, for all systems" in result.warnings
+    assert result.to_dict()["options"]["missing"] == "drop"
+
+
+def test_weights_and_groups_are_by_id_or_of_the_queries_that_are_left():
+    qrels, runs = draw()
+    groups = {query: int(query[1:]) % 3 for query in qrels}
+    found = outcome(qrels, runs, metrics="P", k=1, missing="drop", by_group=groups)
+    assert found == outcome(*common(qrels, runs), metrics="P", k=1, by_group=groups)
+    with pytest.raises(DataError, match=r"40 .*31"):
+        xmceval.score_all(qrels, runs, metrics="P", missing="drop", sample_weight=np.ones(40))
+
+
+def test_all_that_is_missing_counts_as_0_by_default():
+    qrels, runs = draw()
+    values = xmceval.score(qrels, runs["a"], metrics="P", k=5)
+    kept, own = common(qrels, {"a": runs["a"]})
+    assert values["P@5"] == pytest.approx(xmceval.score(kept, own["a"], metrics="P", k=5)["P@5"] * 35 / 40)
+    assert dict(xmceval.score(qrels, runs["a"], metrics="P", k=5, missing="zero")) == dict(values)
+
+
+def test_pytrec_eval_leaves_out_what_its_run_lacks():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, runs = draw()
+    values = pytrec_eval.RelevanceEvaluator(qrels, {"map", "P_5"}).evaluate(runs["a"])
+    found = xmceval.score(qrels, runs["a"], metrics="AP@all,P@5", missing="drop")
+    for own, theirs in (("AP@all", "map"), ("P@5", "P_5")):
+        assert found[own] == pytest.approx(np.mean([each[theirs] for each in values.values()]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("drop_truth", "message"),
+    [
+        (0, "^y_score: has no document for 5 of the 40 queries of y_true, such as 'q35', .*pass missing='zero' or"),
+        (5, "^y_score: has 5 queries that y_true lacks, such as 'q0', 'q1', 'q2' "),
+    ],
+)
+def test_with_error_both_have_the_same_queries(drop_truth, message):
+    qrels, runs = draw()
+    qrels = {q: row for q, row in qrels.items() if int(q[1:]) >= drop_truth and (not drop_truth or int(q[1:]) < 35)}
+    with pytest.raises(DataError, match=message):
+        xmceval.score(qrels, runs["a"], metrics="P", missing="error")
+    same = {q: row for q, row in runs["a"].items() if q in qrels}
+    assert xmceval.score({q: qrels[q] for q in same}, same, metrics="P", k=1, missing="error") is not None
+
+
+def test_wrong_uses_are_refused(tmp_path):
+    qrels, runs = draw()
+    with pytest.raises(UsageError, match="missing must be one of error, zero, drop, got 'skip'"):
+        xmceval.score(qrels, runs["a"], missing="skip")
+    with pytest.raises(UsageError, match="missing='drop' is for TREC runs and other predictions by query"):
+        xmceval.score(np.eye(3), np.eye(3), missing="drop")
+    with pytest.raises(DataError, match="y_true: none of the 40 queries is in all runs, so there is nothing to score"):
+        xmceval.score(qrels, {"other": {"d1": 1.0}}, missing="drop")
+    with pytest.raises(UsageError, match="missing='drop' is not available for states"):
+        xmceval.score(qrels, runs["a"], metrics="P", missing="drop", save_state=tmp_path / "a.state")
+    with pytest.raises(TypeError, match="unexpected option missing"):
+        xmceval.Evaluator(metrics="P", missing="drop")
+
+
+def test_nothing_is_told_where_nothing_is_missing():
+    qrels, runs = common(*draw())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for missing in ("error", "drop"):
+            result = xmceval.score(qrels, runs["a"], metrics="P", k=1, missing=missing)
+            assert not any("lack" in line or "left out" in line for line in result.warnings)

@@ -1,0 +1,151 @@
+"""``scripts/agreement``: what it expects, what it notices, and that a wrong expectation fails."""
+
+import re
+
+import numpy as np
+import pytest
+from agreement import checking, guidetable, inputs
+from agreement.__main__ import main
+from agreement.cell import Bounds, Cell, Differs, Example, NotCompared, Under
+from agreement.peertools import PEERS, compute, examples_of
+
+from xmceval.report.listings.agreementlist import recorded
+
+CASES = [case for case in inputs.draw_cases() if case.name.endswith(", 0")]
+
+
+def precision(case):
+    """Compute P@1, 2, ... of a stable ranking, as a peer that counts stored zeros of the truth."""
+    values = np.zeros(case.most)
+    for row in range(case.truth.shape[0]):
+        true, scores = case.truth[row].indices, case.scores[row]
+        ranked = scores.indices[np.argsort(-scores.data, kind="stable")][: case.most]
+        hits = np.isin(np.pad(ranked, (0, case.most - len(ranked)), constant_values=-1), true)
+        values += np.cumsum(hits) / np.arange(1, case.most + 1)
+    return values / case.truth.shape[0]
+
+
+STORED = Differs("counts them", Example([[0, 1]], [[0.9, 0.1]], "0", stores_zeros=True))
+
+
+def findings(call=precision, ours="P@{k}", **options):
+    cell = Cell("precision", ours, call, **options)
+    theirs = [compute(cell, case) for case in CASES]
+    examples = {kind: compute(cell, checking.case_of(each)) for kind, each in examples_of(cell)}
+    return checking.check(cell, CASES, theirs, examples, checking.Ours([cell]))
+
+
+def wrong(*args, **options):
+    return [line for finding in findings(*args, **options) for line in finding.wrong]
+
+
+def test_what_is_expected_is_found():
+    found = findings(but={"stored zeros in the truth": STORED})
+    assert [line for finding in found for line in finding.wrong] == []
+    all_others, zeros = checking.rows("a peer", "1.0", found)
+    assert (all_others["metric"], all_others["inputs"], all_others["verdict"]) == ("P@k", "all others", "equal")
+    assert (zeros["inputs"], zeros["verdict"]) == ("stored zeros in the truth", "different")
+    assert zeros["example"].endswith("k=1: theirs 1, ours 0, by hand 0")
+
+
+def test_a_difference_that_is_not_expected_is_noticed():
+    assert any(line.startswith("zeros, full") for line in wrong())
+    assert wrong(lambda case: precision(case) + 1e-6, but={"stored zeros in the truth": STORED})
+    assert wrong(lambda case: np.full(case.most, np.nan))
+
+
+def test_an_expected_difference_that_is_none_is_noticed():
+    ties = Differs("orders them otherwise")
+    assert "expected to differ, but is equal" in wrong(but={"stored zeros in the truth": STORED, "ties": ties})
+
+
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        (Example([[0, 1]], [[0.9, 0.1]], "1", stores_zeros=True), "by hand 1"),
+        (Example([[0, 1]], [[0.9, 0.1]], "0"), "theirs 0.0 is ours"),
+    ],
+)
+def test_a_wrong_example_is_noticed(example, message):
+    assert any(message in line for line in wrong(but={"stored zeros in the truth": Differs("counts them", example)}))
+
+
+def test_an_error_of_a_peer_is_no_value():
+    def fails(case):
+        raise ZeroDivisionError("division by zero")
+
+    assert "ZeroDivisionError: division by zero" in wrong(fails)[0]
+    assert wrong(fails, but={inputs.ANY: Differs("raises an error")}) == []
+
+
+def test_ties_lie_within_bounds_or_are_noticed():
+    def last_first(case):
+        turned = inputs.Case(case.name, case.truth[:, ::-1].tocsr(), case.scores[:, ::-1].tocsr(), case.train)
+        turned.truth.sort_indices()
+        turned.scores.sort_indices()
+        return precision(turned)
+
+    but = {"stored zeros in the truth": STORED, "ties": Bounds("the last label first")}
+    assert wrong(last_first, but=but) == []
+    assert wrong(lambda case: last_first(case) + 0.5 * ("ties" in case.kinds), but=but)
+
+
+def test_options_of_kinds_are_added_up():
+    drop = Under({"empty_rows": "drop"})
+
+    def dropped(case):
+        kept = (case.truth > 0).sum(axis=1).A1 > 0
+        return precision(inputs.Case(case.name, case.truth[kept], case.scores[kept], case.train))
+
+    but = {"stored zeros in the truth": STORED, "no true label": drop}
+    assert wrong(dropped, but=but) == []
+    (row,) = (row for row in checking.rows("a peer", "1.0", findings(dropped, but=but)) if "no true" in row["inputs"])
+    assert (row["verdict"], row["option"]) == ("equal with option", "empty_rows=drop")
+
+
+def test_what_is_not_compared_has_no_values():
+    found = findings(but={"stored zeros in the truth": STORED, "ties": NotCompared("no order")})
+    assert [finding.values for finding in found if finding.kind == "ties"] in ([0], [])
+
+
+def test_every_kind_that_is_expected_is_one_of_inputs():
+    kinds = {name for name, _ in inputs._kinds(CASES[0].truth, CASES[0].scores, 10)}
+    named = {kind for _, cells in PEERS.values() for cell in cells() for kind in cell.but}
+    assert named <= kinds
+    assert len(named) > 10
+
+
+def test_drawn_cases_are_of_every_kind_and_are_read_back(tmp_path):
+    kinds = {name for name, _ in inputs._kinds(CASES[0].truth, CASES[0].scores, 10)}
+    drawn = list(inputs.draw_cases())
+    assert kinds - {kind for case in drawn for kind in case.kinds} <= {"labels always true"}
+    inputs.save_cases(drawn[:40], tmp_path / "cases.npz")
+    for case, again in zip(drawn, inputs.load_cases(tmp_path / "cases.npz"), strict=False):
+        assert (case.name, case.kinds) == (again.name, again.kinds)
+        assert case.scores.dtype == again.scores.dtype
+        assert case.truth.data.tolist() == again.truth.data.tolist()
+
+
+def test_functions_are_counted_once_in_the_table():
+    counts = [int(count) for count in re.findall(r"\d+ of (\d+)", guidetable.readme_table())]
+    assert sum(counts) == len(recorded())
+
+
+@pytest.mark.parametrize("arguments", [["--peer", "none"], ["--record", "--peer", "ranx"], ["--colour"]])
+def test_wrong_arguments_are_refused(arguments, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["agreement", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "agreement: error: " in capsys.readouterr().err
+
+
+def test_a_tool_that_is_not_installed_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("agreement.__main__.ask", lambda *_: None)
+    monkeypatch.setattr("agreement.__main__.draw_cases", lambda: CASES[:1])
+    monkeypatch.delenv("XMCEVAL_REALDATA", raising=False)
+    monkeypatch.setattr("sys.argv", ["agreement", "--python", "python", "--peer", "ranx"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert "ranx: not compared, since it is not installed" in capsys.readouterr().err

@@ -1,0 +1,93 @@
+"""Metrics as measures of ir_measures, which PyTerrier takes too; imported only when it is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import ir_measures
+import numpy as np
+
+from xmceval.api.scoring.score import score
+from xmceval.errors import UsageError, counted
+from xmceval.metrics.names import parse
+from xmceval.scoring.options import Options
+from xmceval.scoring.program import compile_program
+
+CUTOFF = "cutoff"
+
+
+def measure(metric: str, **options: Any) -> ir_measures.Measure:
+    """Return a metric as a measure of ir_measures, for its ``calc``, ``iter_calc`` and the experiments of PyTerrier.
+
+    A query has the value that the metric has in that row. Of a ratio of sums, such as PSP, it has its numerator divided
+    by the mean of the denominators, so that the mean over queries is the metric. Queries of the judgments that a run
+    lacks count 0, queries that a metric leaves out are NaN and not in the mean, and documents with the same score are
+    in the order of trec_eval.
+
+    Parameters
+    ----------
+    metric : str
+        A metric that has values of rows, with or without a cutoff: ``"PSP@5"``, ``"nDCG(gain=exp)@10"``, ``"RR"``.
+        ``measure("PSP") @ 5`` is the same as the first.
+    **options
+        As of `score`, such as ``train``, ``a``, ``b``, ``inverse_propensities``.
+
+    Raises
+    ------
+    UsageError
+        An unknown metric, several, or one without values of rows, such as macroF1; an unknown option.
+
+    Examples
+    --------
+    >>> import ir_measures
+    >>> from xmceval.ir_measures import measure
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1, "d3": 1}}
+    >>> run = {"q1": {"d1": 0.9, "d2": 0.4}, "q2": {"d3": 0.8, "d2": 0.7}}
+    >>> measure("RP@2").calc_aggregate(qrels, run)
+    0.75
+    """
+    measures = parse(metric, [1])
+    n_of_rows = len(compile_program(measures).row_measures)
+    if len(measures) != 1 or n_of_rows != 1:
+        found = counted(len(measures), "metric") if len(measures) != 1 else "one without"
+        raise UsageError(f"{metric!r}: expected one metric that has values of rows, such as PSP, got {found}")
+    unknown = options.keys() - {field.name for field in fields(Options)} | options.keys() & {"metrics", "k"}
+    if unknown:
+        raise UsageError(f"measure takes no {min(unknown)!r} (hint: its options are those of score, without k)")
+    [taken] = measures
+    params: dict[str, ir_measures.ParamInfo] = {name: ir_measures.ParamInfo() for name in options}
+    if taken.metric.cutoff != "none":
+        params[CUTOFF] = ir_measures.ParamInfo(dtype=int, required=taken.metric.cutoff == "required")
+    body = {"NAME": taken.head, "__name__": taken.head, "SUPPORTED_PARAMS": params}
+    made: ir_measures.Measure = type("Measure", (_Measure,), body)(**options)
+    return made @ taken.k if "@" in metric and taken.k is not None else made
+
+
+class _Measure(ir_measures.Measure):
+    """A metric whose parameters are its cutoff and the options of `score`."""
+
+    def runtime_impl(self, qrels: Any, run: Any) -> Iterator[ir_measures.Metric]:
+        """Yield the values of all queries in the judgments, as the provider of measures that users define asks."""
+        name, options = self.NAME, dict(self.params)
+        if CUTOFF in self.SUPPORTED_PARAMS:
+            name = f"{name}@{options.pop(CUTOFF, 'all')}"
+        rows = score(qrels, run, metrics=name, rows=True, **options).rows
+        [(name, values)] = rows.items()
+        if name in rows.ideals:
+            values = values / np.nanmean(rows.ideals[name])
+        for query, value in zip(rows.ids or (), values.tolist(), strict=True):
+            yield ir_measures.Metric(query, self, value)
+
+    def aggregator(self) -> ir_measures.MeanAgg:
+        return _MeanOfKnown()
+
+
+class _MeanOfKnown(ir_measures.MeanAgg):
+    """The mean without NaN."""
+
+    def add(self, value: float) -> None:
+        if not math.isnan(value):
+            super().add(value)

@@ -1,0 +1,73 @@
+"""Queries that the truth has and a run lacks, or the other way round: refused, or left out for all systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.scoring.inputs import Opener
+from xmceval.api.scoring.openshards import Input
+from xmceval.errors import DataError, UsageError, argument, counted
+from xmceval.files.io.inputfiles import find_pipe
+from xmceval.files.io.paths import to_path
+from xmceval.files.ranking.judgments import name_queries
+from xmceval.scoring.options import Options
+
+
+def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None:
+    """Refuse the option where rows have no names by which they are joined, and what it cannot be combined with.
+
+    Raises
+    ------
+    UsageError
+    """
+    missing = argument("missing", options.missing)
+    if truth.judgments is None or truth.judgments.documents is None:
+        raise UsageError(
+            f"{missing} is for TREC runs and other predictions by query; here no row could be missing, as rows are "
+            "joined by their order"
+        )
+    if options.missing == "drop" and options.filter is not None:
+        raise UsageError(
+            f"{missing} and {argument('filter')} cannot be combined, as a filter refers to rows by their number"
+        )
+    pipes = [each for each in inputs if isinstance(each, (str, Path)) and find_pipe(to_path(each)) is not None]
+    if options.missing == "drop" and pipes:
+        raise UsageError(f"{pipes[0]}: is a pipe, and {missing} reads all files twice (hint: save it as a file)")
+
+
+def keep_common(
+    opener: Opener, truth: Input, systems: Sequence[tuple[str | None, Any]]
+) -> tuple[Opener, tuple[str, ...]]:
+    """Return an opener that leaves out the queries of the truth that a system lacks, and warnings of them.
+
+    Systems are names, where they have any, and predictions, which are read here for their queries alone.
+
+    Raises
+    ------
+    DataError
+        No query is in all of them.
+    """
+    judgments = truth.judgments
+    if judgments is None:
+        raise ValueError("there are no queries")
+    n_queries = counted(len(judgments.queries), "query")
+    width = opener.width(truth.source)
+    opened = [(name, opener.scores(system, truth, width)) for name, system in systems]
+    left_out = frozenset(query for _, each in opened for query in each.lacking)
+    kept = [query for query in judgments.queries if query not in left_out]
+    if not kept:
+        raise DataError(f"{judgments.name}: none of the {n_queries} is in all runs, so there is nothing to score")
+    warnings = [
+        f"{name or each.name}: lacks {len(each.lacking):,} of the {n_queries} of {judgments.name}, "
+        f"{name_queries(each.lacking)}"
+        for name, each in opened
+        if each.lacking
+    ]
+    if left_out:
+        are = "is" if len(left_out) == 1 else "are"
+        warnings.append(f"{counted(len(left_out), 'query')} that a run lacks {are} left out, for all systems")
+    queries = {query: row for row, query in enumerate(kept)}
+    return replace(opener, kept=replace(judgments, queries=queries, left_out=left_out)), tuple(warnings)

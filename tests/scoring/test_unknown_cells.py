@@ -140,7 +140,7 @@ def test_wrong_uses_are_refused(made, change, error, message):
 def test_files_cannot_have_a_mark(tmp_path):
     path = tmp_path / "t.txt"
     path.write_text("1 3\n0:1\n")
-    with pytest.raises(UsageError, match="unknown=-1 marks cells of matrices"):
+    with pytest.raises(UsageError, match="unknown=-1 marks cells of one matrix"):
         xmceval.score(path, np.eye(1, 3), metrics="P", k=1, unknown=-1)
 
 

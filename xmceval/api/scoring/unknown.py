@@ -29,7 +29,8 @@ def take_unknown(y_true: Any, options: Options) -> tuple[Any, Options]:
     if mark in {0, 1}:
         raise UsageError(f"unknown={mark!r}: 0 is false and 1 is true already (hint: mark unknown cells by -1)")
     if isinstance(y_true, (str, Path, Shards)):
-        raise UsageError(f"unknown={mark!r} marks cells of matrices (hint: pass pairs of row and label for {y_true})")
+        name = y_true.name if isinstance(y_true, Shards) else y_true
+        raise UsageError(f"unknown={mark!r} marks cells of one matrix (hint: pass pairs of row and label for {name})")
     if hasattr(y_true, "tocoo"):
         stored = y_true.tocoo()
         is_unknown = stored.data == mark

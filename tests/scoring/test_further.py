@@ -423,9 +423,25 @@ def test_recall_at_a_precision_is_that_of_torchmetrics(rng, precision):
         assert micro == pytest.approx(of_labels.binary_recall_at_fixed_precision(*cells, precision)[0].item(), abs=1e-6)
 
 
-def test_a_precision_that_is_just_reached_counts():
-    truth, scores = np.array([[1]] * 9 + [[0], [1], [0]]), np.arange(12, 0, -1.0)[:, None] / 12
-    for precision, recall in (("0.9", 0.9), ("0.91", 0.9), ("0.92", 0.9), ("1", 0.9)):
-        name = f"macroRecallAtPrecision(precision={precision})"
-        found = xmceval.score(truth, scores, metrics=name).values()
-        assert [*found] == [1.0 if float(precision) <= 10 / 11 else recall]
+@pytest.mark.parametrize(
+    ("precision", "recall"), [("0.9", 1.0), ("0.90000001", 0.0), ("0.9000000000000001", 0.0), ("0.5", 1.0)]
+)
+def test_a_precision_that_is_just_reached_counts(precision, recall):
+    truth, scores = np.array([[1]] * 9 + [[0]] * 2), np.array([[0.5]] * 10 + [[0.1]])
+    name = f"macroRecallAtPrecision(precision={precision})"
+    assert [*xmceval.score(truth, scores, metrics=name).values()] == [recall]
+
+
+def test_weights_of_other_labels_do_not_round_a_precision():
+    n = 20_000
+    truth, scores = np.zeros((n, 2), dtype=int), np.zeros((n, 2))
+    truth[:-1, 0], scores[:, 0] = 1, np.linspace(1, 0.5, n)
+    truth[:9, 1], scores[:11, 1] = 1, 0.5
+    weights = np.full(n, 0.7)
+    weights[20] = 1.0
+    name = "macroRecallAtPrecision"
+    both = xmceval.score(truth, scores, metrics=name, sample_weight=weights)[name]
+    first = xmceval.score(truth[:, :1], scores[:, :1], metrics=name, sample_weight=weights)[name]
+    second = xmceval.score(truth[:, 1:], scores[:, 1:], metrics=name, sample_weight=weights)[name]
+    assert second == 0.0
+    assert both == (first + second) / 2

@@ -132,10 +132,7 @@ JUDGED_ENTRIES = (
     ),
 )
 
-RECALL_FORMULA = (
-    "largest recall of the instances with at least some score, of the scores where their precision is at least the one "
-    "asked for; 0 if it never is"
-)
+RECALL_FORMULA = "largest recall at a threshold whose precision is at least the one asked for; 0 if there is none"
 
 COLUMN_ENTRIES = (
     _column(

@@ -13,6 +13,8 @@ Bools = NDArray[np.bool_]
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+WEIGHT_BITS = 40  # of the fractions of weights
+CLOSE = 1e-12  # relative to all entries: whether precisions that are so near each other are equal is decided exactly
 EXACT = 2.0**53  # below it, whole numbers are exact in float64
 RATE_STEPS = 500  # into which both rates are divided: a picture shows no finer ones
 FIRST = 50  # thresholds that are all kept, because precision jumps there
@@ -134,25 +136,38 @@ def partial_roc_areas(groups: RankedGroups, max_fpr: float) -> GroupAreas:
 def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
     """Find the largest recall of each group at a distinct score from which on the precision is at least `least`.
 
-    A group without positives has 0, as one in which no score has that precision. With weights that are whole numbers,
-    precisions are compared as fractions, `least` being the one that its decimals say.
+    A group without positives has 0, as one in which no score has that precision. Weights are multiples of 2^-40, whose
+    sums of a group are below 2^22. They are added as integers, and precisions are compared with the fraction that the
+    decimals of `least` say.
     """
     starts, is_true, scores, weights, spare = groups
-    n_groups = spare.size
+    bits = 0 if (weights == np.floor(weights)).all() else WEIGHT_BITS
+    units = np.rint(np.ldexp(weights, bits)).astype(np.int64)
     is_last = np.ones(scores.size, dtype=np.bool_)
     is_last[:-1] = scores[1:] != scores[:-1]
     is_last[starts[1:] - 1] = True
     ends = np.flatnonzero(is_last)
     of_end = np.searchsorted(starts, ends, side="right") - 1
-    sums = np.concatenate([np.zeros((1, 2)), np.cumsum(np.stack([weights * is_true, weights], axis=1), axis=0)])
-    hits, above = (sums[ends + 1] - sums[starts[of_end]]).T
-    above = above + spare[of_end] * (scores[ends] <= 0)  # further entries have score 0
-    positive, total = (sums[starts[1:]] - sums[starts[:-1]]).T
-    fraction = Fraction(repr(float(least)))
-    reached = hits * float(fraction.denominator) >= above * float(fraction.numerator)
-    recalls = np.zeros(n_groups)
-    np.maximum.at(recalls, of_end[reached], hits[reached] / np.maximum(positive[of_end[reached]], np.finfo(float).tiny))
+    # Sums over several groups may leave 64 bits, and come back when those of the groups before are subtracted.
+    true, every = (np.concatenate([[0], np.cumsum(each)]) for each in (np.where(is_true, units, 0), units))
+    hits, above = (sums[ends + 1] - sums[starts[of_end]] for sums in (true, every))
+    further = np.where(scores[ends] <= 0, spare[of_end], 0.0)  # entries with score 0
+    positive, total = (np.ldexp((sums[starts[1:]] - sums[starts[:-1]]).astype(float), -bits) for sums in (true, every))
+    reached = _reach(hits, above, np.ldexp(further, bits), Fraction(repr(float(least))))
+    recalls = np.zeros(spare.size)
+    of_end, own = of_end[reached], np.ldexp(hits[reached].astype(np.float64), -bits)
+    np.maximum.at(recalls, of_end[own > 0], own[own > 0] / positive[of_end[own > 0]])
     return GroupAreas(recalls, positive, total - positive + spare)
+
+
+def _reach(hits: Int64, above: Int64, further: Float64, least: Fraction) -> Bools:
+    """Return whether hits / (above + further) is at least a fraction, exactly; all are whole numbers [n]."""
+    margin = hits - float(least) * (above + further)
+    reached = margin > 0
+    near = np.flatnonzero(np.abs(margin) <= CLOSE * (above + further))
+    for i in near.tolist():
+        reached[i] = int(hits[i]) * least.denominator >= (int(above[i]) + int(further[i])) * least.numerator
+    return reached
 
 
 def average_precisions(groups: RankedGroups) -> GroupAreas:

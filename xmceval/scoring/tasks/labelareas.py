@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
+from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Terms
@@ -178,7 +179,8 @@ class LabelAreas(Task):
 
 def _column_of(measure: Measure) -> str:
     """Return what tables of labels call the values of a measure."""
-    return f"R_at_P{measure.number('precision'):g}" if measure.metric.fold == RECALL else measure.metric.fold
+    is_recall = measure.metric.fold == RECALL
+    return f"R_at_P{format_number(measure.number('precision'))}" if is_recall else measure.metric.fold
 
 
 def copy_cells(

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
+from xmceval.kernels.metrics.topk import SLOTS
+from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.limbs import join_words, split
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
@@ -135,6 +136,22 @@ class Sums(Mergeable):
         Combined with those that are kept they change nothing, as so many rows are kept that are as extreme or more.
         """
         return np.repeat(self.extremes[:, :, -1:], KEPT, axis=2)
+
+
+def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
+    """Return the sums and the extremes, as `Sums` has them, of values [n_rows, n_outputs, 2] with weights or none.
+
+    Raises
+    ------
+    DataError
+        A sum beyond 2^181.
+    """
+    n_rows, n_outputs, n_slots = values.shape
+    padded, sums, extremes = np.zeros((n_rows, n_outputs, SLOTS)), Sums.zeros(n_outputs), no_extremes(n_outputs)
+    padded[:, :, :n_slots] = values
+    if add_values(padded, weights, sums, extremes) >= 0:
+        raise DataError(OUT_OF_RANGE)
+    return sums, extremes
 
 
 class Pending:

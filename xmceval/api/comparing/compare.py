@@ -177,14 +177,9 @@ class PairedRows(Extra):
         """Make the observers."""
         terms = scoring.opened[0].terms
         self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
-        self._clusters: ClusterRows | None = None
-        if scoring.setup.clusters is not None:
-            from xmceval.api.extras.clusters import watch_clusters
-
-            self._clusters = watch_clusters(scoring)
-            self._watched, self.observers = [self._watch(scoring)], [self._clusters]
-            return
         self._watched = [self._watch(scoring)]
+        if terms.clusters is not None:
+            return
         self.observers = list(self._watched[0])
         if terms.groups is not None:
             of_groups = [self._watch(scoring) for _ in terms.groups.names]
@@ -201,8 +196,9 @@ class PairedRows(Extra):
 
         Where tests are by cluster, their sums take the place of rows.
         """
-        if self._clusters is not None:
-            return self._collect_clusters(outcome.scoring, self._clusters.finish())
+        clusters = [each.clusters for each in outcome.totals if each.clusters is not None]
+        if clusters:
+            return self._collect_clusters(outcome.scoring, clusters)
         scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
         names = ("", *(() if groups is None else groups.names))
         by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
@@ -212,15 +208,18 @@ class PairedRows(Extra):
             for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
         ]
 
-    def _collect_clusters(self, scoring: Scoring, found: ClusterValues) -> list[Output]:
+    def _collect_clusters(self, scoring: Scoring, clusters: Sequence[ClusterSums]) -> list[Output]:
         [(pairs, *held)] = self._watched
+        are_seen = np.logical_or.reduce([each.are_seen for each in clusters])
+        n_all, n_columns = int(np.count_nonzero(are_seen)), len(self._columns.measures)
+        both = [each.values(are_seen) for each in clusters]
+        values, shares = [each[:, :n_columns].copy() for each in both], [each[:, n_columns:].copy() for each in both]
         for observer in (pairs, *held):
-            observer.add(found.block)
-        n_all = found.block.n_rows
+            observer.add(BlockValues(0, n_all, None, NO_WEIGHTS, NO_TRUTH, values, shares))
         runs = []
-        for values, shares, n_clusters in zip(found.block.values, found.block.shares, found.n_clusters, strict=True):
-            sums = RunSums.of_values(values, NO_WEIGHTS, n_all - n_clusters)
-            of_shares = RunSums.of_values(shares, NO_WEIGHTS, NO_COUNTS).sums if shares.size else sums.shares
+        for own, of_bins, each in zip(values, shares, clusters, strict=True):
+            sums = RunSums.of_values(own, NO_WEIGHTS, n_all - each.n_clusters)
+            of_shares = RunSums.of_values(of_bins, NO_WEIGHTS, NO_COUNTS).sums
             runs.append(sums._replace(shares=of_shares, extremes=None))
         return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held[0] if held else None)
 

@@ -102,6 +102,7 @@ class State:
             "metrics": [str(measure) for measure in self.program.measures],
             **{name: changed.get(name) for name in RULES},
             "propensities": None if propensities is NO_PROPENSITIES else propensities.digest,
+            "clusters": "none" if self.terms.clusters is None else "some",
             "weights": None if self.terms.weights is None else self.terms.weight_unit,
             "n_labels": self.terms.width.or_none,
         }

@@ -14,6 +14,7 @@ from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes
 from xmceval.labels.bins import Bin, Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
 from xmceval.rows.block import Int64
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.filters import Filter, Largest
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
@@ -188,6 +189,7 @@ def _restore_terms(fields: Mapping[str, Any], arrays: dict[str, Int64], options:
         filter=_restore_filter(fields["filter"], arrays),
         threshold=fields["threshold"],
         bins=_restore_bins(fields["bins"], propensities, arrays),
+        clusters=None if options.cluster_rows is None else RowGroups.of((), noun="cluster"),
         digests_rows=True,
     )
 

@@ -400,7 +400,7 @@ def make_result(
 def _report_options(options: Options, totals: Totals) -> dict[str, Any]:
     changed, clusters = options.changed(), totals.clusters
     if clusters is not None:
-        found = counted(int(np.count_nonzero(clusters.are_seen)), "cluster")
+        found = counted(int(clusters.are_seen.sum()), "cluster")
         changed["cluster_rows"] = f"{changed['cluster_rows']}, intervals by cluster ({found})"
     return changed
 

@@ -84,7 +84,7 @@ class ClusterSums(Mergeable):
     @property
     def n_clusters(self) -> Int64:
         """Clusters with a row that has a value, by column, int64 [n_columns]."""
-        return np.count_nonzero(self.n_rows, axis=0)
+        return np.asarray(np.count_nonzero(self.n_rows, axis=0), dtype=np.int64)
 
     def values(self, clusters: NDArray[np.bool_]) -> Float64:
         """Return the sums of some clusters, float64 [n, n_columns + n_shares, FRACTION], in the place of rows."""

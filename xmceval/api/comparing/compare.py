@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from xmceval.api.comparing.adding import Adder, KeptRuns
 from xmceval.api.comparing.matches import Matches
@@ -21,14 +23,18 @@ from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.threads import Progress
+from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
-from xmceval.scoring.observing.clusterrows import NO_WEIGHTS, ClusterRows, ClusterValues
 from xmceval.scoring.observing.groupedrows import GroupedRows
+from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from xmceval.scoring.clustersums import ClusterSums
 
 
 def compare(

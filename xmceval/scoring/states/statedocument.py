@@ -14,8 +14,8 @@ from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes
 from xmceval.labels.bins import Bin, Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
 from xmceval.rows.block import Int64
-from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.filters import Filter, Largest
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.options import Options

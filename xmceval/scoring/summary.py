@@ -25,7 +25,7 @@ from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.clustersums import ClusterSums
+    from xmceval.scoring.comparing.clustersums import ClusterSums
 
 
 @dataclass(frozen=True)

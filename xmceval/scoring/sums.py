@@ -18,6 +18,7 @@ from xmceval.scoring.limbs import join_words, split
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
 from xmceval.scoring.states.stored import MOST_ROWS
 
+ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
@@ -147,10 +148,13 @@ def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
         A sum beyond 2^181.
     """
     n_rows, n_outputs, n_slots = values.shape
-    padded, sums, extremes = np.zeros((n_rows, n_outputs, SLOTS)), Sums.zeros(n_outputs), no_extremes(n_outputs)
-    padded[:, :, :n_slots] = values
-    if add_values(padded, weights, sums, extremes) >= 0:
-        raise DataError(OUT_OF_RANGE)
+    sums, extremes = Sums.zeros(n_outputs), no_extremes(n_outputs)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        some = slice(first, first + ROWS_AT_ONCE)
+        padded = np.zeros((len(values[some]), n_outputs, SLOTS))
+        padded[:, :, :n_slots] = values[some]
+        if add_values(padded, weights[some], sums, extremes) >= 0:
+            raise DataError(OUT_OF_RANGE)
     return sums, extremes
 
 

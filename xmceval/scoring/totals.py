@@ -20,7 +20,7 @@ from xmceval.scoring.states.sketch import Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
 
 if TYPE_CHECKING:
-    from xmceval.scoring.clustersums import ClusterSums
+    from xmceval.scoring.comparing.clustersums import ClusterSums
     from xmceval.scoring.states.rowdigests import RowDigests
 
 
@@ -235,7 +235,7 @@ def empty(program: Program, terms: Terms) -> Totals:
     alone = replace(terms, groups=None, digests_rows=False)
     clusters = None
     if terms.clusters is not None:
-        from xmceval.scoring.clustersums import ClusterSums  # likewise
+        from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
 
         clusters = ClusterSums.of(program, terms)
     return Totals(

@@ -34,7 +34,7 @@ from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.clustersums import ClusterSums
+    from xmceval.scoring.comparing.clustersums import ClusterSums
 
 
 def compare(

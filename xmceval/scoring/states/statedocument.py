@@ -168,6 +168,9 @@ def _check_sizes(state: State) -> None:
     left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if isinstance(task, RowTask)]
     if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
+    clusters = state.totals.clusters
+    if clusters is not None and clusters.n_rows.sum(axis=0, dtype=np.float64).max(initial=0) > tally.n_rows:
+        raise ValueError(f"clusters: have more rows than {tally.n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)
     rows = tally.sample.rows()
     largest = max(tally.largest_label, *(int(labels.max(initial=-1)) for labels in (rows.labels, rows.ranked)))

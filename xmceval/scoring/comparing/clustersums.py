@@ -88,9 +88,9 @@ class ClusterSums(Mergeable):
 
     def values(self, clusters: NDArray[np.bool_]) -> Float64:
         """Return the sums of some clusters, float64 [n, n_columns + n_shares, FRACTION], in the place of rows."""
-        sums = self.sums[clusters]
-        values: Float64 = sums[..., 1] + sums[..., 0] / UNIT
-        return values
+        values: Float64 = self.sums[..., 0] / UNIT
+        values += self.sums[..., 1]
+        return values if clusters.all() else values[clusters]
 
     def merge(self, other: ClusterSums) -> ClusterSums:
         """Return the sums of the rows of both; clusters of the same name are one.

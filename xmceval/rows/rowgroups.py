@@ -113,7 +113,7 @@ class RowGroups:
         for name, place in zip(names, places, strict=True) if "" in names else ():
             if not name:
                 raise DataError(f"{place}: expected the {noun} of a row, found nothing")
-        distinct = sorted(set(names), key=_order if noun == "group" else None)
+        distinct = sorted(set(names), key=_order)
         numbers = {name: code for code, name in enumerate(distinct)}
         codes = np.array([numbers[name] for name in names], dtype=np.int64)
         return cls(tuple(distinct), codes, source, noun).checked()

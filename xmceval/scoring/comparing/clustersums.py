@@ -66,6 +66,8 @@ class ClusterSums(Mergeable):
             The row whose values leave the range of exact sums.
         """
         block, measures = batch.block, self.columns.measures
+        if not measures:
+            return
         counts = is_counted(measures, batch.truth, values[:, :, 1], drop_empty=self._drop_empty)
         codes = self._clusters.codes_of(block.first_row, block.n_rows, batch.kept)
         with self._lock:

@@ -1,16 +1,20 @@
 """Clusters of rows: intervals and tests over whole clusters; where each row is its own, those over rows."""
 
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 import scipy.stats
+from click.testing import CliRunner
 from judge.naive_clusters import clustered_error, clustered_spread
 from support.measures import names_of
 
 import xmceval
 from xmceval import distributed
+from xmceval.cli import cli
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 
@@ -25,6 +29,7 @@ SCORES = np.round((RNG.random((N, N_LABELS)) + TRUTH * 0.3) / 1.3, 1)
 OTHER = np.round((RNG.random((N, N_LABELS)) + TRUTH * 0.4) / 1.3, 2)
 USERS = RNG.integers(0, 45, N)
 EVERY = [name for metric in METRICS.values() for name in names_of(metric)]
+MERGEABLE = [name for metric in METRICS.values() if metric.mergeable for name in names_of(metric)]
 OF_ROWS = {"few_clusters": "few_rows", "one_cluster": "one_row", None: None}
 
 
@@ -215,14 +220,84 @@ def test_a_file_without_a_cluster_or_with_other_rows_is_refused_at_its_line(tmp_
         score(metrics="P", k=1, row_ids=[f"q{i}" for i in range(N)], cluster_rows=path)
 
 
-def test_what_has_no_clusters_refuses_them(tmp_path):
+def test_what_has_no_clusters_refuses_them():
     with pytest.raises(UsageError, match="pass one of by_group and cluster_rows"):
         score(cluster_rows=USERS, by_group=USERS)
-    with pytest.raises(UsageError, match="cluster_rows is not available for states"):
-        score(cluster_rows=USERS, save_state=tmp_path / "a.state")
     with pytest.raises(UsageError, match="cluster_rows is not available for Evaluator"):
         xmceval.Evaluator(n_labels=N_LABELS, cluster_rows=USERS)
     with pytest.raises(UsageError, match="cluster_rows is not available for Dask"):
         distributed.score(TRUTH, SCORES, cluster_rows=USERS)
     with pytest.raises(UsageError, match="rows=True is not available with cluster_rows"):
         xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, rows=True, cluster_rows=USERS)
+
+
+def save_shards(folder, bounds=(0, 70, 71, 150, N), clusters=USERS, **options):
+    """Save the states of shards whose clusters go on in the next ones, and return their paths."""
+    paths = []
+    for i, (start, stop) in enumerate(pairwise(bounds)):
+        paths.append(folder / f"{i + 1}.state")
+        own = slice(start, stop)
+        each = {**options, "cluster_rows": clusters[own], "shard": (i + 1, len(bounds) - 1)}
+        if "sample_weight" in each:
+            each["sample_weight"] = each["sample_weight"][own]
+        xmceval.score(TRUTH[own], SCORES[own], train=TRAIN, **each, save_state=paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": MERGEABLE, "threshold": 0.5, "ceiling": True},
+        {"metrics": ["P", "R", "PSP"], "k": [1, 3], "sample_weight": 1 + np.arange(N) % 3, "max_weight": 3},
+        {"by_frequency": 3, "k": [1, 3], "empty_rows": "drop"},
+    ],
+)
+@pytest.mark.parametrize("clusters", [USERS, np.arange(N), np.array([f"u{user}" for user in USERS])])
+def test_merged_shards_give_the_bits_of_one_run_with_clusters_in_several_of_them(tmp_path, options, clusters):
+    expected = score(cluster_rows=clusters, **options)
+    first, *others = RNG.permutation(save_shards(tmp_path, clusters=clusters, **options)).tolist()
+    xmceval.merge(others, save_state=tmp_path / "some.state")
+    for names in ([first, *others], [tmp_path / "some.state", first]):
+        merged = xmceval.merge(names)
+        assert merged.estimates == expected.estimates
+        assert [each.estimates for each in merged.slices] == [each.estimates for each in expected.slices]
+        assert merged.options["cluster_rows"] == expected.options["cluster_rows"]
+
+
+def test_states_with_clusters_are_merged_only_with_their_like_and_take_no_rows(tmp_path):
+    one, two = save_shards(tmp_path, metrics="P", k=1)[0], tmp_path / "none.state"
+    xmceval.score(TRUTH[:9], SCORES[:9], train=TRAIN, metrics="P", k=1, save_state=two, shard=(2, 4))
+    with pytest.raises(DataError, match=r"differ in clusters of rows: (none and some|some and none); only totals"):
+        xmceval.merge([one, two], save_state=tmp_path / "both.state")
+    evaluator = xmceval.Evaluator.load(one)
+    expected = xmceval.score(TRUTH[:70], SCORES[:70], train=TRAIN, metrics="P", k=1, cluster_rows=USERS[:70])
+    assert evaluator.result().estimates == expected.estimates
+    with pytest.raises(UsageError, match=r"has clusters of rows, which batches do not name, so no rows can be added"):
+        evaluator.update(TRUTH, SCORES)
+    with pytest.raises(UsageError, match="a state with clusters of rows has no fixed size"):
+        evaluator.state()
+    assert evaluator.result().estimates == expected.estimates
+
+
+def test_the_command_saves_and_merges_clusters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run, parts = CliRunner(), [("a", slice(0, 100)), ("b", slice(100, N))]
+    for name, own in parts:
+        for folder, matrix in (("truth", TRUTH[own]), ("scores", SCORES[own])):
+            scipy.sparse.save_npz(f"{folder}_{name}.npz", scipy.sparse.csr_array(matrix.astype(float)))
+        Path(f"users_{name}.txt").write_text("".join(f"{user}\n" for user in USERS[own]))
+        found = run.invoke(
+            cli,
+            [
+                *("score", f"truth_{name}.npz", f"scores_{name}.npz", "-m", "P,R", "-k", "1"),
+                *("--cluster-rows", f"users_{name}.txt", "--save-state", f"{name}.state"),
+            ],
+        )
+        assert found.exit_code == 0, found.output
+    merged = run.invoke(cli, ["merge", "b.state", "a.state"])
+    whole = (scipy.sparse.csr_array(matrix.astype(float)) for matrix in (TRUTH, SCORES))
+    expected = xmceval.score(*whole, metrics="P,R", k=1, cluster_rows=USERS)
+    n = len(set(USERS.tolist()))
+    assert merged.exit_code == 0, merged.output
+    assert str(expected).splitlines()[:3] == merged.stdout.splitlines()[:3]
+    assert f"intervals by cluster ({n} clusters)" in merged.stdout

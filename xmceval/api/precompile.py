@@ -157,6 +157,7 @@ def _score_matrices(files: Mapping[str, Path], folder: Path) -> None:
         score(files["truth"], folder / name, k=1, labels=files["names"])
     deep = scipy.sparse.csr_matrix(np.linspace(1, 2, 600).reshape(6, 100))
     score(deep > 1.5, deep, k=100)
+    score(truth, dense, k=1, cluster_rows=np.arange(6))
     evaluator = Evaluator(metrics="P@1")
     evaluator.update(truth, dense)
     evaluator.compute()

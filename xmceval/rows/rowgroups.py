@@ -72,6 +72,9 @@ class RowGroups:
         if isinstance(values, Mapping):
             named = {str(each): _name(group) for each, group in values.items()}
             return cls.of_ids(named, ids, source, noun)
+        if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
+            numbers, codes = np.unique(values, return_inverse=True)
+            return cls(tuple(map(str, numbers.tolist())), codes, source, noun).checked()
         names = [_name(each) for each in (values.tolist() if hasattr(values, "tolist") else values)]
         return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source, noun)
 
@@ -111,14 +114,25 @@ class RowGroups:
             if not name:
                 raise DataError(f"{place}: expected the {noun} of a row, found nothing")
         distinct = sorted(set(names), key=_order)
-        if noun == "group" and len(distinct) > MOST_GROUPS:
+        numbers = {name: code for code, name in enumerate(distinct)}
+        codes = np.array([numbers[name] for name in names], dtype=np.int64)
+        return cls(tuple(distinct), codes, source, noun).checked()
+
+    def checked(self) -> RowGroups:
+        """Return the same groups if they are not too many.
+
+        Raises
+        ------
+        DataError
+            Too many groups.
+        """
+        if self.noun == "group" and len(self.names) > MOST_GROUPS:
             raise DataError(
-                f"{source}: has {len(distinct):,} different groups for {counted(len(names), 'row')}; at most "
-                f"{MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
+                f"{self.source}: has {len(self.names):,} different groups for {counted(self.codes.size, 'row')}; at "
+                f"most {MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
                 f"{argument('row_ids', kind='FILE')})"
             )
-        numbers = {name: code for code, name in enumerate(distinct)}
-        return cls(tuple(distinct), np.array([numbers[name] for name in names], dtype=np.int64), source, noun)
+        return self
 
     def check_number(self, n_rows: int) -> None:
         """Refuse another number of groups than of rows."""

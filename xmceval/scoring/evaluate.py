@@ -73,8 +73,9 @@ def evaluate(
         each_block(iter(steps), lambda: Worker(program, systems, observers), work, threads, all_faults=True)
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
-    if first.groups is not None:
-        first.groups.check_number(steps.n_rows)
+    for groups in (first.groups, first.clusters):
+        if groups is not None:
+            groups.check_number(steps.n_rows)
     return [system.totals for system in systems]
 
 

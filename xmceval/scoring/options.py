@@ -223,7 +223,7 @@ class Options:
         None,
         "Breakdown",
         "Base intervals and tests on clusters of instances, such as users: one per line, or lines of id and cluster. "
-        "Holds 16 bytes per cluster, metric and system.",
+        "Holds 40 bytes per cluster, metric and system.",
         metavar="FILE",
     )
     bootstrap: int | None = option(
@@ -319,15 +319,19 @@ class Options:
         """Whether decisions are made by a threshold, or one for each label."""
         return self.threshold is not None or self.thresholds is not None
 
-    def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
+    def refuse_groups(
+        self, what: str, hint: str = "score whole matrices or files", *, takes: Sequence[str] = ()
+    ) -> None:
         """Refuse groups and clusters of rows, thresholds of labels and rules for missing queries where all are unknown.
+
+        Those that it `takes` are not refused.
 
         Raises
         ------
         UsageError
         """
         for name in ("by_group", "cluster_rows", "thresholds", "unknown", "bootstrap"):
-            if getattr(self, name) is not None:
+            if getattr(self, name) is not None and name not in takes:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
         if self.missing != "zero":
             raise UsageError(f"{argument('missing', self.missing)} is not available for {what} (hint: {hint})")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.rows.rowgroups import Group
-from xmceval.scoring.batch import Terms
-from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.batch import NO_WEIGHTS, Terms
+from xmceval.scoring.estimates import Estimate, with_clusters, without_interval
 from xmceval.scoring.misalignment.alignment import (
     MIN_ROWS,
     NO_ALIGNMENT,
@@ -19,8 +20,12 @@ from xmceval.scoring.misalignment.alignment import (
     measure_alignment,
 )
 from xmceval.scoring.program import Program
+from xmceval.scoring.sums import add_rows
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from xmceval.scoring.comparing.clustersums import ClusterSums
 
 
 @dataclass(frozen=True)
@@ -111,12 +116,13 @@ def finish_totals(
         Whether the alignment is shown even of so few rows that nothing is judged.
     """
     estimates = _finish(program, totals, terms, ceiling=ceiling)
-    return Summary(
+    summary = Summary(
         tuple(Figure(measure, estimates[measure.name]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
         (*_list_bins(program, totals, terms), *_list_groups(program, totals, terms, ceiling=ceiling)),
         _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
     )
+    return summary if totals.clusters is None else _over_clusters(summary, totals.clusters)
 
 
 def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> dict[str, Estimate]:
@@ -158,6 +164,27 @@ def _list_groups(program: Program, totals: Totals, terms: Terms, *, ceiling: boo
         estimates = _finish(program, own, terms, ceiling=ceiling)
         figures = (Figure(measure, estimates[measure.name], "group") for measure in program.measures)
         yield Slice(Group(name, own.tally.n_rows), tuple(figures))
+
+
+def _over_clusters(summary: Summary, clusters: ClusterSums) -> Summary:
+    """Return a summary with intervals over clusters of rows; what has no values of rows has none."""
+    moments = add_rows(clusters.values(clusters.are_seen), NO_WEIGHTS)
+    n_clusters, n_rows = clusters.n_clusters, clusters.n_rows.sum(axis=0)
+    places = clusters.columns.places
+
+    def of(figure: Figure, bin_: str = "") -> Figure:
+        place = places.get((figure.measure, bin_))
+        if place is None:
+            return replace(figure, estimate=without_interval(figure.estimate))
+        (at, column), measure = place, figure.measure
+        n, (sums, extremes) = int(n_clusters[column]), (each[at] for each in moments)
+        are_rows = n == int(n_rows[column])
+        return replace(figure, estimate=with_clusters(figure.estimate, measure, sums, n, extremes, are_rows=are_rows))
+
+    slices = (
+        replace(each, figures=tuple(of(figure, each.bin.name) for figure in each.figures)) for each in summary.slices
+    )
+    return replace(summary, figures=tuple(map(of, summary.figures)), slices=tuple(slices))
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
+from xmceval.kernels.metrics.topk import SLOTS
+from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.limbs import join_words, split
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
 from xmceval.scoring.states.stored import MOST_ROWS
 
+ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
@@ -135,6 +137,25 @@ class Sums(Mergeable):
         Combined with those that are kept they change nothing, as so many rows are kept that are as extreme or more.
         """
         return np.repeat(self.extremes[:, :, -1:], KEPT, axis=2)
+
+
+def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
+    """Return the sums and the extremes, as `Sums` has them, of values [n_rows, n_outputs, 2] with weights or none.
+
+    Raises
+    ------
+    DataError
+        A sum beyond 2^181.
+    """
+    n_rows, n_outputs, n_slots = values.shape
+    sums, extremes = Sums.zeros(n_outputs), no_extremes(n_outputs)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        some = slice(first, first + ROWS_AT_ONCE)
+        padded = np.zeros((len(values[some]), n_outputs, SLOTS))
+        padded[:, :, :n_slots] = values[some]
+        if add_values(padded, weights[some], sums, extremes) >= 0:
+            raise DataError(OUT_OF_RANGE)
+    return sums, extremes
 
 
 class Pending:

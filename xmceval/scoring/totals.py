@@ -20,6 +20,7 @@ from xmceval.scoring.states.sketch import Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
 
 if TYPE_CHECKING:
+    from xmceval.scoring.comparing.clustersums import ClusterSums
     from xmceval.scoring.states.rowdigests import RowDigests
 
 
@@ -171,21 +172,23 @@ class Tally(Mergeable):
 
 @dataclass(frozen=True)
 class Totals:
-    """What the rows of a system amount to: a tally, one part per task, and the same of each group of rows."""
+    """What the rows of a system amount to: a tally, one part per task, the same of each group of rows, and clusters."""
 
     tally: Tally
     parts: tuple[Any, ...]
     groups: tuple[Totals, ...] = ()
+    clusters: ClusterSums | None = None
 
     def merge(self, other: Totals) -> Totals:
         """Return the totals of the rows of both, of the same program; associative, and commutative."""
         parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
         groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
-        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups))
+        clusters = merged(self.clusters, other.clusters)
+        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups), clusters)
 
     def of_tasks(self, n: int) -> Totals:
         """Return the totals with the parts of the first `n` tasks only."""
-        return Totals(self.tally, self.parts[:n], tuple(each.of_tasks(n) for each in self.groups))
+        return replace(self, parts=self.parts[:n], groups=tuple(each.of_tasks(n) for each in self.groups))
 
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
@@ -214,7 +217,8 @@ class Totals:
 
     @property
     def _named(self) -> list[tuple[str, Mergeable]]:
-        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts))]
+        clusters = [] if self.clusters is None else [("clusters", self.clusters)]
+        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts)), *clusters]
 
 
 def empty(program: Program, terms: Terms) -> Totals:
@@ -229,10 +233,16 @@ def empty(program: Program, terms: Terms) -> Totals:
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
     n_groups = 0 if terms.groups is None else len(terms.groups.names)
     alone = replace(terms, groups=None, digests_rows=False)
+    clusters = None
+    if terms.clusters is not None:
+        from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
+
+        clusters = ClusterSums.of(program, terms)
     return Totals(
         Tally(len(program.cutoffs), digests),
         tuple(task.empty(terms) for task in program.tasks),
         tuple(empty(program, alone) for _ in range(n_groups)),
+        clusters,
     )
 
 

@@ -88,10 +88,12 @@ class Worker:
                 rankings.append(copy_ranking(batch.ranking))
             for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
                 rows = task.add(batch, part)
-                if self._observers and rows is not None:
+                if rows is not None and (self._observers or system.totals.clusters is not None):
                     fractions.append(copy_fractions(rows))
             values.append(join_columns([each for each, _ in fractions]))
             shares.append(join_columns([each for _, each in fractions]))
+            if system.totals.clusters is not None:
+                system.totals.clusters.add(batch, values[-1], shares[-1])
             self._add_groups(batch, system.totals)
         if self._observers and batch is not None:
             block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from xmceval.api.comparing.adding import Adder, KeptRuns
 from xmceval.api.comparing.matches import Matches
@@ -21,14 +23,18 @@ from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.threads import Progress
+from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
-from xmceval.scoring.observing.clusterrows import NO_WEIGHTS, ClusterRows, ClusterValues
 from xmceval.scoring.observing.groupedrows import GroupedRows
+from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from xmceval.scoring.comparing.clustersums import ClusterSums
 
 
 def compare(
@@ -177,14 +183,9 @@ class PairedRows(Extra):
         """Make the observers."""
         terms = scoring.opened[0].terms
         self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
-        self._clusters: ClusterRows | None = None
-        if scoring.setup.clusters is not None:
-            from xmceval.api.extras.clusters import watch_clusters
-
-            self._clusters = watch_clusters(scoring)
-            self._watched, self.observers = [self._watch(scoring)], [self._clusters]
-            return
         self._watched = [self._watch(scoring)]
+        if terms.clusters is not None:
+            return
         self.observers = list(self._watched[0])
         if terms.groups is not None:
             of_groups = [self._watch(scoring) for _ in terms.groups.names]
@@ -201,8 +202,9 @@ class PairedRows(Extra):
 
         Where tests are by cluster, their sums take the place of rows.
         """
-        if self._clusters is not None:
-            return self._collect_clusters(outcome.scoring, self._clusters.finish())
+        clusters = [each.clusters for each in outcome.totals if each.clusters is not None]
+        if clusters:
+            return self._collect_clusters(outcome.scoring, clusters)
         scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
         names = ("", *(() if groups is None else groups.names))
         by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
@@ -212,15 +214,18 @@ class PairedRows(Extra):
             for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
         ]
 
-    def _collect_clusters(self, scoring: Scoring, found: ClusterValues) -> list[Output]:
+    def _collect_clusters(self, scoring: Scoring, clusters: Sequence[ClusterSums]) -> list[Output]:
         [(pairs, *held)] = self._watched
+        are_seen = np.logical_or.reduce([each.are_seen for each in clusters])
+        n_all, n_columns = int(np.count_nonzero(are_seen)), len(self._columns.measures)
+        both = [each.values(are_seen) for each in clusters]
+        values, shares = [each[:, :n_columns].copy() for each in both], [each[:, n_columns:].copy() for each in both]
         for observer in (pairs, *held):
-            observer.add(found.block)
-        n_all = found.block.n_rows
+            observer.add(BlockValues(0, n_all, None, NO_WEIGHTS, NO_TRUTH, values, shares))
         runs = []
-        for values, shares, n_clusters in zip(found.block.values, found.block.shares, found.n_clusters, strict=True):
-            sums = RunSums.of_values(values, NO_WEIGHTS, n_all - n_clusters)
-            of_shares = RunSums.of_values(shares, NO_WEIGHTS, NO_COUNTS).sums if shares.size else sums.shares
+        for own, of_bins, each in zip(values, shares, clusters, strict=True):
+            sums = RunSums.of_values(own, NO_WEIGHTS, n_all - each.n_clusters)
+            of_shares = RunSums.of_values(of_bins, NO_WEIGHTS, NO_COUNTS).sums
             runs.append(sums._replace(shares=of_shares, extremes=None))
         return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held[0] if held else None)
 

@@ -60,7 +60,7 @@ class BootstrapIntervals(Extra):
         """Return the results with these intervals."""
         parts, setup = outcome.parts_of(self._task), outcome.scoring.setup
         systems = zip(outcome.results, outcome.totals, parts, outcome.scoring.opened, strict=True)
-        clusters = None if setup.clusters is None else setup.clusters.codes
+        clusters = None if setup.terms.clusters is None else setup.terms.clusters.codes
         threads = setup.options.threads or default_threads()
         results, drawn = [], []
         for result, totals, part, system in systems:

@@ -43,10 +43,6 @@ def choose_extras(
         ways = f"{shown}, {argument('examples')}, {argument('by_group')} or {argument('cluster_rows')}"
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
-    if options.cluster_rows is not None:
-        from xmceval.api.extras.clusters import ClusterIntervals
-
-        extras.append(ClusterIntervals())
     if options.bootstrap is not None:
         from xmceval.api.extras.bootstrap import BootstrapIntervals
 

@@ -174,11 +174,11 @@ class Setup(Rules):
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
         found["warnings"] = (*warnings, *rules.warnings)
         setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
-        return (
-            setup
-            if options.by_group is None
-            else replace(setup, terms=replace(terms, groups=setup._find_groups("group", options.by_group)))
-        )
+        if options.by_group is not None:
+            terms = replace(terms, groups=setup._find_groups("group", options.by_group))
+        if options.cluster_rows is not None:
+            terms = replace(terms, clusters=setup._find_groups("cluster", options.cluster_rows))
+        return setup if terms is setup.terms else replace(setup, terms=terms)
 
     @cached_property
     def row_ids(self) -> RowIds | None:
@@ -205,12 +205,6 @@ class Setup(Rules):
         if n_rows is not None:
             found.check_number(n_rows)
         return found
-
-    @cached_property
-    def clusters(self) -> RowGroups | None:
-        """The cluster of each row, where intervals are by cluster."""
-        passed = self.options.cluster_rows
-        return None if passed is None else self._find_groups("cluster", passed)
 
     def _find_groups(self, noun: str, passed: Any) -> RowGroups:
         """Return the group or cluster of each row."""

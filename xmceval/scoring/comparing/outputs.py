@@ -11,9 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError
-from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, WINS, add_values
+from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, WINS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, ValueColumns
@@ -21,7 +19,7 @@ from xmceval.scoring.estimates import exact
 from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.program import Program
-from xmceval.scoring.sums import OUT_OF_RANGE, Sums, no_extremes
+from xmceval.scoring.sums import Sums, add_rows
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.exact import exact_sum
@@ -227,12 +225,8 @@ class RunSums(NamedTuple):
     @classmethod
     def of_values(cls, values: Float64, weights: Float64, left_out: Int64) -> RunSums:
         """Add values [n_rows, n_columns, 2] with weights [n_rows] or none; `left_out` [n_columns] rows have none."""
-        n_rows, n_columns = values.shape[:2]
-        padded, sums, extremes = np.zeros((n_rows, n_columns, SLOTS)), Sums.zeros(n_columns), no_extremes(n_columns)
-        padded[:, :, :2] = values
-        if add_values(padded, weights, sums, extremes) >= 0:
-            raise DataError(OUT_OF_RANGE)
-        return cls(sums, Sums.zeros(0), n_rows - left_out, extremes)
+        sums, extremes = add_rows(values, weights)
+        return cls(sums, Sums.zeros(0), len(values) - left_out, extremes)
 
 
 def collect_outputs(

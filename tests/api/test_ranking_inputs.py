@@ -229,3 +229,10 @@ def test_an_evaluator_refuses_them():
 def test_they_cannot_be_shards():
     with pytest.raises(DataError, match="cannot be shards, as their rows are joined by query"):
         xmceval.score(xmceval.Shards([QRELS, QRELS]), xmceval.Shards([RUN, RUN]))
+
+
+def test_runs_with_other_documents_are_results_of_the_same_truth():
+    runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d1": 1.0, "x": 2.0, "y": 3.0}}}
+    results = xmceval.score_all({"q1": {"d1": 1, "d2": 0}}, runs, metrics="P", k=1)
+    assert [results[name]["P@1"] for name in "ab"] == [1.0, 0.0]
+    assert str(xmceval.Results.from_dict(results.to_dict())) == str(results)

@@ -171,7 +171,8 @@ def _check_together(results: list[Result]) -> None:
         raise UsageError(f"several results have the name {repeated} (hint: pass a dict of results by name)")
     first = results[0]
     for each in results[1:]:
-        sizes = ((other.counts.n_instances, other.counts.n_labels, other.counts.n_true) for other in (first, each))
+        # Not of labels: where no input declares their number, it is that of the labels seen, also in predictions.
+        sizes = ((other.counts.n_instances, other.counts.n_true) for other in (first, each))
         if len(set(sizes)) > 1:
             raise UsageError(
                 f"{first.name} has {_describe(first)}, but {each.name} {_describe(each)}; expected results on the same "

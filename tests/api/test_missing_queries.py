@@ -140,3 +140,27 @@ def test_nothing_is_told_where_nothing_is_missing():
         for missing in ("error", "drop"):
             result = xmceval.score(qrels, runs["a"], metrics="P", k=1, missing=missing)
             assert not any("lack" in line or "left out" in line for line in result.warnings)
+
+
+@pytest.mark.parametrize("missing", ["zero", "drop"])
+def test_saved_values_of_runs_that_lack_different_queries_are_compared(tmp_path, missing):
+    qrels, runs = draw()
+    paths = [tmp_path / f"{name}.rows.npz" for name in runs]
+    for path, run in zip(paths, runs.values(), strict=True):
+        xmceval.score(qrels, run, metrics="P,AP", k=5, missing="drop", save_rows=path)
+    found = xmceval.compare_rows(paths, names=list(runs), missing=missing)
+    expected = xmceval.compare(qrels, runs, metrics="P,AP", k=5, missing=missing)
+    assert [vars(each) for each in found.differences] == [vars(each) for each in expected.differences]
+    assert any("cannot check that the instances are those of the same truth" in line for line in found.warnings)
+    with pytest.raises(DataError, match=r"lacks 4 rows .*pass missing='zero' or missing='drop'"):
+        xmceval.compare_rows(paths)
+
+
+def test_saved_values_of_the_same_queries_are_checked_by_their_digests(tmp_path):
+    qrels, runs = draw()
+    paths = [tmp_path / f"{number}.rows.npz" for number in range(2)]
+    other = {query: {**row, "d0": 1 - min(row.get("d0", 0), 1)} for query, row in qrels.items()}
+    for path, truth in zip(paths, (qrels, other), strict=True):
+        xmceval.score(truth, runs["a"], metrics="P", k=5, missing="drop", save_rows=path)
+    with pytest.raises(DataError, match="of different truths"):
+        xmceval.compare_rows(paths, missing="drop")

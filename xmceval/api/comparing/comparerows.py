@@ -197,7 +197,8 @@ def _check_together(first: RowTable, other: RowTable) -> None:
         )
         raise DataError(f"{first.name} and {other.name} have different metrics: {lacking}")
     digests = first.meta.get("truth"), other.meta.get("truth")
-    if None not in digests and digests[0] != digests[1]:
+    lost_rows = (first.has_dropped or other.has_dropped) and set(first.rows) != set(other.rows)
+    if None not in digests and digests[0] != digests[1] and not lost_rows:
         raise DataError(f"{first.name} and {other.name} are of different truths, by their digests")
     weighed = [name for name in first.metrics if any(each.needs_propensities for each in _parsed(name))]
     digests = first.meta.get("propensities"), other.meta.get("propensities")

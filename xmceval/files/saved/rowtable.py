@@ -67,6 +67,11 @@ class RowTable:
     has_ideal: tuple[bool, ...]
     meta: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def has_dropped(self) -> bool:
+        """Whether queries that a run lacks were left out of the truth."""
+        return bool(self.meta.get("rules", {}).get("missing") == "drop")
+
 
 def join_rows(tables: Sequence[RowTable], missing: str) -> tuple[list[RowTable], list[str]]:
     """Return tables of the same rows, and warnings of those that were missing; with ``error`` as they are.
@@ -110,5 +115,7 @@ def _with_rows(table: RowTable, rows: Sequence[str], tables: Sequence[RowTable])
             found = each.values[taken][:, :1, order]
             found[..., 0] *= 0  # those that do not count, NaN, stay so
             values[at] = found
-    meta = {name: each for name, each in table.meta.items() if name != "counts"}  # they are of the rows before
+    # Counts are of the rows before, and so is the digest of a truth that other rows were left out of.
+    lost = {"counts", "truth"} if table.has_dropped else {"counts"}
+    meta = {name: each for name, each in table.meta.items() if name not in lost}
     return replace(table, rows=tuple(rows), values=values, weights=weights, meta=meta)

@@ -14,6 +14,7 @@ import xmceval
 from xmceval import distributed
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
+from xmceval.rows.rowgroups import RowGroups
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -120,9 +121,34 @@ def test_groups_are_in_the_order_of_their_names_numbers_by_value():
     assert [each.bin.name for each in result.slices] == ["2", "9", "10"]
 
 
+@pytest.mark.parametrize("names", [["nan", "de", "10", "zh", "2"], ["zh", "2", "nan", "10", "de"]])
+def test_a_group_called_nan_is_no_number(names):
+    assert list(RowGroups.of(names).names) == ["2", "10", "de", "nan", "zh"]
+
+
+class NotAvailable:
+    """Is neither equal to itself nor different, as NA of pandas."""
+
+    def __eq__(self, other):
+        return self
+
+    def __hash__(self):
+        return 0
+
+    def __bool__(self):
+        raise TypeError
+
+
+@pytest.mark.parametrize("groups", [5, np.ones((N, 1), dtype=int)])
+def test_what_is_no_sequence_of_groups_is_refused(groups):
+    with pytest.raises(UsageError, match=r"by_group: expected the group of each row, got (int|shape \(90, 1\))"):
+        score(by_group=groups)
+
+
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
+        ([NotAvailable()] + ["a"] * 89, r"by_group\[0\]: expected the group of a row, found nothing"),
         (["a"] * 89, r"by_group: has the groups of 89 rows, and there are 90 rows; expected one per row"),
         (["a"] * 88 + [None, "b"], r"by_group\[88\]: expected the group of a row, found nothing"),
         ([float("nan")] + ["a"] * 89, r"by_group\[0\]: expected the group of a row"),

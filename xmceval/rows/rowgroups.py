@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Int64
 from xmceval.rows.rowids import RowIds
 
@@ -67,6 +68,8 @@ class RowGroups:
         ------
         DataError
             A row without a group, or too many groups.
+        UsageError
+            No sequence, or an array of another shape.
         """
         source = OPTIONS[noun]
         if isinstance(values, Mapping):
@@ -75,7 +78,11 @@ class RowGroups:
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)
             return cls(tuple(map(str, numbers.tolist())), codes, source, noun).checked()
-        names = [_name(each) for each in (values.tolist() if hasattr(values, "tolist") else values)]
+        listed = values.tolist() if hasattr(values, "tolist") else values
+        if not isinstance(listed, Iterable) or getattr(values, "ndim", 1) != 1:
+            got = f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
+            raise UsageError(f"{source}: expected the {noun} of each row, got {got}")
+        names = [_name(each) for each in listed]
         return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source, noun)
 
     @classmethod
@@ -157,9 +164,9 @@ class RowGroups:
 
 
 def _name(value: Any) -> str:
-    """Return the name of a group; empty of a value that is missing, such as None or NaN."""
-    is_missing = value is None or value != value  # noqa: PLR0124 - NaN, NaT
-    return "" if is_missing else str(value).strip()
+    """Return the name of a group; empty of a value that is missing, such as None, NaN, or NA of pandas."""
+    is_same = value is not None and value == value  # noqa: PLR0124 - NaN and NaT are not; NA is neither
+    return str(value).strip() if isinstance(is_same, (bool, np.bool_)) and is_same else ""
 
 
 def _order(name: str) -> tuple[bool, float, str]:
@@ -167,5 +174,5 @@ def _order(name: str) -> tuple[bool, float, str]:
     try:
         number = float(name)
     except ValueError:
-        return True, 0.0, name
-    return False, number, name
+        number = math.nan
+    return (True, 0.0, name) if math.isnan(number) else (False, number, name)

@@ -80,6 +80,7 @@ CASES = {
     "bins": ({"by_frequency": "head,tail", "sample_weight": np.arange(N_ROWS) % 4 / 3}, {"against": "s1"}, [1, 1, 1]),
     "bootstrap": ({"empty_rows": "drop"}, {"test": "bootstrap", "resamples": 100}, [1, 1, 2]),
     "runs": ({"ceiling": True}, {"adjust": "none"}, [3, 1, 3]),
+    "resamples": ({"bootstrap": 100}, {"test": "bootstrap", "resamples": 100}, [1, 1, 2, 1]),
 }
 
 
@@ -113,6 +114,9 @@ def test_what_cannot_be_added_is_refused(data):
         xmceval.compare(truth, systems, rows=True, overlap=True, plots="gain", **options).add({"c": scores[2]})
     with pytest.raises(UsageError, match=r"does not hold the values of rows \(hint: compare with rows=True"):
         xmceval.compare(truth, systems, **options).add({"c": scores[2]})
+    by_group = np.arange(N_ROWS) % 2
+    with pytest.raises(UsageError, match="the comparison has differences within groups"):
+        xmceval.compare(truth, systems, rows=True, by_group=by_group, **options).add({"c": scores[2]})
     truth[0] = 1 - truth[0]
     with pytest.raises(DataError, match="a and c are kept values of different truths"):
         held.add({"c": scores[2]})

@@ -360,8 +360,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Raises
         ------
         UsageError
-            A comparison by `compare` without ``rows=True``, or one with overlaps, examples or data for pictures; a name
-            that is there already.
+            A comparison by `compare` without ``rows=True``, or one with overlaps, examples, groups of rows or data for
+            pictures; a name that is there already.
         DataError
             Data that is wrong, or another truth than before.
 

@@ -66,7 +66,7 @@ class Adder:
         UsageError
             What needs all systems at once, or no system.
         """
-        _check_extendable(comparison)
+        _check_extendable(comparison, self.options)
         named = [Named(y_score, name) for name, y_score in systems.items()]
         Lineup.of([*(Named(each.y_score, each.name) for each in self.kept), *named])  # refuses a name that is there
         check_lists(self.y_true, named)
@@ -81,9 +81,10 @@ class Adder:
         return added
 
 
-def _check_extendable(comparison: Comparison) -> None:
+def _check_extendable(comparison: Comparison, options: Options) -> None:
     """Refuse a comparison with what cannot be found for one system more."""
     has = [name for name in TOGETHER if getattr(comparison, name)]
+    has += [] if options.by_group is None else ["differences within groups"]
     has += [name for name in ("gain", "reliability") if any(getattr(each, name) for each in comparison.results)]
     if has:
         raise UsageError(

@@ -265,7 +265,7 @@ def compare_systems(
     if outcome.drawn:
         from xmceval.api.extras.bootstrap import drawn_differences
 
-        drawn = list(drawn_differences(outcome, matches.by_rows))
+        drawn = list(drawn_differences(lineup, outcome.results, outcome.drawn, matches.by_rows))
     comparison = matches.compare(outcome.results, outputs, drawn, threads=setup.options.threads, watch=watch)
     if setup.options.cluster_rows is not None:
         units = {"row": "cluster"}

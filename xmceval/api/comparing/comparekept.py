@@ -12,11 +12,13 @@ import numpy as np
 
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
+from xmceval.api.extras.extra import Drawn
+from xmceval.api.extras.keeprows import DRAWN
 from xmceval.api.scoring.setup import Named
 from xmceval.errors import DataError
 from xmceval.files.saved.keptrows import KeptFile, open_kept
 from xmceval.labels.catalogue import Sizes
-from xmceval.report.comparison import Comparison
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
 from xmceval.rows.block import Float64
 from xmceval.rows.threads import each_block
@@ -79,10 +81,16 @@ def compare_kept(
         for other in kept[1:]:
             kept[0].check_beside(other)
         outputs = _collect(kept, matches, threads)
+        drawn = [run.drawn for run in kept if DRAWN in run.file.meta]
     results = tuple(
         replace(run.result, name=str(named.name)) for run, named in zip(kept, matches.lineup.runs, strict=True)
     )
-    return matches.compare(results, outputs, threads=threads, watch=watch)
+    differences: Sequence[Difference] = ()
+    if drawn:
+        from xmceval.api.extras.bootstrap import drawn_differences  # not loaded by a comparison without it
+
+        differences = list(drawn_differences(matches.lineup, results, drawn, matches.by_rows))
+    return matches.compare(results, outputs, differences, threads=threads, watch=watch)
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,12 @@ class _KeptRun:
         measures = {figure.name: figure.measure for figure in result.figures}
         of_values, in_bins = (tuple(measures[name] for name in file.meta[key]) for key in ("measures", "in_bins"))
         return cls(file, result, ValueColumns(of_values, in_bins, tuple(file.meta["bins"])))
+
+    @property
+    def drawn(self) -> Drawn:
+        """The values in resamples that were kept."""
+        known = self.file.meta[DRAWN]
+        return Drawn(dict(zip(known["metrics"], self.file.array(DRAWN), strict=True)), known["n"])
 
     @property
     def sums(self) -> RunSums:

@@ -49,15 +49,17 @@ class Lineup:
             first = len(runs)
             if are_runs(each.y_score):
                 _check_runs(each)
-                runs.extend(Named(scores, f"{each.name} ({i})") for i, scores in enumerate(each.y_score, start=1))
+                is_single = len(each.y_score) == 1
+                names = [each.name] if is_single else [f"{each.name} ({i + 1})" for i in range(len(each.y_score))]
+                runs.extend(map(Named, each.y_score, names))
             else:
                 runs.append(each)
             groups.append(tuple(range(first, len(runs))))
-        names = [str(each.name) for each in systems]
-        repeated = [name for i, name in enumerate(names) if name in names[:i]]
+        called = [str(each.name) for each in systems]
+        repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
-        return cls(tuple(names), tuple(groups), tuple(runs))
+        return cls(tuple(called), tuple(groups), tuple(runs))
 
     @property
     def has_runs(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from xmceval.api.comparing.runs import Lineup
 from xmceval.api.extras.extra import Drawn, Extra, Outcome, Scoring
 from xmceval.errors import UsageError, argument, counted, listed
 from xmceval.kernels.metrics.resampling import count_draws
@@ -129,18 +130,21 @@ def _with_intervals(result: Result, drawn: Drawn, n_resamples: int) -> Result:
     return replace(result, figures=figures, notes=(*result.notes, *([note] if spreads else [])))
 
 
-def drawn_differences(outcome: Outcome, pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
+def drawn_differences(
+    lineup: Lineup, results: Sequence[Result], drawn: Sequence[Drawn], pairs: Sequence[tuple[int, int]]
+) -> Iterator[Difference]:
     """Yield the differences of pairs of systems with one run each, tested by those in the same resamples.
 
-    t is the difference divided by the standard deviation of these, with n - 1 degrees of freedom.
+    t is the difference divided by the standard deviation of these, with n - 1 degrees of freedom. Results and what was
+    `drawn` are by run; nothing was, where there are no resamples.
     """
-    names, groups = outcome.scoring.names, outcome.scoring.groups
-    for system, baseline in pairs if outcome.drawn else ():
+    names, groups = lineup.names, lineup.groups
+    for system, baseline in pairs if drawn else ():
         if len(groups[system]) > 1 or len(groups[baseline]) > 1:
             continue
         (run, other) = groups[system][0], groups[baseline][0]
-        own, its = outcome.drawn[run], outcome.drawn[other]
-        for figure, against in zip(outcome.results[run].figures, outcome.results[other].figures, strict=True):
+        own, its = drawn[run], drawn[other]
+        for figure, against in zip(results[run].figures, results[other].figures, strict=True):
             if figure.name not in own.values or figure.estimate.undefined or against.estimate.undefined:
                 continue
             spread = _spread(own.values[figure.name] - its.values[figure.name])

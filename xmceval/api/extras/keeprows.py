@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.extras.saverows import identify_data
@@ -15,6 +18,8 @@ from xmceval.rows.block import Float64
 from xmceval.scoring.comparing.outputs import RunSums
 from xmceval.scoring.comparing.pairsums import ValueColumns
 from xmceval.scoring.observing.chunkedrows import ChunkedRows
+
+DRAWN = "drawn"  # values in resamples, float64 [n_metrics, n_resamples], and in `meta` what they are of
 
 
 class KeepRows(Extra):
@@ -61,13 +66,15 @@ class KeepRows(Extra):
             "n_rows": self._rows.n_rows,
             "rows_of_chunk": self._n_rows_of_chunk,
         }
-        for writer, result, totals in zip(self._writers, outcome.results, outcome.totals, strict=True):
+        drawn = outcome.drawn or [None] * len(self._writers)
+        for writer, result, totals, own in zip(self._writers, outcome.results, outcome.totals, drawn, strict=True):
             if writer is None:
                 continue
             sums = RunSums.of(program, totals)
-            known = {"n_all": totals.tally.n_rows, "result": result.to_dict(), "sizes": result.sizes}
-            writer.finish(
-                {**shared, **identify_data(result, self._rows.digest), **known},
-                {"sums": sums.sums, "shares": sums.shares, "n_valued": sums.n_rows},
-            )
+            known: dict[str, Any] = {"n_all": totals.tally.n_rows, "result": result.to_dict(), "sizes": result.sizes}
+            arrays = {"sums": sums.sums, "shares": sums.shares, "n_valued": sums.n_rows}
+            if own is not None:
+                known[DRAWN] = {"metrics": list(own.values), "n": own.n}
+                arrays[DRAWN] = np.array([*own.values.values()])
+            writer.finish({**shared, **identify_data(result, self._rows.digest), **known}, arrays)
         return outcome

@@ -20,3 +20,14 @@ def test_the_command_writes_what_score_takes(run, tmp_path):
     assert document["systems"][0]["metrics"]["f1_score(average=macro)"]["value"] == pytest.approx(0.6)
     assert document["options"]["thresholds"] == "thresholds.txt"
     assert run("threshold", truth, scores, "-")[1] == "0.1\n"
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("old.txt").write_text("1\n")
+    for dst, message in (
+        ("old.txt", "old.txt: already exists (hint: pass --force to overwrite)"),
+        ("a.npz", "a.npz: cannot write numbers as .npz (hint: use a name ending in .txt or .npy)"),
+    ):
+        assert run("threshold", "no.txt", "no.txt", dst) == (2, "", f"Error: {message}\n")
+        assert run("propensity", "no.txt", dst) == (2, "", f"Error: {message}\n")

@@ -88,7 +88,7 @@ def convert(
     DataError
         Anything wrong with `src`; nothing is left at `dst` then.
     UsageError
-        A form that cannot hold these rows, or a `dst` that exists without `force`.
+        A form that cannot hold these rows, or a `dst` that exists without `force`, or is an input.
     """
     names = None if labels is None else read_names(labels)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
@@ -102,6 +102,7 @@ def convert(
         order=order,
         n_labels=n_labels,
         force=force,
+        inputs=[src] if labels is None else [src, labels],
         threads=threads,
     )
     return Conversion(opened.description, written.n_rows, written.n_labels, written.n_entries, written.notes)

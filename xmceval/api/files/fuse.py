@@ -107,7 +107,16 @@ class Fused:
         n_labels = len(names) if n_labels is None and names is not None else n_labels
         source = self.source([_open(each, names, n_labels, max_line) for each in self.systems])
         written = write_rows(
-            source, dst, to=to, are_scores=True, top=top, order="score", n_labels=n_labels, force=force, threads=threads
+            source,
+            dst,
+            to=to,
+            are_scores=True,
+            top=top,
+            order="score",
+            n_labels=n_labels,
+            force=force,
+            inputs=[each for each in (*self.systems, labels) if isinstance(each, (str, Path))],
+            threads=threads,
         )
         description = f"{counted(len(self.systems), 'system')}, {RULES[self.by].text}"
         return Conversion(description, written.n_rows, written.n_labels, written.n_entries, written.notes)

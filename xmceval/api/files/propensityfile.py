@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.sidecars.numbers import write_numbers
+from xmceval.files.sidecars.numbers import check_numbers_target, write_numbers
 from xmceval.labels.training import count_training
 
 
@@ -81,8 +81,9 @@ def write_inverse_propensities(
     DataError
         Anything wrong with `train`, or fewer than 3 rows in it.
     UsageError
-        An unknown data set, constants outside the model, or a `dst` that exists without `force`.
+        An unknown data set, constants outside the model, or a `dst` that exists without `force`, or is `train`.
     """
+    check_numbers_target(dst, force=force, inputs=[train])
     training = count_training(train, n_labels=n_labels, max_line=max_line, threads=threads)
     if write_counts:
         write_numbers(dst, training.counts, force=force)

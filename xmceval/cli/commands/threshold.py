@@ -47,7 +47,14 @@ def command(truth: str, preds: str, dst: str, force: bool, quiet: bool, **settin
       xmceval threshold val.txt preds.txt thresholds.txt --for macroF1
     """
     from xmceval.api.choosethresholds import choose_thresholds
+    from xmceval.files.io.shardfiles import find_shards
+    from xmceval.files.sidecars.numbers import check_numbers_target
+    from xmceval.rows.shards import parts_of
 
+    named = [each for each in (truth, preds, settings["labels"], settings["filter"]) if each is not None]
+    inputs = [part for each in named for part in parts_of(find_shards(each))]
+    if dst != "-":
+        check_numbers_target(dst, force=force, inputs=inputs)
     with long_work(quiet):
         chosen = choose_thresholds(truth, preds, **settings)
         chosen.write(sys.stdout.buffer if dst == "-" else dst, force=force)

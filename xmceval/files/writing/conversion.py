@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -70,6 +71,7 @@ def convert(
     order: str | None = None,
     n_labels: int | None = None,
     force: bool = False,
+    inputs: Iterable[str | Path] = (),
     threads: int | None = None,
 ) -> Written:
     """Write a source of rows as a file, or as text to an open stream.
@@ -93,6 +95,8 @@ def convert(
         The number of labels; default the number that the source declares, else the largest label + 1.
     force : bool
         Overwrite `dst`.
+    inputs : iterable of path
+        What else was read, beside the files of the source; none of them is overwritten.
     threads : int, optional
         Default: one per processor; the bytes are the same for any number.
 
@@ -105,14 +109,14 @@ def convert(
     DataError
         Anything wrong with the source; then nothing is left at `dst`.
     UsageError
-        A format that cannot hold the rows, or a file that already exists.
+        A format that cannot hold the rows, a file that already exists, or is an input.
     """
     path = to_path(dst) if isinstance(dst, (str, Path)) else None
     target = find_format(path or "-", to)
     _check_options(target, are_scores, top, order)
     job = RowsToWrite(source, are_scores, top, order, n_labels, threads)
     if path is not None:
-        return _write_file(path, target, job, force=force)
+        return _write_file(path, target, job, force=force, inputs=[*source.files(), *inputs])
     if not target.is_text:
         raise UsageError(
             f"{target.name} cannot be written to a stream (hint: pass {argument('to')} as xmc, plain or omikuji)"
@@ -138,12 +142,14 @@ def _check_options(target: WrittenFormat, are_scores: bool, top: int | None, ord
         raise UsageError(f"top must be at least 1, got {top}")
 
 
-def _write_file(path: Path, target: WrittenFormat, job: RowsToWrite, *, force: bool) -> Written:
+def _write_file(
+    path: Path, target: WrittenFormat, job: RowsToWrite, *, force: bool, inputs: Iterable[str | Path]
+) -> Written:
     paths = [path]
     if target.name == "npy":
         stem = str(path).removesuffix(LABELS_ENDING).removesuffix(SCORES_ENDING)
         paths = [sibling(path, stem + LABELS_ENDING), sibling(path, stem + SCORES_ENDING)]
-    with open_targets(paths, force=force) as files:
+    with open_targets(paths, force=force, inputs=inputs) as files:
         sink: Sink
         if target.is_text:
             sink = _make_text_sink(target, files[0], job, split_endings(path)[1])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
@@ -35,8 +36,40 @@ def check_new_file(path: str | Path, endings: Iterable[str], what: str) -> Path:
     return path
 
 
+def check_targets(targets: Sequence[Path], *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
+    """Check that files can be written, before the work for them begins.
+
+    Raises
+    ------
+    UsageError
+        A target that is one of the inputs, that exists, without `force`, that is not a file, or is in a folder that
+        does not exist.
+    DataError
+        A folder that cannot be written to.
+    """
+    for target in targets:
+        check_target(target)
+    existing = [target for target in targets if target.exists()]
+    files = [file for each in inputs for file in find_files(to_path(each))] if existing else []
+    for target in existing:
+        if any(_is_same(target, file) for file in files):
+            raise UsageError(f"{target}: is an input itself, which cannot be overwritten (hint: choose another name)")
+    if existing and not force:
+        exist = "exists" if len(existing) == 1 else "exist"
+        raise UsageError(f"{listed(existing)}: already {exist} (hint: pass {argument('force', True)} to overwrite)")
+
+
+def _is_same(target: Path, file: Path) -> bool:
+    """Return whether a target that exists is a file, also by another name or link."""
+    if isinstance(target, RemotePath) or isinstance(file, RemotePath):
+        return str(target) == str(file)
+    return file.exists() and target.samefile(file)
+
+
 @contextmanager
-def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
+def open_targets(
+    targets: Sequence[Path], *, force: bool, inputs: Iterable[str | Path] = ()
+) -> Iterator[list[BinaryIO]]:
     """Open temporary files beside the targets, which replace them at the end, or are removed after an error.
 
     They are called ``.NAME.MACHINE.PROCESS.part``. One that a process left when it was killed is removed when the same
@@ -46,16 +79,12 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     Raises
     ------
     UsageError
-        A target that exists, without `force`, that is not a file, or is in a folder that does not exist.
+        As `check_targets`.
     DataError
         A target that cannot be written.
     """
-    for target in targets:
-        check_target(target)
+    check_targets(targets, force=force, inputs=inputs)
     existing = [target for target in targets if target.exists()]
-    if existing and not force:
-        exist = "exists" if len(existing) == 1 else "exist"
-        raise UsageError(f"{listed(existing)}: already {exist} (hint: pass {argument('force', True)} to overwrite)")
     remote = [target for target in targets if isinstance(target, RemotePath)]
     names = listed(targets)
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link

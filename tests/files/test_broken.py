@@ -10,6 +10,7 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, scored, write
 
 import xmceval
 from xmceval.files.io import chunks, streams
+from xmceval.files.text import textlayout
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +45,7 @@ BROKEN_PREDS = {
     "empty": ("", "p.txt: the file is empty"),
     "empty, gzipped": (gzip.compress(b""), "p.txt: the file is empty"),
     "only blank lines": ("\n \n\n\n", "p.txt: has only blank lines; expected rows of idx:value"),
+    "only a comment and blank lines": ("# scores\n\n\n", "p.txt: has only blank lines; expected rows of idx:value"),
     "no number": (PREDS.replace("4:.5", "4:abc"), "p.txt:5: expected a number after the colon, found '4:abc'"),
     "no label": (PREDS.replace("4:.5", "x:.5"), "p.txt:5: expected a label id before the colon, found 'x:.5'"),
     "bytes beyond ASCII": (PREDS.replace("4:.5", "4:é"), "p.txt:5: expected a number after the colon, found '4:\\xc3\\xa9'"),
@@ -94,6 +96,19 @@ def test_broken_truth_is_reported(name, size, monkeypatch):
     content, message = BROKEN_TRUTHS[name]
     monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
     fails_with(message, write("t.txt", content), write("p.txt", PREDS))
+
+
+@pytest.mark.parametrize("which", ["t.txt", "p.txt"])
+def test_blank_lines_are_refused_also_beyond_the_bytes_that_the_format_is_detected_by(which, monkeypatch):
+    monkeypatch.setattr(textlayout, "HEAD_BYTES", 8)
+    contents = {"t.txt": "0:1\n" * 20, "p.txt": "0:.5\n" * 20}
+    for rest in "", "0:1\n":
+        for name, content in {**contents, which: "\n" * (20 - bool(rest)) + rest}.items():
+            write(name, content)
+        if rest:
+            scored("t.txt", "p.txt", n_labels=5)
+        else:
+            fails_with(f"{which}: has only blank lines; expected rows of idx:value", "t.txt", "p.txt", n_labels=5)
 
 
 def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):

@@ -131,7 +131,12 @@ def _check_text(path: Path, first_line: bytes, *, is_blank: bool) -> None:
     if b"\r" in first_line.rstrip():
         raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
     if is_blank:
-        raise DataError(f"{path}: has only blank lines; expected rows of idx:value")
+        raise DataError(describe_blank(path))
+
+
+def describe_blank(path: Path) -> str:
+    """Describe a file, without a header, that has nothing but blank lines and comments."""
+    return f"{path}: has only blank lines; expected rows of idx:value"
 
 
 def _find_marked_kind(lines: Sequence[bytes]) -> str:

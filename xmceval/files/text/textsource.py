@@ -19,7 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.records.decimals import check_decimals
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.files.text.grammars import Grammar
-from xmceval.files.text.textlayout import HEAD_BYTES, TextLayout, detect_layout
+from xmceval.files.text.textlayout import HEAD_BYTES, TextLayout, describe_blank, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch, StoredRows
 
 NEWLINE = 0x0A
@@ -96,11 +96,13 @@ class TextSource:
         row, line, skipped = 0, self.layout.header_lines + 1, self.layout.start
         if begin is not None:
             row, line, skipped = begin.row, begin.line, 0
+        may_be_blank = begin is None and self.n_rows is None
         for chunk in chunks:
             chunk.start = min(skipped, chunk.stop)
             skipped -= chunk.start
             n_rows, n_lines = count_rows(grammar, chunk, chunk.start, chunk.stop)
             rows = TextRows(self, chunk, line, chunk.start, n_rows, chunk.stop)
+            may_be_blank = may_be_blank and not rows.first_filled()
             if self.n_rows is not None and row + n_rows > self.n_rows:
                 rows, surplus = rows.split(self.n_rows - row)
                 self._check_blank(surplus)
@@ -108,6 +110,8 @@ class TextSource:
                 yield Block(rows, row)
             row += rows.n_rows
             line += n_lines
+        if may_be_blank:
+            raise DataError(describe_blank(self.path))
         if chunks.lacks_newline:
             warning = f"{self.name}: the last line has no newline; it was read (is the file truncated?)"
             self.warnings[:] = [*self._layout_warnings, warning]

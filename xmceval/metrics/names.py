@@ -290,9 +290,13 @@ def add_own(metric: Metric) -> None:
     UsageError
         A name that cannot be read, or that of another metric.
     """
-    match, key = _NAME.match(metric.name), _normalize(metric.name)
+    match = _NAME.match(metric.name) if isinstance(metric.name, str) else None
     if match is None or match.group(1) != metric.name or _split_trailing_cutoff(metric.name, None)[1] is not None:
-        raise UsageError(f"name must begin with a letter and have no cutoff, such as 'Lift', got {metric.name!r}")
+        raise UsageError(
+            "name must be a letter and further letters, digits, blanks, _ or -, without a cutoff, such as 'Lift', got "
+            f"{metric.name!r}"
+        )
+    key = _normalize(metric.name)
     taken = next((names[key] for names in (_METRICS_BY_KEY, _ALIASES_BY_KEY, GROUPS) if key in names), None)
     if taken is not None:
         raise UsageError(f"name: {metric.name} is already that of {taken if isinstance(taken, str) else listed(taken)}")

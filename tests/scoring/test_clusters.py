@@ -112,6 +112,27 @@ def test_tests_with_each_row_its_own_cluster_are_those_of_rows(testing):
     assert [replace(each, unit="row") for each in found.differences] == list(plain.differences)
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(N) % 3.0])
+def test_within_a_group_intervals_and_tests_are_those_of_its_rows_scored_alone(weights):
+    """Clusters may have rows in several groups."""
+    groups, options = np.arange(N) % 3, {"metrics": ["P", "PSP", "AUC", "macroF1"], "k": 3, "test": "randomization"}
+    systems = {"a": SCORES, "b": OTHER}
+    common = {**options, "train": TRAIN, "resamples": 200}
+    both = xmceval.compare(TRUTH, systems, cluster_rows=USERS, by_group=groups, sample_weight=weights, **common)
+    for code in range(3):
+        own = groups == code
+        alone = xmceval.compare(
+            *(TRUTH[own], {name: each[own] for name, each in systems.items()}),
+            **{**common, "cluster_rows": USERS[own], "sample_weight": None if weights is None else weights[own]},
+        )
+        for result, expected in zip(both.results, alone.results, strict=True):
+            assert result.slices[code].estimates == expected.estimates
+        found = [each for each in both.differences if each.bin == str(code)]
+        assert [replace(each, bin="") for each in found] == [each for each in alone.differences if each.wins is not None]
+    whole = xmceval.compare(TRUTH, systems, cluster_rows=USERS, sample_weight=weights, **common)
+    assert [each.estimates for each in both.results] == [each.estimates for each in whole.results]
+
+
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_resampling_draws_whole_clusters(test):
     """Rows repeated within clusters tell nothing new: p and intervals stay, where those over rows become narrow."""
@@ -221,8 +242,6 @@ def test_a_file_without_a_cluster_or_with_other_rows_is_refused_at_its_line(tmp_
 
 
 def test_what_has_no_clusters_refuses_them():
-    with pytest.raises(UsageError, match="pass one of by_group and cluster_rows"):
-        score(cluster_rows=USERS, by_group=USERS)
     with pytest.raises(UsageError, match="cluster_rows is not available for Evaluator"):
         xmceval.Evaluator(n_labels=N_LABELS, cluster_rows=USERS)
     with pytest.raises(UsageError, match="cluster_rows is not available for Dask"):

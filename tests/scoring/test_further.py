@@ -442,7 +442,7 @@ def test_other_orders_of_ties_are_refused(name, ties, made):
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
-    assert growing == ["adaptiveECE", *COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
+    assert growing == ["adaptiveECE", "macroAdaptiveECE", *COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
     compile_program(parse(["P", "ECE", "macroF1"])).check_mergeable("Evaluator")
     with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
         compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -33,6 +34,8 @@ class ClusterSums(Mergeable):
     columns : ValueColumns
     drop_empty : bool
         Whether rows without truth are left out.
+    only : int64 array, optional
+        The numbers of the clusters that the rows have, ascending; default all.
 
     Attributes
     ----------
@@ -43,19 +46,21 @@ class ClusterSums(Mergeable):
         Of numerators and denominators.
     """
 
-    def __init__(self, clusters: RowGroups, columns: ValueColumns, *, drop_empty: bool = False) -> None:
+    def __init__(
+        self, clusters: RowGroups, columns: ValueColumns, *, drop_empty: bool = False, only: Int64 | None = None
+    ) -> None:
         super().__init__()
-        self._clusters, self.columns, self._drop_empty = clusters, columns, drop_empty
+        self._clusters, self.columns, self._drop_empty, self._only = clusters, columns, drop_empty, only
         self._keys: Int64 | None = None
-        n, n_columns = len(clusters.names), len(columns.measures)
+        n, n_columns = len(clusters.names) if only is None else only.size, len(columns.measures)
         self.n_rows: Int64 = np.zeros((n, n_columns), dtype=np.int64)
         self.sums: Int64 = np.zeros((n, n_columns + columns.n_shares, FRACTION, SMALL_WORDS), dtype=np.int64)
 
     @classmethod
-    def of(cls, program: Program, terms: Terms) -> ClusterSums:
+    def of(cls, program: Program, terms: Terms, only: Int64 | None = None) -> ClusterSums:
         """Return sums of no rows."""
         clusters = NO_CLUSTERS if terms.clusters is None else terms.clusters
-        return cls(clusters, ValueColumns.of(program, terms.bins), drop_empty=terms.drop_empty)
+        return cls(clusters, ValueColumns.of(program, terms.bins), drop_empty=terms.drop_empty, only=only)
 
     def add(self, batch: Batch, values: Float64, shares: Float64) -> None:
         """Add values of the rows of a batch, [n_rows, n_columns, 2], and shares of bins, or none.
@@ -70,6 +75,7 @@ class ClusterSums(Mergeable):
             return
         counts = is_counted(measures, batch.truth, values[:, :, 1], drop_empty=self._drop_empty)
         codes = self._clusters.codes_of(block.first_row, block.n_rows, batch.kept)
+        codes = codes if self._only is None else np.searchsorted(self._only, codes)
         with self._lock:
             wrong = add_to_groups(codes, values, batch.weights, 0, self.sums)
             if shares.size and wrong < 0:
@@ -120,7 +126,9 @@ class ClusterSums(Mergeable):
     def keys(self) -> Int64:
         """Hashes of 128 bits of the names of clusters, int64 [n_clusters, KEY]."""
         if self._keys is None:
-            hashes = (hashlib.blake2b(name.encode(), digest_size=8 * KEY).digest() for name in self._clusters.names)
+            names: Sequence[str] = self._clusters.names
+            names = names if self._only is None else [names[code] for code in self._only.tolist()]
+            hashes = (hashlib.blake2b(name.encode(), digest_size=8 * KEY).digest() for name in names)
             self._keys = np.frombuffer(b"".join(hashes), dtype="<i8").astype(np.int64).reshape(-1, KEY)
         return self._keys
 

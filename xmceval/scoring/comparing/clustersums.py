@@ -96,8 +96,7 @@ class ClusterSums(Mergeable):
 
     def values(self, clusters: NDArray[np.bool_]) -> Float64:
         """Return the sums of some clusters, float64 [n, n_columns + n_shares, FRACTION], in the place of rows."""
-        values: Float64 = self.sums[..., 0] / UNIT
-        values += self.sums[..., 1]
+        values = _join_words(self.sums)
         return values if clusters.all() else values[clusters]
 
     def merge(self, other: ClusterSums) -> ClusterSums:
@@ -154,6 +153,47 @@ class ClusterSums(Mergeable):
         ):
             raise ValueError("sums: has sums out of range")
         self._keys, self.n_rows, self.sums = keys, n_rows, sums
+
+
+def sum_by_cluster(
+    codes: Int64, values: Float64, weights: Float64, left_out: NDArray[np.bool_]
+) -> tuple[Float64, NDArray[np.bool_]]:
+    """Return the sums of the clusters that rows have, in the place of rows, and where all their rows are left out.
+
+    Parameters
+    ----------
+    codes : int64 array [n_rows]
+        The number of each row's cluster.
+    values : float64 array [n_rows, n_columns, 2]
+        Numerators and denominators, 0 where a row is left out.
+    weights : float64 array [n_rows]
+        Or empty, where all rows count 1.
+    left_out : bool array [n_rows, n_columns]
+
+    Returns
+    -------
+    values : float64 array [n_clusters, n_columns, 2]
+    left_out : bool array [n_clusters, n_columns]
+
+    Raises
+    ------
+    DataError
+        Values that leave the range of exact sums.
+    """
+    seen, codes = np.unique(codes, return_inverse=True)
+    sums = np.zeros((seen.size, *values.shape[1:], SMALL_WORDS), dtype=np.int64)
+    if add_to_groups(codes, np.ascontiguousarray(values), weights, 0, sums) >= 0:
+        raise DataError(OUT_OF_RANGE)
+    are_left_out = np.ones((seen.size, values.shape[1]), dtype=np.bool_)
+    np.logical_and.at(are_left_out, codes, left_out)
+    return _join_words(sums), are_left_out
+
+
+def _join_words(sums: Int64) -> Float64:
+    """Return exact sums, int64 [..., SMALL_WORDS], as numbers."""
+    values: Float64 = sums[..., 0] / UNIT
+    values += sums[..., 1]
+    return values
 
 
 def _unique(keys: Int64) -> tuple[Int64, Int64]:

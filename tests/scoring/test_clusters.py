@@ -1,9 +1,11 @@
 """Clusters of rows: intervals and tests over whole clusters; where each row is its own, those over rows."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import dask.array
 import numpy as np
 import pytest
 import scipy.sparse
@@ -224,10 +226,12 @@ def test_clusters_of_saved_values_must_fit_their_rows(tmp_path):
     with pytest.raises(DataError, match=r"cluster_rows: 239 rows of 240 have no cluster; the first is 'q1'"):
         xmceval.compare_rows(paths, cluster_rows={"q0": "a"})
     (tmp_path / "users.txt").write_text("".join(f"q{i} {user}\n" for i, user in enumerate(USERS)))
-    found = CliRunner().invoke(cli, ["compare", *map(str, paths), "--cluster-rows", str(tmp_path / "users.txt")])
+    named = [f"{name}={path}" for name, path in zip("ab", paths, strict=True)]
+    passed = ["--cluster-rows", str(tmp_path / "users.txt"), "-o", "json"]
+    found = CliRunner().invoke(cli, ["compare", *named, *passed])
     assert found.exit_code == 0, found.output
     expected = xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, metrics="P", k=1, cluster_rows=USERS)
-    assert str(expected).splitlines()[1:3] == found.stdout.splitlines()[1:3]
+    assert json.loads(found.stdout)["comparisons"] == json.loads(expected.to_json())["comparisons"]
 
 
 def test_metrics_without_values_of_rows_have_no_interval():
@@ -279,8 +283,9 @@ def test_a_file_without_a_cluster_or_with_other_rows_is_refused_at_its_line(tmp_
 def test_what_has_no_clusters_refuses_them():
     with pytest.raises(UsageError, match="cluster_rows is not available for Evaluator"):
         xmceval.Evaluator(n_labels=N_LABELS, cluster_rows=USERS)
-    with pytest.raises(UsageError, match="cluster_rows is not available for Dask"):
-        distributed.score(TRUTH, SCORES, cluster_rows=USERS)
+    batches = dask.array.from_array(TRUTH.astype(float), chunks=(80, -1))
+    with pytest.raises(UsageError, match="cluster_rows is not available for collections of Dask"):
+        distributed.score(batches, batches, cluster_rows=USERS, n_labels=N_LABELS, client="local:1")
     with pytest.raises(UsageError, match="rows=True is not available with cluster_rows"):
         xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, rows=True, cluster_rows=USERS)
 

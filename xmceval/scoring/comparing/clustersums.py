@@ -99,6 +99,23 @@ class ClusterSums(Mergeable):
         values = _join_words(self.sums)
         return values if clusters.all() else values[clusters]
 
+    def compact(self) -> ClusterSums:
+        """Return the sums of the clusters that have rows, under their keys: what is sent from elsewhere."""
+        own = copy(self)
+        own._clusters, own._only = NO_CLUSTERS, None
+        own._keys, own.n_rows, own.sums = self.keys[self.are_seen], self.n_rows[self.are_seen], self.sums[self.are_seen]
+        return own
+
+    def within(self, clusters: RowGroups) -> ClusterSums:
+        """Return these sums, of rows that were added elsewhere, as those of `clusters`, in their order."""
+        whole = ClusterSums(clusters, self.columns, drop_empty=self._drop_empty)
+        _, places = _unique(np.concatenate([whole.keys, self.keys]))
+        number = np.empty(len(whole.keys), dtype=np.int64)
+        number[places[: number.size]] = np.arange(number.size)
+        own = number[places[number.size :]]
+        whole.n_rows[own], whole.sums[own] = self.n_rows, self.sums
+        return whole
+
     def merge(self, other: ClusterSums) -> ClusterSums:
         """Return the sums of the rows of both; clusters of the same name are one.
 

@@ -25,6 +25,12 @@ def top(rows: Sequence[tuple[set[int], Row, float]], k: int) -> list[tuple[float
     return [(s[label], int(label in y), w) for y, s, w in rows for label in ranked(s, k)]
 
 
+def by_label(rows: Sequence[tuple[set[int], Row, float]]) -> dict[int, list[tuple[float, int, float]]]:
+    """Return (score, 1 if it is true, weight) of all predictions of each label that has any of some weight."""
+    labels = sorted({label for _, s, w in rows if w for label in s})
+    return {each: [(s[each], int(each in y), w) for y, s, w in rows if w and each in s] for each in labels}
+
+
 def brier(predictions: Sequence[tuple[float, int, float]]) -> float:
     """Brier@k: mean over predictions of (score - hit)^2."""
     weight = math.fsum(w for *_, w in predictions)

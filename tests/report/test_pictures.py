@@ -2,6 +2,7 @@
 
 import ast
 import io
+import json
 import re
 import xml.etree.ElementTree as ET
 from itertools import zip_longest
@@ -196,16 +197,30 @@ def test_gain_is_that_of_the_most_frequent_labels_and_ends_with_all_hits(compari
 
 def test_calibration_shows_the_errors_of_the_report_and_intervals_for_each_system(comparison):
     figure = comparison.plot("calibration")
-    for panel, result in zip(figure.axes, comparison.results, strict=True):
+    n_panels = 1 + len(comparison.results[0].slices)
+    for panel, result in zip(figure.axes[::n_panels], comparison.results, strict=True):
         found = result.reliability
         assert panel.lines[1].get_xdata().tolist() == [100 * each.mean_score for each in found.bins]
         assert panel.lines[1].get_ydata().tolist() == [100 * each.hit_rate for each in found.bins]
         assert sum(bar.get_height() for bar in panel.child_axes[0].patches) == 180
-        assert panel.texts[0].get_text() == f"ECE {100 * result['ECE@3']:.2f} %, Brier {100 * result['Brier@3']:.2f} %"
+        ece, brier = 100 * result["ECE@3"], 100 * result["Brier@3"]
+        assert panel.texts[0].get_text() == f"ECE {ece:.2f} %"
+        assert f"{result.name} ECE@3 {ece:.2f} %, Brier@3 {brier:.2f} %" in figure.get_label()
         for segment, each in zip(panel.collections[0].get_segments(), found.bins, strict=True):
             for p in segment[:, 1] / 100:  # Wilson's ends are the shares at which the score test has z = 1.96
                 z = abs(each.hit_rate - p) / np.sqrt(p * (1 - p) / each.weight) if 1e-9 < p < 1 - 1e-9 else 1.959964
                 assert z == pytest.approx(1.959964, rel=1e-6)
+
+
+def test_calibration_has_a_panel_for_each_bin_of_labels():
+    rng = np.random.default_rng(1)
+    y_true, y_score = rng.random((60, 12)) < np.linspace(0.05, 0.5, 12), rng.random((60, 12))
+    result = xmceval.score(y_true, y_score, k=3, metrics="P", plots="calibration", train=y_true, by_frequency=2)
+    panels = result.plot("calibration").axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["y_score", "bin 1", "bin 2"]
+    for panel, part in zip(panels[1:], result.slices, strict=True):
+        assert panel.lines[1].get_ydata().tolist() == [100 * each.hit_rate for each in part.reliability.bins]
+    assert xmceval.Result.from_dict(json.loads(result.to_json())).slices == result.slices
 
 
 def test_roc_and_precision_recall_are_those_of_the_log(log):

@@ -1,9 +1,11 @@
 """Clusters of rows: intervals and tests over whole clusters; where each row is its own, those over rows."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import dask.array
 import numpy as np
 import pytest
 import scipy.sparse
@@ -112,6 +114,29 @@ def test_tests_with_each_row_its_own_cluster_are_those_of_rows(testing):
     assert [replace(each, unit="row") for each in found.differences] == list(plain.differences)
 
 
+@pytest.mark.parametrize("weights", [None, 1 + np.arange(N) % 7.0])
+def test_within_a_group_intervals_and_tests_are_those_of_its_rows_scored_alone(weights):
+    """Clusters may have rows in several groups."""
+    groups, options = np.arange(N) % 3, {"metrics": ["P", "PSP", "AUC", "macroF1"], "k": 3, "test": "randomization"}
+    systems = {"a": SCORES, "b": OTHER}
+    common = {**options, "train": TRAIN, "resamples": 200}
+    both = xmceval.compare(TRUTH, systems, cluster_rows=USERS, by_group=groups, sample_weight=weights, **common)
+    for code in range(3):
+        own = groups == code
+        alone = xmceval.compare(
+            *(TRUTH[own], {name: each[own] for name, each in systems.items()}),
+            **{**common, "cluster_rows": USERS[own], "sample_weight": None if weights is None else weights[own]},
+        )
+        for result, expected in zip(both.results, alone.results, strict=True):
+            assert result.slices[code].estimates == expected.estimates
+        found = [each for each in both.differences if each.bin == str(code)]
+        assert [replace(each, bin="") for each in found] == [
+            each for each in alone.differences if each.wins is not None
+        ]
+    whole = xmceval.compare(TRUTH, systems, cluster_rows=USERS, sample_weight=weights, **common)
+    assert [each.estimates for each in both.results] == [each.estimates for each in whole.results]
+
+
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_resampling_draws_whole_clusters(test):
     """Rows repeated within clusters tell nothing new: p and intervals stay, where those over rows become narrow."""
@@ -174,6 +199,41 @@ def test_few_hits_in_clusters_have_no_exact_interval():
     assert sum(of_rows.interval("P@1")) != pytest.approx(2 * 0.04)
 
 
+@pytest.mark.parametrize("testing", [{}, {"test": "randomization", "resamples": 200}, {"adjust": "tukey"}])
+@pytest.mark.parametrize("weights", [None, (1 + np.arange(N) % 7.0) * (np.arange(N) % 5 > 0)])
+def test_saved_values_of_rows_are_compared_by_cluster_with_the_same_digits(tmp_path, testing, weights):
+    options = {"metrics": ["P", "PSP", "AUC"], "k": [1, 3], "train": TRAIN, "sample_weight": weights}
+    systems, ids = {"a": SCORES, "b": OTHER, "c": 1 - SCORES}, [f"q{i}" for i in range(N)]
+    expected = xmceval.compare(TRUTH, systems, cluster_rows=USERS, **options, **testing)
+    for suffix, own in ((".npz", {}), (".csv", {"row_ids": ids})):
+        path = tmp_path / f"all.rows{suffix}"
+        xmceval.compare(TRUTH, systems, save_rows=path, **options, **own)
+        of_ids = {} if not own else dict(zip(ids, USERS.tolist(), strict=True))
+        found = xmceval.compare_rows([path], cluster_rows=of_ids or USERS, **testing)
+        assert found.differences == expected.differences
+        for one, other in zip(found.results, expected.results, strict=True):
+            assert one.estimates == {name: each.without_tie_bounds() for name, each in other.estimates.items()}
+    n_clusters = expected.results[0].options["cluster_rows"].partition("(")[2]
+    assert f"intervals by cluster ({n_clusters}" in str(found)
+
+
+def test_clusters_of_saved_values_must_fit_their_rows(tmp_path):
+    paths = [tmp_path / f"{name}.rows.npz" for name in "ab"]
+    for path, scores in zip(paths, (SCORES, OTHER), strict=True):
+        xmceval.score(TRUTH, scores, metrics="P", k=1, save_rows=path, row_ids=[f"q{i}" for i in range(N)])
+    with pytest.raises(DataError, match=r"cluster_rows: has the clusters of 239 rows, and there are 240 rows"):
+        xmceval.compare_rows(paths, cluster_rows=USERS[1:])
+    with pytest.raises(DataError, match=r"cluster_rows: 239 rows of 240 have no cluster; the first is 'q1'"):
+        xmceval.compare_rows(paths, cluster_rows={"q0": "a"})
+    (tmp_path / "users.txt").write_text("".join(f"q{i} {user}\n" for i, user in enumerate(USERS)))
+    named = [f"{name}={path}" for name, path in zip("ab", paths, strict=True)]
+    passed = ["--cluster-rows", str(tmp_path / "users.txt"), "-o", "json"]
+    found = CliRunner().invoke(cli, ["compare", *named, *passed])
+    assert found.exit_code == 0, found.output
+    expected = xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, metrics="P", k=1, cluster_rows=USERS)
+    assert json.loads(found.stdout)["comparisons"] == json.loads(expected.to_json())["comparisons"]
+
+
 def test_metrics_without_values_of_rows_have_no_interval():
     result = score(metrics=["macroF1", "P"], k=3, cluster_rows=USERS)
     assert result.estimates["macroF1@3"].low is None
@@ -221,12 +281,11 @@ def test_a_file_without_a_cluster_or_with_other_rows_is_refused_at_its_line(tmp_
 
 
 def test_what_has_no_clusters_refuses_them():
-    with pytest.raises(UsageError, match="pass one of by_group and cluster_rows"):
-        score(cluster_rows=USERS, by_group=USERS)
     with pytest.raises(UsageError, match="cluster_rows is not available for Evaluator"):
         xmceval.Evaluator(n_labels=N_LABELS, cluster_rows=USERS)
-    with pytest.raises(UsageError, match="cluster_rows is not available for Dask"):
-        distributed.score(TRUTH, SCORES, cluster_rows=USERS)
+    batches = dask.array.from_array(TRUTH.astype(float), chunks=(80, -1))
+    with pytest.raises(UsageError, match="cluster_rows is not available for collections of Dask"):
+        distributed.score(batches, batches, cluster_rows=USERS, n_labels=N_LABELS, client="local:1")
     with pytest.raises(UsageError, match="rows=True is not available with cluster_rows"):
         xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, rows=True, cluster_rows=USERS)
 

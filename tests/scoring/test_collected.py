@@ -74,6 +74,39 @@ def test_scores_are_compared_with_hits_as_ece_and_brier_do(data, has_weights, em
 
 
 @pytest.mark.parametrize("has_weights", [False, True])
+def test_scores_are_compared_with_hits_within_bins_of_labels_and_groups_of_rows(data, has_weights):
+    y_true, scores, weights = data
+    of_rows = np.arange(80) % 3
+    bins, groups = (
+        xmceval.score(
+            y_true,
+            scores["a"],
+            metrics=["P@5", "ECE(bins=10)@3"],
+            plots="calibration",
+            train=y_true,
+            **own,
+            sample_weight=weights if has_weights else None,
+            threads=2,
+        ).slices
+        for own in ({"by_frequency": 2}, {"by_group": of_rows.tolist()})
+    )
+    labels, w = best(scores["a"]), weights if has_weights else np.ones(80)
+    p, hit = (np.take_along_axis(each, labels, axis=1) for each in (scores["a"], y_true))
+    counts = y_true.sum(axis=0)[labels]
+    are_inside = [(counts >= each.bin.low) & (counts <= each.bin.high) for each in bins]
+    are_inside += [np.tile((of_rows == number)[:, None], (1, K)) for number in range(3)]
+    for part, is_inside in zip([*bins, *groups], are_inside, strict=True):
+        own = w[:, None] * is_inside
+        found, places = part.reliability, np.minimum((p * 10).astype(int), 9)
+        gaps = [abs((own * (p - hit))[places == place].sum()) for place in range(10)]
+        assert found.ece == pytest.approx(sum(gaps) / own.sum(), abs=1e-12)
+        assert found.brier == pytest.approx((own * (p - hit) ** 2).sum() / own.sum(), abs=1e-12)
+        assert sum(each.weight for each in found.bins) == pytest.approx(own.sum())
+    for part in groups:
+        assert part.reliability.ece == part.estimates["ECE(bins=10)@3"].value
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
 def test_hits_are_counted_by_training_frequency(data, has_weights):
     y_true, scores, weights = data
     train = y_true[:40].copy()

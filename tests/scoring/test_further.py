@@ -86,6 +86,53 @@ def test_bins_of_equal_mass_by_hand():
     assert "adaptiveECE(bins=2)@1, adaptiveECE(bins=5)@1: 5 cells held in 0.0 MB of memory" in result.notes
 
 
+@given(problem=problems(PROBABILITIES), rel=st.integers(1, 3), n_bins=st.sampled_from([1, 2, 3, 15, 1000]))
+def test_the_calibration_of_labels_is_the_judges(problem, rel, n_bins):
+    truth, scores, n_labels, weights, empty_rows = problem
+    rows = judge.kept(truth, scores, weights, rel, empty_rows)
+    names = [f"{name}(bins={n_bins},rel={rel})" for name in ("macroECE", "macroAdaptiveECE")]
+    result = score(truth, scores, n_labels, names, sample_weight=weights, empty_rows=empty_rows)
+    for name, measure in zip(names, (judge.ece, judge.adaptive_ece), strict=True):
+        values = [measure(predictions, n_bins) for predictions in judge.by_label(rows).values()]
+        assert result[name] == pytest.approx(sum(values) / len(values) if values else 0.0, **CLOSE)
+
+
+def test_of_dense_scores_the_calibration_of_labels_is_the_classwise_one():
+    rng = np.random.default_rng(3)
+    truth, scores = rng.random((50, 4)) < 0.3, np.round(rng.random((50, 4)), 2)
+    result = xmceval.score(truth, scores, metrics=["macroECE(bins=10)", "macroECE(bins=1)"])
+    bins = np.minimum(scores * 10, 9).astype(int)
+    gaps = [  # Kull et al.: |share of true ones - mean score|, weighted by the share of the bin
+        abs(truth[inside, label].mean() - scores[inside, label].mean()) * inside.mean()
+        for label, number in itertools.product(range(4), range(10))
+        for inside in [bins[:, label] == number]
+        if inside.any()
+    ]
+    assert result["macroECE(bins=10)"] == pytest.approx(sum(gaps) / 4, **CLOSE)
+    assert result["macroECE(bins=1)"] == pytest.approx(np.abs(truth.mean(axis=0) - scores.mean(axis=0)).mean(), **CLOSE)
+
+
+@given(problem=problems(PROBABILITIES), first=st.integers(0, 3), second=st.integers(0, 3))
+def test_shards_give_the_calibration_of_labels_of_all_rows_to_the_same_bits(problem, first, second):
+    truth, scores, n_labels, weights, empty_rows = problem
+    truth, scores = to_csr(truth, n_labels, np.float64), to_csr(scores, n_labels, np.float64)
+    options = {"metrics": ["macroECE", "macroECE(bins=3,rel=2)"], "empty_rows": empty_rows}
+    largest = None if weights is None else max(weights)
+    plain = xmceval.Evaluator(**options, n_labels=n_labels, max_weight=largest)
+    evaluators, n_rows = [], truth.shape[0]
+    cuts = sorted([0, min(first, n_rows), min(second, n_rows), n_rows])
+    for start, stop in itertools.pairwise(cuts):
+        evaluator = xmceval.Evaluator(**options, n_labels=n_labels, max_weight=largest)
+        if stop > start:
+            own = () if weights is None else (weights[start:stop],)
+            evaluator.update(truth[start:stop], scores[start:stop], *own)
+        evaluators.append(evaluator)
+    expected = dict(xmceval.score(truth, scores, sample_weight=weights, **options))
+    assert dict(plain.from_state(sum(each.state() for each in evaluators)).result()) == expected
+    merged = evaluators[0].merge(evaluators[1]).merge(evaluators[2])
+    assert dict(merged.result()) == expected
+
+
 @given(problem=problems(PROBABILITIES))
 def test_the_interval_of_the_brier_score_is_that_of_a_ratio(problem):
     truth, scores, n_labels, _, empty_rows = problem
@@ -395,7 +442,7 @@ def test_other_orders_of_ties_are_refused(name, ties, made):
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
-    assert growing == ["adaptiveECE", *COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
+    assert growing == ["adaptiveECE", "macroAdaptiveECE", *COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
     compile_program(parse(["P", "ECE", "macroF1"])).check_mergeable("Evaluator")
     with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
         compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")

@@ -98,8 +98,8 @@ class Metric:
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
         ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``calibration`` the scores of the k
-        best labels, ``judged`` the k best labels and all judgments, ``column`` all cells of a label, ``own`` a user's
-        function of the k best labels.
+        best labels or of each label, ``judged`` the k best labels and all judgments, ``column`` all cells of a label,
+        ``own`` a user's function of the k best labels.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     level : str

@@ -27,6 +27,7 @@ AVERAGE_TEXT = {
     "sum": "sum over instances",
     "bins": "over all instances together",
     "columns": "mean over labels that are true in some instances and not in others",
+    "predicted": "mean over labels with a prediction",
 }
 
 BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors in which the length of a whole list stands for k

@@ -287,11 +287,6 @@ class Options:
 
     def _take_groups(self) -> None:
         """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""
-        if self.by_group is not None and self.cluster_rows is not None:
-            raise UsageError(
-                f"pass one of {argument('by_group')} and {argument('cluster_rows')}: intervals within groups are not "
-                "by cluster (hint: score the instances of a group by themselves)"
-            )
         for noun, name in (("group", "by_group"), ("cluster", "cluster_rows")):
             passed = getattr(self, name)
             if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):

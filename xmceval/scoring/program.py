@@ -20,6 +20,7 @@ from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelareas import LabelAreas
+from xmceval.scoring.tasks.labelcalibration import AdaptiveLabels, BinnedLabels
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.ownmetrics import OwnMetrics
 from xmceval.scoring.tasks.task import RowTask, Task
@@ -35,6 +36,8 @@ KINDS: tuple[type[Task], ...] = (
     Squares,
     Calibration,
     AdaptiveCalibration,
+    BinnedLabels,
+    AdaptiveLabels,
     Judged,
     LabelAreas,
     OwnMetrics,

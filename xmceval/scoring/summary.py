@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from xmceval.scoring.comparing.clustersums import ClusterSums
+    from xmceval.scoring.tasks.reliability import Reliability
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class Slice:
-    """The figures of one bin of labels, or of one group of rows."""
+    """The figures of one bin of labels, or of one group of rows; and hits by score, where the picture needs them."""
 
     bin: Bin | Group
     figures: tuple[Figure, ...]
+    reliability: Reliability | None = None
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -116,13 +118,18 @@ def finish_totals(
         Whether the alignment is shown even of so few rows that nothing is judged.
     """
     estimates = _finish(program, totals, terms, ceiling=ceiling)
-    summary = Summary(
-        tuple(Figure(measure, estimates[measure.name]) for measure in program.measures),
+    figures = tuple(Figure(measure, estimates[measure.name]) for measure in program.measures)
+    bins = [*_list_bins(program, totals, terms)]
+    if totals.clusters is not None:
+        parts = [("", figures), *((each.bin.name, each.figures) for each in bins)]
+        figures, *of_bins = _over_clusters(parts, totals.clusters)
+        bins = [replace(each, figures=own) for each, own in zip(bins, of_bins, strict=True)]
+    return Summary(
+        figures,
         _count_input(program, totals, terms.width.n_labels),
-        (*_list_bins(program, totals, terms), *_list_groups(program, totals, terms, ceiling=ceiling)),
+        (*bins, *_list_groups(program, totals, terms, ceiling=ceiling)),
         _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
     )
-    return summary if totals.clusters is None else _over_clusters(summary, totals.clusters)
 
 
 def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> dict[str, Estimate]:
@@ -162,17 +169,21 @@ def _list_groups(program: Program, totals: Totals, terms: Terms, *, ceiling: boo
     """Yield the figures of each group of rows, which are those of its rows alone."""
     for name, own in zip(() if terms.groups is None else terms.groups.names, totals.groups, strict=True):
         estimates = _finish(program, own, terms, ceiling=ceiling)
-        figures = (Figure(measure, estimates[measure.name], "group") for measure in program.measures)
-        yield Slice(Group(name, own.tally.n_rows), tuple(figures))
+        figures = tuple(Figure(measure, estimates[measure.name], "group") for measure in program.measures)
+        if own.clusters is not None:
+            [figures] = _over_clusters([("", figures)], own.clusters)
+        yield Slice(Group(name, own.tally.n_rows), figures)
 
 
-def _over_clusters(summary: Summary, clusters: ClusterSums) -> Summary:
-    """Return a summary with intervals over clusters of rows; what has no values of rows has none."""
+def _over_clusters(
+    parts: Sequence[tuple[str, tuple[Figure, ...]]], clusters: ClusterSums
+) -> Iterator[tuple[Figure, ...]]:
+    """Yield figures with intervals over clusters of rows, given with their bin; what has no values of rows has none."""
     moments = add_rows(clusters.values(clusters.are_seen), NO_WEIGHTS)
     n_clusters, n_rows = clusters.n_clusters, clusters.n_rows.sum(axis=0)
     places = clusters.columns.places
 
-    def of(figure: Figure, bin_: str = "") -> Figure:
+    def of(figure: Figure, bin_: str) -> Figure:
         place = places.get((figure.measure, bin_))
         if place is None:
             return replace(figure, estimate=without_interval(figure.estimate))
@@ -181,10 +192,7 @@ def _over_clusters(summary: Summary, clusters: ClusterSums) -> Summary:
         are_rows = n == int(n_rows[column])
         return replace(figure, estimate=with_clusters(figure.estimate, measure, sums, n, extremes, are_rows=are_rows))
 
-    slices = (
-        replace(each, figures=tuple(of(figure, each.bin.name) for figure in each.figures)) for each in summary.slices
-    )
-    return replace(summary, figures=tuple(map(of, summary.figures)), slices=tuple(slices))
+    yield from (tuple(of(figure, bin_) for figure in figures) for bin_, figures in parts)
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:

@@ -122,6 +122,10 @@ class Sums(Mergeable):
         self.left_out, self.true = np.zeros(n_outputs, dtype=np.int64), np.zeros(2, dtype=np.int64)
         self.extremes = no_extremes(n_outputs + n_shares if keeps_rows else 0)
 
+    def pending(self) -> Pending:
+        """Return what takes one batch, and adds it in the end or not at all."""
+        return Pending(self)
+
     @staticmethod
     def zeros(n: int) -> Int64:
         """Return `n` sums of nothing, int64 [n, MOMENTS, WORDS]."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -221,8 +222,8 @@ class Totals:
         return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts)), *clusters]
 
 
-def empty(program: Program, terms: Terms) -> Totals:
-    """Return totals of no rows."""
+def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Totals:
+    """Return totals of no rows, which have only some of the `clusters`, int64 [n], where they are a group."""
     digests = None
     if terms.digests_rows:
         from xmceval.scoring.states.rowdigests import (  # at each start, they cost time to load
@@ -231,19 +232,29 @@ def empty(program: Program, terms: Terms) -> Totals:
         )
 
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
-    n_groups = 0 if terms.groups is None else len(terms.groups.names)
-    alone = replace(terms, groups=None, digests_rows=False)
-    clusters = None
+    sums = None
     if terms.clusters is not None:
         from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
 
-        clusters = ClusterSums.of(program, terms)
+        sums = ClusterSums.of(program, terms, clusters)
+    alone = replace(terms, groups=None, digests_rows=False)
     return Totals(
         Tally(len(program.cutoffs), digests),
         tuple(task.empty(terms) for task in program.tasks),
-        tuple(empty(program, alone) for _ in range(n_groups)),
-        clusters,
+        tuple(empty(program, alone, each) for each in _clusters_by_group(terms)),
+        sums,
     )
+
+
+def _clusters_by_group(terms: Terms) -> Iterator[Int64 | None]:
+    """Yield for each group of rows the clusters that its rows have, int64 [n]; None where there are no clusters."""
+    groups, clusters = terms.groups, terms.clusters
+    if groups is None:
+        return
+    if clusters is not None:
+        clusters.check_number(groups.codes.size)
+    for code in range(len(groups.names)):
+        yield None if clusters is None else np.unique(clusters.codes[groups.codes == code])
 
 
 def largest_label(rows: Rows) -> int:

@@ -107,6 +107,7 @@ def _score_collections(
     save_labels: str | Path | None,
     progress: Progress | None,
 ) -> Result:
+    options.refuse_groups("collections of Dask", "score files")
     if save_labels is not None:
         raise UsageError("save_labels is not available for collections of Dask (hint: score files)")
     if not isinstance(client, str):
@@ -166,7 +167,7 @@ def _options_of(options: Mapping[str, Any], name: str) -> Options:
     if unknown:
         raise TypeError(f"{name}() got an unexpected option {listed(sorted(unknown))}")
     found = Options.of(options)
-    found.refuse_groups("Dask", "score files in one process")
+    found.refuse_groups("Dask", "score files in one process", takes=["cluster_rows"])
     return found
 
 

@@ -85,7 +85,12 @@ class Engine:
         finally:
             self._tasks.cancel()
         result.check()
-        return _take(result, sources, observers)
+        return [
+            each
+            if each.clusters is None or own.clusters is None
+            else replace(each, clusters=each.clusters.within(own.clusters))
+            for each, own in zip(_take(result, sources, observers), terms, strict=True)
+        ]
 
     def _count(self, sources: Sequence[Source]) -> list[Layout]:
         """Count the rows of all shards, in ranges of bytes."""
@@ -114,6 +119,8 @@ class Engine:
                 f"there are {counted(weights.size, 'sample weight')} for {counted(truth.n_rows, 'row')}; "
                 "expected one per row"
             )
+        if terms[0].clusters is not None:
+            terms[0].clusters.check_number(truth.n_rows)
         if pairs is not None:
             pairs.check_rows(truth.n_rows, truth.source.name)
 

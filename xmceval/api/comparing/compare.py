@@ -28,7 +28,7 @@ from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collec
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
 from xmceval.scoring.observing.groupedrows import GroupedRows
-from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
+from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues, Observer
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
@@ -183,14 +183,11 @@ class PairedRows(Extra):
         """Make the observers."""
         terms = scoring.opened[0].terms
         self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
-        self._watched = [self._watch(scoring)]
-        if terms.clusters is not None:
-            return
-        self.observers = list(self._watched[0])
-        if terms.groups is not None:
-            of_groups = [self._watch(scoring) for _ in terms.groups.names]
-            self._watched += of_groups
-            self.observers.append(GroupedRows(terms.groups, of_groups))
+        of_groups = [self._watch(scoring) for _ in (() if terms.groups is None else terms.groups.names)]
+        self._watched = [self._watch(scoring), *of_groups]
+        if terms.clusters is None:
+            grouped = [] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]
+            self.observers = [*self._watched[0], *grouped]
 
     def _watch(self, scoring: Scoring) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
         """Make the observers of all rows, or of those of a group."""
@@ -202,9 +199,6 @@ class PairedRows(Extra):
 
         Where tests are by cluster, their sums take the place of rows.
         """
-        clusters = [each.clusters for each in outcome.totals if each.clusters is not None]
-        if clusters:
-            return self._collect_clusters(outcome.scoring, clusters)
         scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
         names = ("", *(() if groups is None else groups.names))
         by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
@@ -214,27 +208,33 @@ class PairedRows(Extra):
             for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
         ]
 
-    def _collect_clusters(self, scoring: Scoring, clusters: Sequence[ClusterSums]) -> list[Output]:
-        [(pairs, *held)] = self._watched
+    def _collect(
+        self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
+    ) -> list[Output]:
+        clusters = [each.clusters for each in totals if each.clusters is not None]
+        if clusters:
+            runs, n_all = self._observe_clusters(clusters, [pairs] if held is None else [pairs, held])
+        else:
+            runs = [RunSums.of(scoring.setup.program, each) for each in totals]
+            n_all = max(each.tally.n_rows for each in totals)
+        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held, group)
+
+    def _observe_clusters(
+        self, clusters: Sequence[ClusterSums], observers: Sequence[Observer]
+    ) -> tuple[list[RunSums], int]:
+        """Show observers clusters in the place of rows; return the sums of each run, and the number of clusters."""
         are_seen = np.logical_or.reduce([each.are_seen for each in clusters])
         n_all, n_columns = int(np.count_nonzero(are_seen)), len(self._columns.measures)
         both = [each.values(are_seen) for each in clusters]
         values, shares = [each[:, :n_columns].copy() for each in both], [each[:, n_columns:].copy() for each in both]
-        for observer in (pairs, *held):
+        for observer in observers:
             observer.add(BlockValues(0, n_all, None, NO_WEIGHTS, NO_TRUTH, values, shares))
         runs = []
         for own, of_bins, each in zip(values, shares, clusters, strict=True):
             sums = RunSums.of_values(own, NO_WEIGHTS, n_all - each.n_clusters)
             of_shares = RunSums.of_values(of_bins, NO_WEIGHTS, NO_COUNTS).sums
             runs.append(sums._replace(shares=of_shares, extremes=None))
-        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held[0] if held else None)
-
-    def _collect(
-        self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
-    ) -> list[Output]:
-        runs = [RunSums.of(scoring.setup.program, each) for each in totals]
-        n_all = max(each.tally.n_rows for each in totals)
-        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held, group)
+        return runs, n_all
 
 
 def compare_systems(

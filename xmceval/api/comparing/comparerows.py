@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,25 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed, nam
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable, join_rows
 from xmceval.files.saved.rowvalues import read_row_values
+from xmceval.files.sidecars.rowgroupfile import read_row_groups
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
+from xmceval.rows.rowgroups import RowGroups
+from xmceval.rows.rowids import RowIds
 from xmceval.rows.threads import default_threads
+from xmceval.scoring.batch import NO_WEIGHTS
+from xmceval.scoring.comparing.clustersums import sum_by_cluster
 from xmceval.scoring.comparing.densities import densities_of_rows
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
-from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.estimates import Estimate, estimate, with_clusters
 from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Figure
 from xmceval.scoring.tasks.task import Unscored
+
+Clusters: TypeAlias = "Iterable[object] | Mapping[object, object] | str | Path"
 
 
 def compare_rows(
@@ -43,6 +50,7 @@ def compare_rows(
     resamples: int = 10_000,
     seed: int = 0,
     missing: Missing = "error",
+    cluster_rows: Clusters | None = None,
     plots: str | Iterable[str] = (),
     threads: int | None = None,
 ) -> Comparison:
@@ -69,6 +77,9 @@ def compare_rows(
     missing : {"error", "zero", "drop"}
         Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
         them, or left out. ``trec_eval -q`` and others write no line for a query that a run lacks.
+    cluster_rows : sequence, mapping of ids or path, optional
+        The cluster of each row, as in `compare`: one per row of the first file or, where rows are called by their
+        numbers, of the truth; or by id.
     plots : str or iterable of str
         ``"rows"`` collects what this picture needs, as in `compare`.
     threads : int, optional
@@ -97,9 +108,11 @@ def compare_rows(
         )
     paths, kinds = tuple(files), check_row_plots(plots)
     tables = [read_row_values(path) for path in paths]
-    comparison = compare_tables(tables, names, testing, threads, plots=kinds, missing=missing)
+    comparison = compare_tables(
+        *(tables, names, testing, threads), plots=kinds, missing=missing, cluster_rows=cluster_rows
+    )
     warn(comparison.warnings)
-    return replace(comparison, adder=RowAdder(paths, kinds, threads, missing))
+    return replace(comparison, adder=RowAdder(paths, kinds, threads, missing, cluster_rows))
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,7 @@ class RowAdder:
     plots: tuple[str, ...]
     threads: int | None
     missing: Missing
+    cluster_rows: Clusters | None
 
     def __call__(self, comparison: Comparison, systems: Mapping[str, str | Path]) -> Comparison:
         """Compare the systems of more files, each of which has one.
@@ -127,7 +141,15 @@ class RowAdder:
                 raise UsageError(f"{path}: is added as {name!r}, and has {listed(own)}; expected {expected}")
         files, names = [*self.files, *systems.values()], [*names, *systems]
         testing = dict(vars(comparison.testing))
-        return compare_rows(files, names=names, missing=self.missing, plots=self.plots, threads=self.threads, **testing)
+        return compare_rows(
+            files,
+            names=names,
+            missing=self.missing,
+            cluster_rows=self.cluster_rows,
+            plots=self.plots,
+            threads=self.threads,
+            **testing,
+        )
 
 
 def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
@@ -155,6 +177,7 @@ def compare_tables(
     watch: Watch | None = None,
     plots: Sequence[str] = (),
     missing: Missing = "error",
+    cluster_rows: Clusters | None = None,
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
     if sum(len(table.systems) for table in tables) < 2:
@@ -172,17 +195,34 @@ def compare_tables(
     pairs = find_pairs(called, testing)
     values = np.concatenate([_aligned(first, table) for table in tables], axis=1)
     measures = [_measure(name, values[:, :, i, 0]) for i, name in enumerate(first.metrics)]
-    left_out = np.isnan(values[:, :, :, 0]).sum(axis=0)
-    values[np.isnan(values[:, :, :, 0])] = 0.0
+    is_missing = np.isnan(values[:, :, :, 0])
+    values[is_missing] = 0.0
     weights = first.weights if (first.weights != 1).any() else np.empty(0)
-    outputs = outputs_of_rows(measures, values, weights, pairs, left_out, holds_rows=testing.holds_rows)
+    n_rows, holds_rows = len(first.rows), testing.holds_rows
+    outputs = outputs_of_rows(measures, values, weights, pairs, is_missing.sum(axis=0), holds_rows=holds_rows)
+    estimates = [[_estimate(each, system) for each in outputs] for system in range(len(own))]
+    source = f"{counted(n_rows, 'instance')} from saved values"
+    if cluster_rows is not None:
+        codes = _find_clusters(cluster_rows, first.rows)
+        sums, are_missing = sum_by_cluster(
+            codes, values.reshape(n_rows, -1, 2), weights, is_missing.reshape(n_rows, -1)
+        )
+        left_out = are_missing.sum(axis=0).reshape(is_missing.shape[1:])
+        sums = sums.reshape(-1, *values.shape[1:])
+        by_cluster = outputs_of_rows(measures, sums, NO_WEIGHTS, pairs, left_out, holds_rows=holds_rows)
+        estimates = [
+            [_over_clusters(*each, system) for each in zip(of_system, outputs, by_cluster, strict=True)]
+            for system, of_system in enumerate(estimates)
+        ]
+        outputs, source = by_cluster, f"{source}, intervals by cluster ({counted(len(sums), 'cluster')})"
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
-    results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
+    results = tuple(_result(name, s, measures, estimates[s], tables, n_rows) for s, name in enumerate(called))
     tested = adjust([*tests.differences(outputs)], testing)
+    if cluster_rows is not None:
+        tested = [replace(each, unit="cluster") for each in tested]
     found = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, found, pairs))
     warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs, testing)
-    source = f"{counted(len(first.rows), 'instance')} from saved values"
     densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
     return Comparison(results, differences, testing, warnings, source=source, densities=densities)
 
@@ -257,9 +297,40 @@ def _parsed(name: str) -> list[Measure]:
         return []
 
 
-def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[RowTable], n_rows: int) -> Result:
+def _find_clusters(passed: Clusters, rows: Sequence[str]) -> NDArray[np.int64]:
+    """Return the number of the cluster of each row, int64 [n_rows].
+
+    One cluster per row is in the order of the rows or, where there are more and rows are called by numbers, of these.
+    """
+    ids = RowIds(rows, "the saved rows")
+    if isinstance(passed, (str, Path)):
+        found = read_row_groups(passed, ids, "cluster")
+    else:
+        found = RowGroups.of(passed, ids, "cluster")
+    numbers = [int(row) for row in rows if row.isdecimal()]
+    if found.codes.size != len(rows) and len(numbers) == len(rows) and max(numbers) < found.codes.size:
+        return found.codes[numbers]
+    found.check_number(len(rows))
+    return found.codes
+
+
+def _over_clusters(of_rows: Estimate, rows: Output, clusters: Output, system: int) -> Estimate:
+    """Return an estimate with the interval of clusters."""
+    n, extremes = clusters.n_rows[system], clusters.extremes[system]
+    are_rows = n == rows.n_rows[system]
+    return with_clusters(of_rows, rows.measure, clusters.sums[system], n, extremes, are_rows=are_rows)
+
+
+def _result(
+    name: str,
+    system: int,
+    measures: Sequence[Measure],
+    estimates: Sequence[Estimate],
+    tables: Sequence[RowTable],
+    n_rows: int,
+) -> Result:
     """Make the result of a system from its values of rows."""
-    figures = tuple(Figure(each.measure, _estimate(each, system)) for each in outputs)
+    figures = tuple(map(Figure, measures, estimates))
     saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
     if None in saved:  # beside counts of other systems, zeros would be read as counts
         return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False))

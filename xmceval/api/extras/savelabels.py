@@ -18,6 +18,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.saved.labelwriting import LabelPair, LabelTable, check_label_file, write_label_values
 from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import LabelWins
 from xmceval.scoring.per_label.labelvalues import LabelValues
 
@@ -44,7 +45,10 @@ class SaveLabels(Extra):
         if self._beside is not None and to_path(self._beside).resolve() == path.resolve():
             raise UsageError(f"{path}: values of instances and of labels need two different files")
         program = setup.program.counting_labels()
-        if not any(measure.k is not None or measure.metric.family in COUNTED for measure in program.measures):
+        if not any(
+            each.k is not None or each.metric.family in COUNTED or each.average == "predicted"
+            for each in program.measures
+        ):
             raise UsageError(f"{path}: none of the metrics has label counts (hint: add one at a cutoff, such as P@5)")
         if setup.terms.ties != "label":
             ties = argument("ties", setup.terms.ties)
@@ -102,6 +106,11 @@ class SaveLabels(Extra):
             columns["bin"] = lambda labels: bins.by_code[propensities.codes_of(labels)]
         name = label_names(scoring.setup)
         return columns if name is None else columns | {"name": lambda labels: name(labels.tolist())}
+
+
+def _is_of_labels(measure: Measure) -> bool:
+    """Whether a measure has counts or values of labels."""
+    return measure.k is not None or measure.metric.family in COUNTED or measure.average == "predicted"
 
 
 def _describe_model(propensities: Propensities) -> dict[str, Any] | None:

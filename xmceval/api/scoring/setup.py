@@ -143,7 +143,7 @@ class Setup(Rules):
         sample weights.
         """
         if engine is not evaluate:
-            options.refuse_groups("Dask", "score files in one process")
+            options.refuse_groups("Dask", "score files in one process", takes=["cluster_rows"])
         name, y_true = input_name(y_true), find_shards(y_true)
         if options.unknown is not None:
             from xmceval.api.scoring.unknown import take_unknown  # not loaded by a score without it

@@ -171,6 +171,7 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
         return compare_tables(
             *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds),
             missing=arguments["missing"] if is_passed else "error",
+            cluster_rows=arguments["cluster_rows"],
         )
 
 
@@ -203,7 +204,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels", "dask"}
-    of_scoring -= {"threads", "missing"}
+    of_scoring -= {"threads", "missing", "cluster_rows"}
     passed = passed_flags(click.get_current_context(), of_scoring)
     if passed:
         raise UsageError(

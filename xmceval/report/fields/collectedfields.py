@@ -95,16 +95,15 @@ SCORE_BIN = record(
     hit_rate=share("The share of them that are true."),
 ).into("scoring.tasks.reliability:ScoreBin")
 
-RELIABILITY = maybe(
-    record(
-        "How often the k best labels are true, by their scores, for the picture `calibration`.",
-        k=CUTOFF,
-        ece=last(share("Expected calibration error.")),
-        brier=last(share("Brier score.")),
-        bins=many("Bins that have predictions, by ascending scores.", SCORE_BIN),
-    ).into("scoring.tasks.reliability:Reliability"),
-    NO_PICTURE,
-)
+RELIABILITY_OF_SLICE = record(
+    "How often the k best labels are true, by their scores, for the picture `calibration`.",
+    k=CUTOFF,
+    ece=last(share("Expected calibration error.")),
+    brier=last(share("Brier score.")),
+    bins=many("Bins that have predictions, by ascending scores.", SCORE_BIN),
+).into("scoring.tasks.reliability:Reliability")
+
+RELIABILITY = maybe(RELIABILITY_OF_SLICE, NO_PICTURE)
 
 
 def _list_cells(density: Density) -> list[tuple[int, int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmceval.metrics.names import restore_measure
-from xmceval.report.fields.collectedfields import GAIN, RELIABILITY
+from xmceval.report.fields.collectedfields import GAIN, RELIABILITY, RELIABILITY_OF_SLICE
 from xmceval.report.fields.field import (
     Field,
     Schema,
@@ -142,13 +142,13 @@ def _take_figures(read: dict[str, dict[str, Any]]) -> tuple[Figure, ...]:
     )
 
 
-def _make_slice(bin: dict[str, Any], figures: tuple[Figure, ...]) -> Slice:  # noqa: A002 - the field's name
+def _make_slice(bin: dict[str, Any], **fields: Any) -> Slice:  # noqa: A002 - the field's name
     from xmceval.labels.bins import Bin
     from xmceval.rows.rowgroups import Group
     from xmceval.scoring.summary import Slice
 
     kind: Any = Bin if bin.get("n_instances") is None else Group
-    return Slice(kind(**{name: value for name, value in bin.items() if value is not None}), figures)
+    return Slice(kind(**{name: value for name, value in bin.items() if value is not None}), **fields)
 
 
 def _unless_other(name: str, of: Field) -> Field:
@@ -170,6 +170,7 @@ SLICE = {
     "metrics": by("canonical name", "Values.", record("A value.", **FIGURE_IN_BIN))
     .of(_name_figures, to="figures")
     .back(_take_figures),
+    "reliability": optional(RELIABILITY_OF_SLICE),
 }
 
 

@@ -184,7 +184,7 @@ def describe_ties(metric: Metric) -> str:
         return DECISION_TIES
     if metric.needs_labels or metric.family == "column":
         return UNSCORED_TIES
-    if metric.left_out:
+    if metric.left_out or (metric.family == "calibration" and metric.cutoff == "none"):
         return UNORDERED_TIES
     return TOP_K_TIES if metric.family == "top-k" else LIST_TIES
 

@@ -30,7 +30,8 @@ def explain_need() -> str:
 
 def shows(measure: Measure) -> bool:
     """Whether a measure may have values of bins."""
-    return measure.metric.unit != "cells" and measure.metric.family in {"top-k", "label", "column"}
+    is_of_labels = measure.metric.family in {"top-k", "label", "column"} or measure.average == "predicted"
+    return is_of_labels and measure.metric.unit != "cells"
 
 
 def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.plottedvalues import Subject, not_collected, results_of, takes_no_metrics
-from xmceval.report.pictures.style import GUIDE, RULES, Grid, Look, Plan, fit, measure, place_of, shorten
+from xmceval.report.pictures.style import GUIDE, RULES, Grid, Look, Plan, fit, measure, place_of, printable, shorten
 from xmceval.scoring.tasks.reliability import Reliability
 from xmceval.statistics.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from xmceval.report.result import Result
 
 SHOWS = "scores and hits of metrics at a cutoff"
 BARS = (0.0, -0.25, 1.0, 0.19)  # where the numbers of predictions are, below a diagram and in shares of it
@@ -27,27 +29,45 @@ def shows(measure: Measure) -> bool:
 
 
 def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
-    """Plan a panel for each system."""
+    """Plan a panel for each system, and for each of its bins of labels or groups of rows."""
     results = results_of(subject)
     if metrics is not None:
         raise takes_no_metrics("calibration")
     if any(result.reliability is None for result in results):
         raise not_collected("calibration")
-    names = [result.name for result in results]
     is_weighted = "sample_weight" in results[0].options
-    found = [each.reliability for each in results if each.reliability is not None]
-    errors = (f"{name} {describe_errors(each)}" for name, each in zip(names, found, strict=True))
+    found = [[*_list_panels(each)] for each in results]
+    errors = (f"{result.name} {describe_errors(own[0][1])}" for result, own in zip(results, found, strict=True))
     text = f"share of predictions that are true by their scores: {'; '.join(errors)}"
+    names = shorten([result.name for result in results])
     panels = [
-        partial(_draw, Look.of(i), name, each, is_weighted)
-        for i, (name, each) in enumerate(zip(shorten(names), found, strict=True))
+        partial(_draw, Look.of(i), _title(name, part, is_alone=len(results) == 1), each, is_weighted)
+        for i, (name, own) in enumerate(zip(names, found, strict=True))
+        for part, each in own
     ]
     bars = "sums of weights" if is_weighted else "numbers of predictions"
     note = f"bars: {bars}; dashed: perfect calibration" + ("" if is_weighted else f"; {INTERVALS}")
-    height = 2.9 if len(results) <= 2 else 2.35 if len(results) <= 9 else 1.95
-    narrow = Grid(1, 2.6) if len(results) == 1 else Grid(2, 1.95)
-    return Plan(panels, None, text, Grid(3, height), narrow, note=note,
-                hint="hint: pass fewer systems")  # fmt: skip
+    height = 2.9 if len(panels) <= 2 else 2.35 if len(panels) <= 9 else 1.95
+    narrow = Grid(1, 2.6) if len(panels) == 1 else Grid(2, 1.95)
+    return Plan(panels, None, text, Grid(_columns(len(found[0])), height), narrow, note=note,
+                hint="hint: pass fewer systems" + (" or bins" if len(found[0]) > 1 else ""))  # fmt: skip
+
+
+def _list_panels(result: Result) -> Iterator[tuple[str, Reliability]]:
+    """Yield the reliability of a system under no name, and that of each bin or group under its name."""
+    if result.reliability is not None:
+        yield "", result.reliability
+    yield from ((each.bin.name, each.reliability) for each in result.slices if each.reliability is not None)
+
+
+def _title(name: str, part: str, *, is_alone: bool) -> str:
+    """Return the title of a panel; of a single system's bins it is their name alone."""
+    return name if not part else printable(part) if is_alone else f"{name}, {printable(part)}"
+
+
+def _columns(n_panels: int) -> int:
+    """Return how many panels stand side by side, so that those of a system share a line where they fit."""
+    return n_panels if n_panels in {2, 4} else 3
 
 
 def describe_errors(reliability: Reliability) -> str:

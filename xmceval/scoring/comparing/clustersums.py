@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -33,6 +34,8 @@ class ClusterSums(Mergeable):
     columns : ValueColumns
     drop_empty : bool
         Whether rows without truth are left out.
+    only : int64 array, optional
+        The numbers of the clusters that the rows have, ascending; default all.
 
     Attributes
     ----------
@@ -43,19 +46,21 @@ class ClusterSums(Mergeable):
         Of numerators and denominators.
     """
 
-    def __init__(self, clusters: RowGroups, columns: ValueColumns, *, drop_empty: bool = False) -> None:
+    def __init__(
+        self, clusters: RowGroups, columns: ValueColumns, *, drop_empty: bool = False, only: Int64 | None = None
+    ) -> None:
         super().__init__()
-        self._clusters, self.columns, self._drop_empty = clusters, columns, drop_empty
+        self._clusters, self.columns, self._drop_empty, self._only = clusters, columns, drop_empty, only
         self._keys: Int64 | None = None
-        n, n_columns = len(clusters.names), len(columns.measures)
+        n, n_columns = len(clusters.names) if only is None else only.size, len(columns.measures)
         self.n_rows: Int64 = np.zeros((n, n_columns), dtype=np.int64)
         self.sums: Int64 = np.zeros((n, n_columns + columns.n_shares, FRACTION, SMALL_WORDS), dtype=np.int64)
 
     @classmethod
-    def of(cls, program: Program, terms: Terms) -> ClusterSums:
+    def of(cls, program: Program, terms: Terms, only: Int64 | None = None) -> ClusterSums:
         """Return sums of no rows."""
         clusters = NO_CLUSTERS if terms.clusters is None else terms.clusters
-        return cls(clusters, ValueColumns.of(program, terms.bins), drop_empty=terms.drop_empty)
+        return cls(clusters, ValueColumns.of(program, terms.bins), drop_empty=terms.drop_empty, only=only)
 
     def add(self, batch: Batch, values: Float64, shares: Float64) -> None:
         """Add values of the rows of a batch, [n_rows, n_columns, 2], and shares of bins, or none.
@@ -70,6 +75,7 @@ class ClusterSums(Mergeable):
             return
         counts = is_counted(measures, batch.truth, values[:, :, 1], drop_empty=self._drop_empty)
         codes = self._clusters.codes_of(block.first_row, block.n_rows, batch.kept)
+        codes = codes if self._only is None else np.searchsorted(self._only, codes)
         with self._lock:
             wrong = add_to_groups(codes, values, batch.weights, 0, self.sums)
             if shares.size and wrong < 0:
@@ -90,9 +96,25 @@ class ClusterSums(Mergeable):
 
     def values(self, clusters: NDArray[np.bool_]) -> Float64:
         """Return the sums of some clusters, float64 [n, n_columns + n_shares, FRACTION], in the place of rows."""
-        values: Float64 = self.sums[..., 0] / UNIT
-        values += self.sums[..., 1]
+        values = _join_words(self.sums)
         return values if clusters.all() else values[clusters]
+
+    def compact(self) -> ClusterSums:
+        """Return the sums of the clusters that have rows, under their keys: what is sent from elsewhere."""
+        own = copy(self)
+        own._clusters, own._only = NO_CLUSTERS, None
+        own._keys, own.n_rows, own.sums = self.keys[self.are_seen], self.n_rows[self.are_seen], self.sums[self.are_seen]
+        return own
+
+    def within(self, clusters: RowGroups) -> ClusterSums:
+        """Return these sums, of rows that were added elsewhere, as those of `clusters`, in their order."""
+        whole = ClusterSums(clusters, self.columns, drop_empty=self._drop_empty)
+        _, places = _unique(np.concatenate([whole.keys, self.keys]))
+        number = np.empty(len(whole.keys), dtype=np.int64)
+        number[places[: number.size]] = np.arange(number.size)
+        own = number[places[number.size :]]
+        whole.n_rows[own], whole.sums[own] = self.n_rows, self.sums
+        return whole
 
     def merge(self, other: ClusterSums) -> ClusterSums:
         """Return the sums of the rows of both; clusters of the same name are one.
@@ -120,7 +142,9 @@ class ClusterSums(Mergeable):
     def keys(self) -> Int64:
         """Hashes of 128 bits of the names of clusters, int64 [n_clusters, KEY]."""
         if self._keys is None:
-            hashes = (hashlib.blake2b(name.encode(), digest_size=8 * KEY).digest() for name in self._clusters.names)
+            names: Sequence[str] = self._clusters.names
+            names = names if self._only is None else [names[code] for code in self._only.tolist()]
+            hashes = (hashlib.blake2b(name.encode(), digest_size=8 * KEY).digest() for name in names)
             self._keys = np.frombuffer(b"".join(hashes), dtype="<i8").astype(np.int64).reshape(-1, KEY)
         return self._keys
 
@@ -146,6 +170,47 @@ class ClusterSums(Mergeable):
         ):
             raise ValueError("sums: has sums out of range")
         self._keys, self.n_rows, self.sums = keys, n_rows, sums
+
+
+def sum_by_cluster(
+    codes: Int64, values: Float64, weights: Float64, left_out: NDArray[np.bool_]
+) -> tuple[Float64, NDArray[np.bool_]]:
+    """Return the sums of the clusters that rows have, in the place of rows, and where all their rows are left out.
+
+    Parameters
+    ----------
+    codes : int64 array [n_rows]
+        The number of each row's cluster.
+    values : float64 array [n_rows, n_columns, 2]
+        Numerators and denominators, 0 where a row is left out.
+    weights : float64 array [n_rows]
+        Or empty, where all rows count 1.
+    left_out : bool array [n_rows, n_columns]
+
+    Returns
+    -------
+    values : float64 array [n_clusters, n_columns, 2]
+    left_out : bool array [n_clusters, n_columns]
+
+    Raises
+    ------
+    DataError
+        Values that leave the range of exact sums.
+    """
+    seen, codes = np.unique(codes, return_inverse=True)
+    sums = np.zeros((seen.size, *values.shape[1:], SMALL_WORDS), dtype=np.int64)
+    if add_to_groups(codes, np.ascontiguousarray(values), weights, 0, sums) >= 0:
+        raise DataError(OUT_OF_RANGE)
+    are_left_out = np.ones((seen.size, values.shape[1]), dtype=np.bool_)
+    np.logical_and.at(are_left_out, codes, left_out)
+    return _join_words(sums), are_left_out
+
+
+def _join_words(sums: Int64) -> Float64:
+    """Return exact sums, int64 [..., SMALL_WORDS], as numbers."""
+    values: Float64 = sums[..., 0] / UNIT
+    values += sums[..., 1]
+    return values
 
 
 def _unique(keys: Int64) -> tuple[Int64, Int64]:

@@ -18,7 +18,6 @@ from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import State, new_lineage
 from xmceval.scoring.states.stateparts import StatePart, join_parts
-from xmceval.scoring.sums import Pending
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Tally, Totals, empty
@@ -197,7 +196,7 @@ class Accumulator:
         try:
             [(_, batch, counted)] = worker.batches(blocks)
             for i in self._staged:
-                pending.append(Pending(totals.parts[i]))
+                pending.append(totals.parts[i].pending())
                 program.tasks[i].add(batch, pending[-1])
             for i in self._direct:
                 totals.parts[i].check_room(batch.weights)

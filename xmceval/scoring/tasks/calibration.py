@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
 from xmceval.scoring.sums import Pending, Sums, no_extremes
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, Task, by_rel
 
 STEP = 1 << 15  # values of rows that are held at a time
 FOLDS = frozenset({"ECE"})
@@ -78,7 +78,7 @@ class Calibration(Task):
     @staticmethod
     def computes(measure: Measure) -> bool:
         """Whether a measure compares scores with hits, bin by bin."""
-        return measure.metric.family == "calibration" and measure.metric.fold not in {SQUARES, ADAPTIVE}
+        return measure.metric.family == "calibration" and measure.metric.fold in FOLDS
 
     @classmethod
     def compile(cls, measures: Iterable[Measure]) -> list[Calibration]:
@@ -89,7 +89,6 @@ class Calibration(Task):
     def _of(cls, measures: tuple[Measure, ...], rel: int) -> Calibration:
         specs, n_outputs = [], 0
         for measure in measures:
-            look_up(FOLDS, measure.metric.fold, "rule of calibration", measure)
             n_bins = int(measure.number("bins"))
             specs.append((measure.k or 0, n_outputs, n_bins))
             n_outputs += n_bins

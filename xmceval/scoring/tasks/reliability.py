@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import Fault, UsageError
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Rows
-from xmceval.scoring.batch import Batch
+from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.scoring.batch import Batch, Ranking
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.calibration import DEN, FOLDS, NUM, Calibration, compute_bins
@@ -64,11 +65,12 @@ class Reliability:
 class ReliabilityBins(Calibration):
     """Scores and hits of the k best labels, bin by bin of the scores, from grade 1 on; it computes no measure.
 
-    Of each bin: score - hit and predictions; then squares of score - hit; then the score of each bin.
+    Of each bin: score - hit and predictions; then squares of score - hit; then the score of each bin. All this once for
+    all labels, and then for each bin of labels by training frequency.
     """
 
     @classmethod
-    def of(cls, measures: Sequence[Measure], deepest: int) -> ReliabilityBins:
+    def of(cls, measures: Sequence[Measure], deepest: int, n_label_bins: int = 0) -> ReliabilityBins:
         """Make the task: cutoff and bins are those of the first ECE or Brier score, else `deepest` and 15 bins.
 
         Raises
@@ -82,7 +84,8 @@ class ReliabilityBins(Calibration):
         first = min(calibrated, key=lambda each: each.metric.fold not in FOLDS, default=None)
         k = deepest if first is None or first.k is None else first.k
         n_bins = int(first.number("bins") if first is not None else 0) or DEFAULT_BINS
-        return cls((), 1, np.array([(k, 0, n_bins), (k, n_bins, 0)], dtype=np.int64), 2 * n_bins + 1)
+        specs = np.array([(k, 0, n_bins), (k, n_bins, 0)], dtype=np.int64)
+        return cls((), 1, specs, (2 * n_bins + 1) * (1 + n_label_bins))
 
     @property
     def k(self) -> int:
@@ -91,7 +94,7 @@ class ReliabilityBins(Calibration):
 
     @property
     def n_bins(self) -> int:
-        """The number of bins."""
+        """The number of bins of scores."""
         return int(self.specs[0, 2])
 
     @property
@@ -101,12 +104,30 @@ class ReliabilityBins(Calibration):
 
     def compute(self, batch: Batch, first_row: int, values: Float64) -> None:
         """Add the rows from `first_row` on to values [n_rows, n_outputs, SLOTS], which are 0."""
-        super().compute(batch, first_row, values)
-        # Without any true label the difference is the score; all rows that count have their scores added.
-        nothing = Rows(np.zeros(batch.n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-        counted = np.where(batch.is_counted(batch.truth), batch.ranking.n_ranked, 0)
-        scores_only = np.array([(self.k, self.n_bins + 1, self.n_bins)], dtype=np.int64)
-        compute_bins(nothing, batch.ranking._replace(n_ranked=counted), first_row, scores_only, values)
+        some = slice(first_row, first_row + len(values))
+        (indptr, indices, grades), _ = batch.relevant(self.rel)
+        truth = Rows(indptr[first_row : first_row + len(values) + 1], indices, grades)
+        n_ranked = np.where(batch.is_counted(truth), np.minimum(batch.ranking.n_ranked[some], self.k), 0)
+        labels = batch.ranking.labels[some]
+        ranking = Ranking(labels, batch.ranking.scores[some], n_ranked, 0)
+        self._add(truth, ranking, values, 0)
+        bins, n_outputs = batch.terms.bins, 2 * self.n_bins + 1
+        if bins is None or self.n_outputs == n_outputs:
+            return
+        is_ranked = np.arange(labels.shape[1]) < n_ranked[:, None]
+        codes = batch.terms.propensities.codes_of(np.where(is_ranked, labels, 0).ravel())
+        bin_of = bins.by_code[codes].reshape(labels.shape)
+        for number in range(len(bins)):
+            self._add(truth, _keep(ranking, is_ranked & (bin_of == number)), values, (1 + number) * n_outputs)
+
+    def _add(self, truth: Rows, ranking: Ranking, values: Float64, first_output: int) -> None:
+        """Add the ranked labels of some rows to their values, from one output on."""
+        specs = self.specs + np.array([0, first_output, 0])
+        compute_bins(truth, ranking, 0, specs, values)
+        # Without any true label the difference is the score.
+        nothing = Rows(np.zeros(len(values) + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+        scores_only = np.array([(self.k, first_output + self.n_bins + 1, self.n_bins)], dtype=np.int64)
+        compute_bins(nothing, ranking, 0, scores_only, values)
 
     def check(self, batch: Batch) -> None:
         """Refuse scores of the k best labels that are no probabilities."""
@@ -123,10 +144,15 @@ class ReliabilityBins(Calibration):
                 "'calibration': expected probabilities, from 0 to 1 (hint: apply a sigmoid to logits)",
             )
 
-    def find_reliability(self, part: Sums, weight_unit: float) -> Reliability:
-        """Return the reliability of a system, from what was counted."""
+    def find_reliability(self, part: Sums, weight_unit: float) -> list[Reliability]:
+        """Return the reliability of a system, from what was counted: of all labels, then of each bin of them."""
+        n = 2 * self.n_bins + 1
+        return [self._find(part.sums[i : i + n], weight_unit) for i in range(0, self.n_outputs, n)]
+
+    def _find(self, words: Int64, weight_unit: float) -> Reliability:
+        """Return the reliability of some labels; `words` are their sums, int64 [n_outputs, MOMENTS, WORDS]."""
         n = self.n_bins
-        sums = [(exact(each[NUM]), exact(each[DEN])) for each in part.sums]
+        sums = [(exact(each[NUM]), exact(each[DEN])) for each in words]
         total = sum((weight for _, weight in sums[:n]), Fraction(0))
         bins = [
             ScoreBin(
@@ -144,3 +170,13 @@ class ReliabilityBins(Calibration):
         return Reliability(
             self.k, tuple(bins), float(error / total) if total else 0.0, float(squares / weight) if weight else 0.0
         )
+
+
+def _keep(ranking: Ranking, kept: NDArray[np.bool_]) -> Ranking:
+    """Return a ranking of some of its labels only: those `kept`, bool [n_rows, depth]."""
+    order = np.argsort(~kept, axis=1, kind="stable")
+    labels, scores = (
+        np.take_along_axis(ranking.labels, order, axis=1),
+        np.take_along_axis(ranking.scores, order, axis=1),
+    )
+    return Ranking(labels, scores, kept.sum(axis=1), 0)

@@ -286,8 +286,9 @@ class Options:
 
     def _passed(self) -> list[tuple[str, Spec, Any]]:
         """Return the options that are not the default: their names, how they are shown, and their values."""
-        own, default = vars(self), vars(Options)
-        return [(name, spec, own[name]) for name, spec in specs().items() if own[name] is not default[name]]
+        own, default = vars(self), type(self)
+        every = ((name, spec, own[name]) for name, spec in specs().items())
+        return [each for each in every if each[2] is not getattr(default, each[0])]
 
     def _take_groups(self) -> None:
         """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""
@@ -379,7 +380,7 @@ class Options:
         for name, spec, passed in self._passed():
             if spec.shown == "nowhere":
                 continue
-            value, default = self.cutoffs if name == "k" else passed, getattr(Options, name)
+            value, default = self.cutoffs if name == "k" else passed, getattr(type(self), name)
             is_default = default is not None and value == default
             is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
             if not is_default:

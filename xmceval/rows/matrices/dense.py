@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64, Rows, Scratch, Selected
+from xmceval.rows.block import Int64, Rows, Scratch, Selected, SortedRows
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, Values, comparable, full_rows, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
@@ -17,7 +18,7 @@ TRUTH_ENTRIES = 1 << 22  # per block, of truth: if all of them are true, their l
 SPARE = 64  # candidates beyond twice the labels that are wanted
 
 WORD_OF_SIZE = {size: np.dtype(f"u{size}").type for size in (1, 2, 4, 8)}
-FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
+FLOAT16_INFINITY, BFLOAT16_INFINITY, BFLOAT16_ONE = 0x7C00, 0x7F80, 0x3F80  # as bits
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,11 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
 
 
 class _Cells(NamedTuple):
-    """Dense truth in memory: its bits [n_rows, n_labels] as unsigned integers, those that count, and its type."""
+    """Dense truth in memory: its bits [n_rows, n_labels] as unsigned integers, those that count, the 1, and its type."""
 
     bits: NDArray[Any]
     mask: np.unsignedinteger[Any]
+    one: np.unsignedinteger[Any]
     dtype: np.dtype[Any]
 
 
@@ -112,10 +114,17 @@ def _cells(values: Values, rows: slice) -> _Cells | None:
     memory = _memory_of_cells(values)
     if memory is None:
         return None
-    word = WORD_OF_SIZE[memory.itemsize]
-    is_float = memory is not values or memory.dtype.kind == "f"
-    mask = word((1 << 8 * memory.itemsize - is_float) - 1)  # all but the sign: -0.0 is zero
-    return _Cells(memory[rows].view(word), mask, values.dtype)
+    words = _words_of(values.dtype)
+    return _Cells(memory[rows].view(words[0].dtype), *words, values.dtype)
+
+
+@cache
+def _words_of(dtype: np.dtype[Any]) -> tuple[np.unsignedinteger[Any], np.unsignedinteger[Any]]:
+    """Return the bits that count of the numbers of a type, all but the sign since -0.0 is zero, and those of its 1."""
+    is_float, stored = dtype.kind in "fV", np.dtype(np.uint16) if dtype == BFLOAT16 else dtype
+    word = WORD_OF_SIZE[stored.itemsize]
+    one = word(BFLOAT16_ONE) if dtype == BFLOAT16 else np.ones(1, dtype=dtype).view(word)[0]
+    return word((1 << 8 * stored.itemsize - is_float) - 1), one
 
 
 def _memory_of_cells(values: Values) -> NDArray[Any] | None:
@@ -128,21 +137,22 @@ def _memory_of_cells(values: Values) -> NDArray[Any] | None:
 
 def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
     """Copy the cells that are not zero into the scratch arrays."""
-    from xmceval.kernels.rows.cells import CHUNK, find_cells
+    from xmceval.kernels.rows.cells import CHUNK, NO_ROOM, find_cells
 
     flat, step = _flatten(cells.bits)
     n_rows, n_labels = cells.bits.shape
     starts, size = scratch.array("indptr", n_rows + 1, np.int64), 16 * n_rows + CHUNK
     while True:
         labels = scratch.whole("indices", size, np.int64)
-        found = scratch.whole(f"cells {flat.dtype}", size, flat.dtype.type)
-        if find_cells(flat, step, n_labels, cells.mask, starts, labels, found):
+        found = scratch.whole(flat.dtype.str, size, flat.dtype.type)
+        largest, are_ones = find_cells(flat, step, n_labels, cells.mask, cells.one, starts, labels, found)
+        if largest != NO_ROOM:
             break
         size = 4 * min(labels.size, found.size)
-    rows = scratch.rows(n_rows, int(starts[-1]))
-    stored = found[: starts[-1]]
+    n_found = int(starts[-1])
+    rows, stored = scratch.rows(n_rows, n_found), found[:n_found]
     rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)
-    return rows
+    return SortedRows.of(rows, largest, has_only_ones=True) if are_ones else rows
 
 
 def _has_rows(values: NDArray[Any]) -> bool:

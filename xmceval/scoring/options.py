@@ -287,8 +287,7 @@ class Options:
     def _passed(self) -> list[tuple[str, Spec, Any]]:
         """Return the options that are not the default: their names, how they are shown, and their values."""
         own, default = vars(self), type(self)
-        every = ((name, spec, own[name]) for name, spec in specs().items())
-        return [each for each in every if each[2] is not getattr(default, each[0])]
+        return [(name, spec, own[name]) for name, spec in specs().items() if own[name] is not getattr(default, name)]
 
     def _take_groups(self) -> None:
         """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from typing import Any
 
@@ -24,6 +24,23 @@ NUMBERS: dict[type, type] = {**dict.fromkeys(INTEGERS, int), float: float, np.fl
 OTHER = None  # an argument that only numba can take
 
 PLAIN = is_plain()
+
+
+class Arrays(tuple[Any, ...]):
+    """Arrays that kernels take call after call: what a call has to know of them is found once, not each time."""
+
+    kinds: list[Any]
+    words: list[Any]
+
+    def __new__(cls, arrays: Iterable[Any]) -> Arrays:
+        """Keep arrays, which must not be given another type or memory from then on."""
+        own = super().__new__(cls, arrays)
+        own.kinds, own.words = [len(own)], []
+        _scan(own, own.kinds, own.words)
+        return own
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arrays, (tuple(self),)  # a copy has arrays at other addresses
 
 
 class Kernel:
@@ -73,6 +90,9 @@ def _scan(arguments: tuple[Any, ...], kinds: list[Any], words: list[Any]) -> Non
         if kind is ndarray or kind is memmap:
             kinds += argument.dtype, argument.ndim, argument.flags.num
             words.append(id(argument))
+        elif kind is Arrays:
+            kinds += argument.kinds
+            words += argument.words
         elif kind is tuple:
             kinds.append(len(argument))
             _scan(argument, kinds, words)

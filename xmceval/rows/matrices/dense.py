@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.rows.block import Int64, Rows, Scratch, Selected, SortedRows
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, Values, comparable, full_rows, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
@@ -101,7 +102,7 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
 
 
 class _Cells(NamedTuple):
-    """Dense truth in memory: its bits [n_rows, n_labels] as unsigned integers, those that count, the 1, and its type."""
+    """Dense truth in memory: bits [n_rows, n_labels] as unsigned integers, those that count, those of 1, its type."""
 
     bits: NDArray[Any]
     mask: np.unsignedinteger[Any]
@@ -208,27 +209,27 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
     part, infinity = _readable(values, rows)
     flat, step = _flatten(part)
     n_rows, n_labels = part.shape
-    limits, size, kind = np.array([-infinity, infinity], dtype=flat.dtype), 2 * depth + SPARE, flat.dtype.str
-    space = (
-        scratch.array(f"best {kind}", size, flat.dtype.type),
-        scratch.array("best labels", size, np.int64),
-        scratch.array(f"work {kind}", size, flat.dtype.type),
-        np.empty(2, dtype=flat.dtype),
-        scratch.array(f"sample {kind}", 8 * depth + SPARE, flat.dtype.type),
-        scratch.array("state", 4, np.int64),
-    )
+    limits, space = scratch.held("selection", (depth, flat.dtype, infinity), _make_space)
     best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
-    lengths, omitted = np.zeros(n_rows, dtype=np.int64), scratch.array("omitted", n_rows, np.int64)
+    ends, omitted = scratch.array("ends", n_rows + 1, np.int64), scratch.array("omitted", n_rows, np.int64)
     what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
     if flat.dtype == np.int16:
         chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
-        kernels.select_best_halves(*what, chunk, tuple(best), lengths, omitted, found)
+        kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
         _turn_keys_into_scores(best, infinity, found)
     else:
-        kernels.select_best(*what, tuple(best), lengths, omitted, found)
-    ends = np.zeros(n_rows + 1, dtype=np.int64)
-    np.cumsum(lengths, out=ends[1:])
+        kernels.select_best(*what, tuple(best), ends, omitted, found)
     return Selected(best, ends, omitted)
+
+
+def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], Arrays]:
+    """Return the limits of the scores of a type, and the working space in which their best labels are selected."""
+    size = 2 * depth + SPARE
+    space = (
+        *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),
+        *(np.empty(2, dtype=dtype), np.empty(8 * depth + SPARE, dtype=dtype), np.empty(4, dtype=np.int64)),
+    )
+    return np.array([-infinity, infinity], dtype=dtype), Arrays(space)
 
 
 def _turn_keys_into_scores(best: Rows, infinity: float, found: Int64) -> None:

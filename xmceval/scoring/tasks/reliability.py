@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from xmceval.errors import Fault, UsageError
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Rows
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, Ranking
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.calibration import DEN, FOLDS, NUM, Calibration, compute_bins
@@ -104,9 +105,11 @@ class ReliabilityBins(Calibration):
         super().compute(batch, first_row, values)
         # Without any true label the difference is the score; all rows that count have their scores added.
         nothing = Rows(np.zeros(batch.n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-        counted = np.where(batch.is_counted(batch.truth), batch.ranking.n_ranked, 0)
+        ranked = batch.ranking
+        n_ranked = np.where(batch.is_counted(batch.truth), ranked.n_ranked, 0)
+        counted = Ranking(Arrays((ranked.labels, ranked.scores, n_ranked)), ranked.n_tied)
         scores_only = np.array([(self.k, self.n_bins + 1, self.n_bins)], dtype=np.int64)
-        compute_bins(nothing, batch.ranking._replace(n_ranked=counted), first_row, scores_only, values)
+        compute_bins(nothing, counted, first_row, scores_only, values)
 
     def check(self, batch: Batch) -> None:
         """Refuse scores of the k best labels that are no probabilities."""

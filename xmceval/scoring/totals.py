@@ -35,6 +35,7 @@ class Filtered(NamedTuple):
 EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, FILTERED = range(4)  # places in `whole`; the last is the first of three
 GRADES = 32  # from 0 on: kept as they are where states are added element by element
 GRADE_PLACES = GRADES + 64
+ONES = np.ones(2)  # the range of the grades of binary truth
 
 
 def _add_whole(left: Int64, right: Int64) -> Int64:
@@ -132,8 +133,7 @@ class Tally(Mergeable):
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
-        count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
-        longest_row = int((ends[1:] - ends[:-1]).max(initial=1))
+        longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
         self.sample.add(batch)
@@ -255,7 +255,7 @@ def largest_label(rows: Rows) -> int:
 
 def _grades(truth: Rows) -> Float64:
     """Return the least and the greatest grade, infinity and -infinity without any."""
+    if isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0:
+        return ONES
     grades = truth.values[: truth.indptr[-1]]
-    if isinstance(truth, SortedRows) and truth.has_only_ones:
-        grades = grades[:1]
     return np.array([grades.min(initial=np.inf), grades.max(initial=-np.inf)])

@@ -106,9 +106,10 @@ def _scan(arguments: tuple[Any, ...], kinds: list[Any], words: list[Any]) -> Non
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called, or load what an earlier process compiled.
 
-    It runs without the GIL and should return numbers only: others go through numba, which is slower.
+    It runs without the GIL and should return numbers only: others go through numba, which is slower. Numbers that
+    overflow wrap around or become infinite without a warning, also where it runs as plain Python.
     """
-    return function if PLAIN else Kernel(function)
+    return np.errstate(over="ignore")(function) if PLAIN else Kernel(function)
 
 
 def helper(function: Callable[..., Any]) -> Any:

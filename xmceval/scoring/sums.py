@@ -24,7 +24,9 @@ OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights o
 
 def no_extremes(n: int, nothing: float = -np.inf) -> Float64:
     """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]; infinite ones where none are to be kept."""
-    return np.full((n, 2, KEPT, 2), nothing)
+    extremes = np.empty((n, 2, KEPT, 2))
+    extremes.fill(nothing)
+    return extremes
 
 
 def merge_extremes(left: Float64, right: Float64) -> Float64:
@@ -136,7 +138,7 @@ class Sums(Mergeable):
 
         Combined with those that are kept they change nothing, as so many rows are kept that are as extreme or more.
         """
-        return np.repeat(self.extremes[:, :, -1:], KEPT, axis=2)
+        return self.extremes[:, :, -1:].repeat(KEPT, axis=2)
 
 
 def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:

@@ -231,19 +231,17 @@ def empty(program: Program, terms: Terms) -> Totals:
         )
 
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
-    n_groups = 0 if terms.groups is None else len(terms.groups.names)
-    alone = replace(terms, groups=None, digests_rows=False)
-    clusters = None
+    clusters: ClusterSums | None = None
+    groups: tuple[Totals, ...] = ()
     if terms.clusters is not None:
         from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
 
         clusters = ClusterSums.of(program, terms)
-    return Totals(
-        Tally(len(program.cutoffs), digests),
-        tuple(task.empty(terms) for task in program.tasks),
-        tuple(empty(program, alone) for _ in range(n_groups)),
-        clusters,
-    )
+    if terms.groups is not None:
+        alone = replace(terms, groups=None, digests_rows=False)
+        groups = tuple(empty(program, alone) for _ in terms.groups.names)
+    parts = tuple([task.empty(terms) for task in program.tasks])
+    return Totals(Tally(len(program.cutoffs), digests), parts, groups, clusters)
 
 
 def largest_label(rows: Rows) -> int:

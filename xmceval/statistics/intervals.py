@@ -13,7 +13,7 @@ from statistics import NormalDist
 CONFIDENCE = 0.95
 FEW = 20  # hits or misses, below which t is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
-ALIKE = Fraction(1, 10**12)  # values that differ by at most this share of them are alike
+ALIKE_SQUARES = Fraction(1, 10**24)  # values that differ by at most 10^-12 of them are alike
 UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of it, above which t is Fieller's
 
 # Cautions: why an interval may be further from the truth than it says.
@@ -94,12 +94,12 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[fl
     if hits is not None:
         return binomial_interval(hits, n)
     squares = sums.squares
-    if squares <= ALIKE**2 * sums.num2:
+    if squares <= ALIKE_SQUARES * sums.num2:
         return None
     if is_uncertain(sums, n):
         return fieller_interval(sums, n)
     error = math.sqrt(squares / (n * (n - 1))) / float(sums.den / n)
-    value, margin = float(sums.ratio), t_quantile(n - 1) * error
+    value, margin = float(sums.num / sums.den), t_quantile(n - 1) * error
     return value - margin, value + margin
 
 

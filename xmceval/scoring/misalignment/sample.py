@@ -111,7 +111,7 @@ class RowSample(Mergeable):
         if n:
             *columns, labels = space
             with self._lock:
-                self.least.add(*(each[:n].copy() for each in columns), labels[:n_true].copy())
+                self.least.add(*[each[:n].copy() for each in columns], labels[:n_true].copy())
 
     def few_scores(self, n_rows: int) -> Float64 | None:
         """Return the scores of rows in any order, float64 [n, 2], if there are fewer than `n_rows`: none is sorted."""

@@ -205,7 +205,9 @@ if not TYPE_CHECKING:  # to type checkers a name that is not above is a mistake
             return VERSION
         if name not in _HOME:
             raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
-        return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
+        found = getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
+        globals()[name] = found  # found without this from now on
+        return found
 
 
 def __dir__() -> list[str]:

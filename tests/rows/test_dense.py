@@ -185,9 +185,9 @@ def test_no_order_of_scores_is_slow(order):
     size = 2 * depth
     space = np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(2), np.empty(2 * depth), np.empty(4, int)
     rows = np.empty(2, np.int64), np.empty(depth, np.int64), np.empty(depth)
-    lengths, omitted, found = np.empty(1, np.int64), np.empty(1, np.int64), np.full(2, -1)
+    ends, omitted, found = np.empty(2, np.int64), np.empty(1, np.int64), np.full(2, -1)
     truth, limits = (np.zeros(2, np.int64), np.empty(0, np.int64)), np.array([-np.inf, np.inf])
-    kernels.select_best(scores, n_labels, n_labels, depth, truth, limits, space, rows, lengths, omitted, found)
+    kernels.select_best(scores, n_labels, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
     assert rows[1].tolist() == best.tolist()
     assert rows[2].tolist() == scores[best].tolist()
     tied = np.count_nonzero(scores == scores[best[-1]]) - np.count_nonzero(scores[best] == scores[best[-1]])

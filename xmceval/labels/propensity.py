@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, UsageError
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64
@@ -63,10 +64,10 @@ class Propensities:
         """The training rows of the labels of each code, int64 [n_codes]."""
         return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
-    @property
-    def table(self) -> tuple[Int64, Codes, Float64]:
+    @cached_property
+    def table(self) -> Arrays:
         """The arrays that kernels take: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
-        return self.ids, self.codes, self.inverse
+        return Arrays((self.ids, self.codes, self.inverse))
 
     @property
     def from_training(self) -> bool:

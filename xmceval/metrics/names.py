@@ -140,14 +140,19 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     UsageError
         An unknown name, option or choice, or a cutoff that is not a whole number above 0.
     """
-    cutoffs = None if ks is None else tuple(check_cutoff(k) for k in ks)
+    cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
+    return list(_parse_names((names,) if isinstance(names, str) else tuple(names), cutoffs))
+
+
+@lru_cache(maxsize=64)
+def _parse_names(texts: tuple[str, ...], cutoffs: tuple[int, ...] | None) -> tuple[Measure, ...]:
     measures: list[Measure] = []
-    for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
+    for name in (name for text in texts for name in split_names(text)):
         word = name.strip().partition("(")[0]
         members = [name.replace(word, member, 1) for member in GROUPS.get(word.lower(), (word,))]
         measures.extend(measure for member in members for measure in _parse_name(member, cutoffs))
     by_name = {str(measure): measure for measure in reversed(measures)}
-    return [by_name.pop(name) for name in dict.fromkeys(map(str, measures))]
+    return tuple(by_name.pop(name) for name in dict.fromkeys(map(str, measures)))
 
 
 def split_names(text: str) -> list[str]:
@@ -301,6 +306,7 @@ def add_own(metric: Metric) -> None:
     if taken is not None:
         raise UsageError(f"name: {metric.name} is already that of {taken if isinstance(taken, str) else listed(taken)}")
     _OWN[key] = metric
+    _parse_names.cache_clear()
     _parse_name.cache_clear()
     restore_measure.cache_clear()
 

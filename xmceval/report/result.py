@@ -16,7 +16,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Readable, fit_line, join_facts, load
-from xmceval.report.sheet.cautions import Case, find_cautions
+from xmceval.report.sheet.cautions import Case, find_cautions, list_conventions
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -331,7 +331,7 @@ class Result(Readable, Mapping[str, float]):
     @property
     def conventions(self) -> tuple[str, ...]:
         """The warnings that say how instances were counted, such as those without a true label."""
-        usual = set(load("sheet.cautions").list_conventions(self.counts, self.empty_rows))
+        usual = set(list_conventions(self.counts, self.empty_rows))
         return tuple(line for line in self.warnings if line in usual)
 
     @property

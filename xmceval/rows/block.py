@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault, counted
+
+Held = TypeVar("Held")
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -81,6 +83,7 @@ class Scratch:
 
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
+        self._held: dict[str, tuple[tuple[Any, ...], Any]] = {}
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
         """Return an array [size], with the elements as they were left; a new one is filled with `fill`, if given."""
@@ -96,6 +99,14 @@ class Scratch:
         """Return all of an array that has at least `size` elements."""
         self.array(name, size, dtype)
         return self._arrays[name]
+
+    def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:
+        """Return what `make` returns of this and some sizes, as it was left: made again only when the sizes change."""
+        held = self._held.get(name)
+        if held is None or held[0] != sizes:
+            held = self._held[name] = sizes, make(self, *sizes)
+        made: Held = held[1]
+        return made
 
     def rows(self, n_rows: int, n_entries: int) -> Rows:
         """Return arrays for a number of rows and entries."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
@@ -35,10 +34,8 @@ class Lockstep:
         self.n_rows = 0
 
     def __iter__(self) -> Generator[tuple[Block, ...], None, None]:
-        with ExitStack() as stack:
-            readers = [_Reader(source, self._n_shards) for source in self._sources]
-            for reader in readers:
-                stack.callback(reader.close)
+        readers = [_Reader(source, self._n_shards) for source in self._sources]
+        try:
             for shard in range(self._n_shards):
                 first_row = self.n_rows
                 for reader in readers:
@@ -46,16 +43,18 @@ class Lockstep:
                 yield from self._steps(readers)
                 self._check_ends(readers, shard, first_row)
             self._check_weights()
+        finally:
+            for reader in readers:
+                reader.close()
 
     def _steps(self, readers: Sequence[_Reader]) -> Iterator[tuple[Block, ...]]:
-        while all(reader.block is not None for reader in readers):
-            current = [reader.block for reader in readers if reader.block is not None]
-            n_rows = min(block.n_rows for block in current)
+        while len(current := [reader.block for reader in readers if reader.block is not None]) == len(readers):
+            n_rows = min([block.n_rows for block in current])
             n_rows = n_rows if self._most_rows is None else min(n_rows, self._most_rows)
             if self._n_weights is not None and self.n_rows + n_rows > self._n_weights:
                 raise DataError(f"there are {counted(self._n_weights, 'sample weight')}, but more rows than that")
             self.n_rows += n_rows
-            taken = tuple(block if block.n_rows == n_rows else block.take(n_rows) for block in current)
+            taken = tuple([block if block.n_rows == n_rows else block.take(n_rows) for block in current])
             if n_rows:
                 yield taken
             for reader, own, block in zip(readers, taken, current, strict=True):
@@ -70,7 +69,7 @@ class Lockstep:
         for system in systems:
             if not (system.is_paired or is_last or (rest and system.block is None)):
                 continue  # it goes on beside the next shard
-            source, its_source = (each.source_of(shard, system.is_paired) for each in (truth, system))
+            source, its_source = [each.source_of(shard, system.is_paired) for each in (truth, system)]
             before = first_row if system.is_paired else 0
             n_rows = self.n_rows - before + rest
             if not (system.is_paired or is_last):

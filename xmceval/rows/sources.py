@@ -90,7 +90,7 @@ def shards_of(source: Source) -> Sequence[Source]:
 def n_shared(truth: Source, systems: Iterable[Source]) -> int:
     """Return the number of shards that the truth and a system share, which are read side by side; 1 for none."""
     number = len(shards_of(truth))
-    return number if any(len(shards_of(each)) == number for each in systems) else 1
+    return number if number > 1 and any(len(shards_of(each)) == number for each in systems) else 1
 
 
 class ReopenedSource:

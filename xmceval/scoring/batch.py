@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault, counted
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.labels.bins import Bins, make_bins
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 NO_WEIGHTS = np.empty(0)
 NONE_OMITTED = np.empty(0, dtype=np.int64)
+ALL_KEPT = np.empty(0, dtype=np.int64)  # as kernels have `kept` where no row has weight 0
 UNKNOWN_WIDTH = Width()
 
 
@@ -134,22 +136,32 @@ class Ranking(NamedTuple):
 
     Attributes
     ----------
-    labels : int64 array [n_rows, depth]
-    scores : float64 array [n_rows, depth]
-    n_ranked : int64 array [n_rows]
+    arrays : Arrays
+        As kernels take them: `labels`, `scores` and `n_ranked`.
     n_tied : int
         The number of rows with a tie among them.
     """
 
-    labels: Int64
-    scores: Float64
-    n_ranked: Int64
+    arrays: Arrays
     n_tied: int
 
     @property
-    def arrays(self) -> tuple[Int64, Float64, Int64]:
-        """The arrays that kernels take: `labels` and `scores` [n_rows, depth], and `n_ranked` [n_rows]."""
-        return self[:3]
+    def labels(self) -> Int64:
+        """The labels, int64 [n_rows, depth]."""
+        labels: Int64 = self.arrays[0]
+        return labels
+
+    @property
+    def scores(self) -> Float64:
+        """Their scores, float64 [n_rows, depth]."""
+        scores: Float64 = self.arrays[1]
+        return scores
+
+    @property
+    def n_ranked(self) -> Int64:
+        """The number of labels of each row, int64 [n_rows]."""
+        n_ranked: Int64 = self.arrays[2]
+        return n_ranked
 
 
 @dataclass
@@ -207,7 +219,7 @@ class Batch:
             self,
             truth=rows_where(self.truth, kept, rooms[0]),
             scores=rows_where(self.scores, kept, rooms[1]),
-            ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
+            ranking=Ranking(Arrays(each[kept] for each in ranking.arrays), ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
             zeros=None if self.zeros is None else rows_where(self.zeros, kept, rooms[2]),
@@ -268,8 +280,7 @@ class Batch:
 
     def values(self, name: str, n_rows: int, n_outputs: int) -> Float64:
         """Return an array [n_rows, n_outputs, SLOTS] for the values of rows, not initialised."""
-        size = n_rows * n_outputs * SLOTS
-        return self.scratch.array(name, size, np.float64).reshape(n_rows, n_outputs, SLOTS)
+        return self.scratch.held(name, (name, n_rows, n_outputs), _make_values)
 
     def fault(self, row: int, problem: str, *, of_scores: bool = False) -> Fault:
         """Return a fault of a row of this batch, in the truth or in the scores."""
@@ -280,17 +291,25 @@ class Batch:
 
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     """Return the `depth` best labels of each row."""
-    n_rows = scores.indptr.size - 1
+    arrays, space = scratch.held("ranking", (scores.indptr.size - 1, depth), _make_ranking)
+    kernel = ranking.top_many if depth > ranking.SHALLOW else ranking.top_k
+    return Ranking(arrays, kernel(tuple(scores), arrays, space))
+
+
+def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[Arrays, Arrays]:
+    """Return the arrays of a ranking, and working space for it."""
     arrays = (
         scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth),
         scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
         scratch.array("n_ranked", n_rows, np.int64),
     )
-    is_deep = depth > ranking.SHALLOW
-    kernel, room = (ranking.top_many, 4 * depth) if is_deep else (ranking.top_k, ranking.ROOM)
+    room = 4 * depth if depth > ranking.SHALLOW else ranking.ROOM
     space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
-    n_tied = kernel(tuple(scores), arrays, space)
-    return Ranking(*arrays, n_tied)
+    return Arrays(arrays), Arrays(space)
+
+
+def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Float64:
+    return scratch.array(name, n_rows * n_outputs * SLOTS, np.float64).reshape(n_rows, n_outputs, SLOTS)
 
 
 def longest(rows: Rows) -> int:

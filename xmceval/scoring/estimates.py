@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,7 +24,8 @@ from xmceval.statistics.intervals import (
     ratio_interval,
 )
 
-ONE = 1 << (WORD * (WORDS - 2))  # as a multiple of the last bit of an exact sum
+BITS = WORD * (WORDS - 2)  # of an exact sum, below 1
+ONE = 1 << BITS  # as a multiple of the last of them
 OF_CLUSTERS: Mapping[str | None, str] = {FEW_ROWS: FEW_CLUSTERS, ONE_ROW: ONE_CLUSTER}  # cautions, by those of rows
 LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
 
@@ -89,10 +90,21 @@ def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
 
 def exact(words: Int64) -> Fraction:
     """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
+    return Fraction(_multiple(words.tolist()), ONE)
+
+
+def _multiple(words: Sequence[int]) -> int:
+    """Return that number as a multiple of the last bit of an exact sum."""
     multiple = 0
-    for word in reversed(words.tolist()):
+    for word in reversed(words):
         multiple = (multiple << WORD) + word
-    return Fraction(multiple, ONE)
+    return multiple
+
+
+def _row_sums(moments: Sequence[int]) -> RowSums:
+    """Return the sums of rows from moments in multiples of the last bit, which is then the unit of values."""
+    num, den, num2, cross, den2 = moments[:5]
+    return RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)
 
 
 def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estimate:
@@ -102,15 +114,15 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     denominator are w times the row's, which is the delta method of the weighted mean. `extremes` [2, KEPT, 2] are the
     rows that gain and lose most.
     """
-    num, den, num2, cross, den2, best, worst, most = (exact(words) for words in sums)
+    moments = [_multiple(words) for words in sums.tolist()]
+    num, den, *_, best, worst, most = moments
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    of_rows = RowSums(num, den, num2, cross, den2)
-    ceiling, value = float(most / den), float(of_rows.ratio)
+    ceiling, value = most / den, num / den  # of whole numbers, which Python rounds once
     tie_low = tie_high = value
     if best or worst:
-        tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
-    low, high, caution = _interval(of_rows, n, extremes, is_share=measure.is_mean_share)
+        tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
+    low, high, caution = _interval(_row_sums(moments), n, extremes, is_share=measure.is_mean_share)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
 
 
@@ -123,10 +135,9 @@ def with_clusters(
     freedom (Cochran, Sampling Techniques, 1977, ch. 9). Clusters of several rows are no hits and misses: few of these
     have the exact interval only where clusters `are_rows`.
     """
-    moments = [exact(words) for words in sums[:5]]
-    if of_rows.undefined or moments[1] == 0:
+    clusters = _row_sums([_multiple(words) for words in sums.tolist()])
+    if of_rows.undefined or clusters.den == 0:
         return without_interval(of_rows)
-    clusters = RowSums(*moments)
     low, high, caution = _interval(clusters, n, extremes, is_share=measure.is_mean_share and are_rows)
     return replace(of_rows, low=low, high=high, caution=OF_CLUSTERS.get(caution))
 
@@ -155,5 +166,5 @@ def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:
     rows = np.array([(gain, gain + loss) for gain, loss in pairs if np.isfinite(gain)])  # numerators, denominators
     if not rows.size:  # sums that were added over processes have none
         return None
-    num, den = map(Fraction, rows[np.argmax(np.abs(rows[:, 0] - float(sums.ratio) * rows[:, 1]))])
+    num, den = (ONE * Fraction(each) for each in rows[np.argmax(np.abs(rows[:, 0] - float(sums.ratio) * rows[:, 1]))])
     return ONE_ROW if (num - sums.ratio * den) ** 2 > LARGEST_SHARE * sums.squares else None

@@ -88,5 +88,5 @@ def select_scores(program: Program, terms: Terms, scores: Source) -> Source:
 
 def rows_at_once(program: Program, systems: Sequence[System]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
-    most = max((n for system in systems for n in program.numbers_per_row(system.terms)), default=0)
+    most = max([n for system in systems for n in program.numbers_per_row(system.terms)], default=0)
     return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)

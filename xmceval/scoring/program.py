@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -91,16 +91,16 @@ class Program:
         """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
         return any(task.needs_scores for task in self.tasks)
 
-    def numbers_per_row(self, terms: Terms) -> Iterator[int]:
-        """Yield how many numbers each task makes of a row, beside its ranking."""
-        return (task.numbers_per_row(terms) for task in self.row_tasks)
+    def numbers_per_row(self, terms: Terms) -> list[int]:
+        """Return how many numbers each task makes of a row, beside its ranking."""
+        return [task.numbers_per_row(terms) for task in self.row_tasks]
 
     @cached_property
     def needs_zeros(self) -> bool:
         """Whether any task looks at the stored zeros of the truth."""
         return any(task.needs_zeros for task in self.tasks)
 
-    @property
+    @cached_property
     def row_tasks(self) -> tuple[RowTask, ...]:
         """The tasks that have values of rows."""
         return tuple(task for task in self.tasks if isinstance(task, RowTask))

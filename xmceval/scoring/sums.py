@@ -24,7 +24,9 @@ OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights o
 
 def no_extremes(n: int, nothing: float = -np.inf) -> Float64:
     """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]; infinite ones where none are to be kept."""
-    return np.full((n, 2, KEPT, 2), nothing)
+    extremes = np.empty((n, 2, KEPT, 2))
+    extremes.fill(nothing)
+    return extremes
 
 
 def merge_extremes(left: Float64, right: Float64) -> Float64:
@@ -140,7 +142,7 @@ class Sums(Mergeable):
 
         Combined with those that are kept they change nothing, as so many rows are kept that are as extreme or more.
         """
-        return np.repeat(self.extremes[:, :, -1:], KEPT, axis=2)
+        return self.extremes[:, :, -1:].repeat(KEPT, axis=2)
 
 
 def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
@@ -163,16 +165,19 @@ def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
 
 
 class Pending:
-    """Sums to which one batch is added in the end, or not at all; a kernel goes on from the sums so far."""
+    """Sums to which one batch is added in the end, or not at all; a kernel goes on from what there is so far."""
 
     def __init__(self, to: Sums) -> None:
         self._to = to
         self._added: dict[str, Any] = {}
-        self.begin_extremes = to.begin_extremes
 
     def begin(self) -> tuple[Int64, Int64]:
         """Copy the sums and shares so far, int64 [n_outputs, MOMENTS, WORDS] and [n_shares, MOMENTS, WORDS]."""
         return self._to.sums.copy(), self._to.shares.copy()
+
+    def begin_extremes(self) -> Float64:
+        """Copy the extremes so far, float64 [n_outputs + n_shares, 2, KEPT, 2]."""
+        return self._to.extremes.copy()
 
     def combine(self, **values: Any) -> None:
         """Keep what the sums become, and fields of the batch; called once."""
@@ -181,5 +186,6 @@ class Pending:
     def commit(self) -> None:
         """Add the batch to the totals."""
         own, added = self._to, self._added
-        own.sums, own.shares = added.pop("sums"), added.pop("shares")
+        for name in ("sums", "shares", "extremes"):
+            setattr(own, name, added.pop(name, getattr(own, name)))
         own.combine(**added)

@@ -11,6 +11,7 @@ import numpy as np
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
@@ -36,6 +37,7 @@ class Filtered(NamedTuple):
 EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, FILTERED = range(4)  # places in `whole`; the last is the first of three
 GRADES = 32  # from 0 on: kept as they are where states are added element by element
 GRADE_PLACES = GRADES + 64
+ONES = np.ones(2)  # the range of the grades of binary truth
 
 
 def _add_whole(left: Int64, right: Int64) -> Int64:
@@ -133,8 +135,7 @@ class Tally(Mergeable):
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
-        count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
-        longest_row = int((ends[1:] - ends[:-1]).max(initial=1))
+        longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
         self.sample.add(batch)
@@ -232,18 +233,124 @@ def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Tota
         )
 
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
-    sums = None
+    sums: ClusterSums | None = None
+    groups: tuple[Totals, ...] = ()
     if terms.clusters is not None:
         from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
 
         sums = ClusterSums.of(program, terms, clusters)
-    alone = replace(terms, groups=None, digests_rows=False)
-    return Totals(
-        Tally(len(program.cutoffs), digests),
-        tuple(task.empty(terms) for task in program.tasks),
-        tuple(empty(program, alone, each) for each in _clusters_by_group(terms)),
-        sums,
-    )
+    if terms.groups is not None:
+        alone = replace(terms, groups=None, digests_rows=False)
+        groups = tuple(empty(program, alone, each) for each in _clusters_by_group(terms, terms.groups))
+    parts = tuple([task.empty(terms) for task in program.tasks])
+    return Totals(Tally(len(program.cutoffs), digests), parts, groups, sums)
+
+
+def _clusters_by_group(terms: Terms, groups: RowGroups) -> Iterator[Int64 | None]:
+    """Yield for each group of rows the clusters that its rows have, int64 [n]; None where there are no clusters."""
+    clusters = terms.clusters
+    if clusters is not None:
+        clusters.check_number(groups.codes.size)
+    for code in range(len(groups.names)):
+        yield None if clusters is None else np.unique(clusters.codes[groups.codes == code])
+
+
+def largest_label(self) -> int:
+        """The largest label seen."""
+        return int(self.whole[LARGEST_LABEL])
+
+    @property
+    def longest_row(self) -> int:
+        """The most predictions of a row."""
+        return int(self.whole[LONGEST_ROW])
+
+    @property
+    def filtered(self) -> Filtered:
+        """What the filter did."""
+        return Filtered(*self.whole[FILTERED:].tolist())
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are not left out."""
+        return int(self.counts[ROWS])
+
+    def n_instances(self, *, drop_empty: bool) -> int:
+        """Return the rows read, those that are left out for having no true label too."""
+        return self.n_rows + (int(self.counts[EMPTY_ROWS]) if drop_empty else 0)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What the rows of a system amount to: a tally, one part per task, the same of each group of rows, and clusters."""
+
+    tally: Tally
+    parts: tuple[Any, ...]
+    groups: tuple[Totals, ...] = ()
+    clusters: ClusterSums | None = None
+
+    def merge(self, other: Totals) -> Totals:
+        """Return the totals of the rows of both, of the same program; associative, and commutative."""
+        parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
+        groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
+        clusters = merged(self.clusters, other.clusters)
+        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups), clusters)
+
+    def of_tasks(self, n: int) -> Totals:
+        """Return the totals with the parts of the first `n` tasks only."""
+        return replace(self, parts=self.parts[:n], groups=tuple(each.of_tasks(n) for each in self.groups))
+
+    def arrays(self) -> dict[str, Int64]:
+        """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
+        return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
+
+    def fill(self, arrays: dict[str, Int64]) -> None:
+        """Take the numbers of a state, which are removed from its int64 arrays.
+
+        Raises
+        ------
+        ValueError
+            What is wrong with an array, after the name of its part.
+        """
+        for prefix, part in self._named:
+            fill_part(part, prefix, arrays)
+
+    def limbs(self) -> Int64:
+        """Return what adds up element by element, as limbs, int64 [n_limbs]."""
+        return np.concatenate([part.limbs() for _, part in self._named])
+
+    def fill_limbs(self, limbs: Int64) -> None:
+        """Take the numbers that sums of limbs, int64 [n_limbs], stand for."""
+        pieces = split_like(limbs, [part.limbs().size for _, part in self._named])
+        for (_, part), piece in zip(self._named, pieces, strict=True):
+            part.fill_limbs(piece)
+
+    @property
+    def _named(self) -> list[tuple[str, Mergeable]]:
+        clusters = [] if self.clusters is None else [("clusters", self.clusters)]
+        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts)), *clusters]
+
+
+def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Totals:
+    """Return totals of no rows, which have only some of the `clusters`, int64 [n], where they are a group."""
+    digests = None
+    if terms.digests_rows:
+        from xmceval.scoring.states.rowdigests import (  # at each start, they cost time to load
+            DEPTH_OF_WHOLE_ROWS,
+            RowDigests,
+        )
+
+        digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
+    sums: ClusterSums | None = None
+    groups: tuple[Totals, ...] = ()
+    if terms.clusters is not None:
+        from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
+
+        sums = ClusterSums.of(program, terms, clusters)
+    if terms.groups is not None:
+        alone = replace(terms, groups=None, digests_rows=False)
+        groups = tuple(empty(program, alone, each) for each in _clusters_by_group(terms, terms.groups))
+    parts = tuple([task.empty(terms) for task in program.tasks])
+    return Totals(Tally(len(program.cutoffs), digests), parts, groups, sums)
 
 
 def _clusters_by_group(terms: Terms) -> Iterator[Int64 | None]:
@@ -266,7 +373,7 @@ def largest_label(rows: Rows) -> int:
 
 def _grades(truth: Rows) -> Float64:
     """Return the least and the greatest grade, infinity and -infinity without any."""
+    if isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0:
+        return ONES
     grades = truth.values[: truth.indptr[-1]]
-    if isinstance(truth, SortedRows) and truth.has_only_ones:
-        grades = grades[:1]
     return np.array([grades.min(initial=np.inf), grades.max(initial=-np.inf)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import DEFAULT_NAMES
 from xmceval.rows.block import Rows, Scratch
@@ -18,9 +19,9 @@ def compile_ahead() -> None:
     program, terms = compile_program(parse(DEFAULT_NAMES)), Terms()
     totals, depth = empty(program, terms), program.deepest + 1
     nothing = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-    ranking = Ranking(np.empty((0, depth), dtype=np.int64), np.empty((0, depth)), np.empty(0, dtype=np.int64), 0)
+    arrays = Arrays((np.empty((0, depth), dtype=np.int64), np.empty((0, depth)), np.empty(0, dtype=np.int64)))
     block = next(as_truth(np.zeros((1, 1), dtype=np.int8)).blocks())
-    batch = Batch(terms, block, nothing, nothing, ranking, NO_WEIGHTS, None, Scratch())
+    batch = Batch(terms, block, nothing, nothing, Ranking(arrays, 0), NO_WEIGHTS, None, Scratch())
     for task, part in zip(program.tasks, totals.parts, strict=True):
         task.add(batch, part)
     totals.tally.add(batch, program.cutoffs, 0, Filtered(), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -69,11 +70,18 @@ class Worker:
         self._largest_grade, self._needs_zeros = program.largest_grade, program.needs_zeros
         self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
-        self._kept_truth, self._kept_scores = Scratch(), Scratch()
-        self._kept_zeros = Scratch()
-        self._rooms_of_group = Scratch(), Scratch(), Scratch()
         # The narrowest width: a label outside it is an error for one system, and so for all.
-        self._width = min((system.terms.width for system in systems), key=lambda width: width.n_labels, default=Width())
+        self._width = min([system.terms.width for system in systems], key=lambda width: width.n_labels, default=Width())
+
+    @cached_property
+    def _rooms_of_kept(self) -> tuple[Scratch, Scratch, Scratch]:
+        """Where truth, scores and zeros of the rows that are kept are copied."""
+        return Scratch(), Scratch(), Scratch()
+
+    @cached_property
+    def _rooms_of_group(self) -> tuple[Scratch, Scratch, Scratch]:
+        """Likewise of the rows of a group."""
+        return Scratch(), Scratch(), Scratch()
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
@@ -137,12 +145,12 @@ class Worker:
         kept = None if is_kept is None else np.flatnonzero(is_kept)
         all_truth = truth
         if is_kept is not None:
-            truth, weights = rows_where(truth, is_kept, self._kept_truth), weights[is_kept]
-            zeros = None if zeros is None else rows_where(zeros, is_kept, self._kept_zeros)
+            truth, weights = rows_where(truth, is_kept, self._rooms_of_kept[0]), weights[is_kept]
+            zeros = None if zeros is None else rows_where(zeros, is_kept, self._rooms_of_kept[2])
         for system, other in zip(self.systems, others, strict=True):
             scores = self._checked_scores(system.terms, other, all_truth, in_truth)
             if is_kept is not None:
-                scores = scores.where(is_kept, self._kept_scores)
+                scores = scores.where(is_kept, self._rooms_of_kept[1])
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
                 *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),

@@ -13,7 +13,7 @@ from statistics import NormalDist
 CONFIDENCE = 0.95
 FEW = 20  # hits or misses, below which t is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
-ALIKE = Fraction(1, 10**12)  # values that differ by at most this share of them are alike
+ALIKE_SQUARES = Fraction(1, 10**24)  # values that differ by at most 10^-12 of them are alike
 UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of it, above which t is Fieller's
 
 # Cautions: why an interval may be further from the truth than it says.
@@ -24,28 +24,34 @@ FEWEST_ROWS = 30
 
 @dataclass(frozen=True)
 class RowSums:
-    """Sums over rows of numerators, denominators, their squares, and their products; exact."""
+    """Sums over rows of numerators, denominators, their squares, and their products; exact.
 
-    num: Fraction
-    den: Fraction
-    num2: Fraction
-    cross: Fraction
-    den2: Fraction
+    Numerators and denominators may be in any common unit, on which neither the ratio nor its interval depends. As whole
+    numbers of a small one they take a fraction of the time.
+    """
+
+    num: Fraction | int
+    den: Fraction | int
+    num2: Fraction | int
+    cross: Fraction | int
+    den2: Fraction | int
 
     @cached_property
     def ratio(self) -> Fraction:
         """R = sum num / sum den."""
-        return self.num / self.den
+        return Fraction(self.num, self.den)
 
     @cached_property
     def squares(self) -> Fraction:
         """The sum of e^2, e = num - R den; at least 0, also where sums were rounded."""
-        return max(self.num2 - self.ratio * (2 * self.cross - self.ratio * self.den2), Fraction(0))
+        num, den = self.num, self.den
+        return Fraction(max(self.num2 * den**2 - num * (2 * self.cross * den - num * self.den2), 0), den**2)
 
     def spread(self, n: int) -> tuple[Fraction, Fraction, Fraction]:
         """Return the sums of squared deviations of numerators, of products, and of denominators, from their means."""
-        num2, cross = self.num2 - self.num**2 / n, self.cross - self.num * self.den / n
-        return num2, cross, self.den2 - self.den**2 / n
+        num, den = self.num, self.den
+        num2, cross = self.num2 - Fraction(num**2, n), self.cross - Fraction(num * den, n)
+        return num2, cross, self.den2 - Fraction(den**2, n)
 
     def hits(self, n: int) -> int | None:
         """Return in how many of `n` rows the value is 1, if it is 0 or 1 in all and all denominators are equal.
@@ -88,12 +94,12 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[fl
     if hits is not None:
         return binomial_interval(hits, n)
     squares = sums.squares
-    if squares <= ALIKE**2 * sums.num2:
+    if squares <= ALIKE_SQUARES * sums.num2:
         return None
     if is_uncertain(sums, n):
         return fieller_interval(sums, n)
     error = math.sqrt(squares / (n * (n - 1))) / float(sums.den / n)
-    value, margin = float(sums.ratio), t_quantile(n - 1) * error
+    value, margin = float(sums.num / sums.den), t_quantile(n - 1) * error
     return value - margin, value + margin
 
 
@@ -174,6 +180,7 @@ def _last_with(holds: Callable[[float], bool], low: float, high: float) -> float
     return low
 
 
+@lru_cache
 def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     """Return the two-sided quantile of Student's t distribution.
 

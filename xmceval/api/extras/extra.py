@@ -96,7 +96,7 @@ class Outcome:
     def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task]) -> Outcome:
         """Finish totals by run, of which the last parts are those of the tasks of extras."""
         n = len(scoring.setup.program.tasks)
-        own = [each.of_tasks(n) for each in totals]
+        own = [each.of_tasks(n) for each in totals] if tasks else totals
         parts = [
             (
                 task,

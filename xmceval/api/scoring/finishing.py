@@ -36,13 +36,13 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
     if not terms.width.is_known:
         notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
     return make_result(
-        _names(part.system for part in state.parts),
+        _names([part.system for part in state.parts]),
         state.program,
         totals,
-        replace(terms, width=width),
+        terms if width is terms.width else replace(terms, width=width),
         options,
-        truth=_names(part.truth for part in state.parts),
-        scores=_names(part.scores for part in state.parts),
+        truth=_names([part.truth for part in state.parts]),
+        scores=_names([part.scores for part in state.parts]),
         warnings=(
             *state.warnings,
             *_weight_warnings(state),

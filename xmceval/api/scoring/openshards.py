@@ -79,7 +79,7 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
         The training labels, with their shards found.
     """
     train = find_shards(options.train)
-    others = (find_shards(each) for each in options.files if each is not None and each is not options.train)
+    others = (find_shards(each) for each in options.files if each is not options.train)
     may_have_shards = {to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
     check_files((part for each in (truth, *scores, train, *others) for part in parts_of(each)), may_have_shards)
     for each in scores:

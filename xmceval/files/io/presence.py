@@ -30,6 +30,8 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
         Standard input, ``-``, more than once.
     """
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
+    if not paths:
+        return
     if paths.count(STDIN) > 1:
         raise UsageError("- is standard input, which can stand for one file only")
     option = "--shard-dirs, or " if names_flags() else ""

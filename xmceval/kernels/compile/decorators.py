@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from typing import Any
 
@@ -24,6 +24,23 @@ NUMBERS: dict[type, type] = {**dict.fromkeys(INTEGERS, int), float: float, np.fl
 OTHER = None  # an argument that only numba can take
 
 PLAIN = is_plain()
+
+
+class Arrays(tuple[Any, ...]):
+    """Arrays that kernels take call after call: what a call has to know of them is found once, not each time."""
+
+    kinds: list[Any]
+    words: list[Any]
+
+    def __new__(cls, arrays: Iterable[Any]) -> Arrays:
+        """Keep arrays, which must not be given another type or memory from then on."""
+        own = super().__new__(cls, arrays)
+        own.kinds, own.words = [len(own)], []
+        _scan(own, own.kinds, own.words)
+        return own
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arrays, (tuple(self),)  # a copy has arrays at other addresses
 
 
 class Kernel:
@@ -73,6 +90,9 @@ def _scan(arguments: tuple[Any, ...], kinds: list[Any], words: list[Any]) -> Non
         if kind is ndarray or kind is memmap:
             kinds += argument.dtype, argument.ndim, argument.flags.num
             words.append(id(argument))
+        elif kind is Arrays:
+            kinds += argument.kinds
+            words += argument.words
         elif kind is tuple:
             kinds.append(len(argument))
             _scan(argument, kinds, words)
@@ -86,9 +106,10 @@ def _scan(arguments: tuple[Any, ...], kinds: list[Any], words: list[Any]) -> Non
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called, or load what an earlier process compiled.
 
-    It runs without the GIL and should return numbers only: others go through numba, which is slower.
+    It runs without the GIL and should return numbers only: others go through numba, which is slower. Numbers that
+    overflow wrap around or become infinite without a warning, also where it runs as plain Python.
     """
-    return function if PLAIN else Kernel(function)
+    return np.errstate(over="ignore")(function) if PLAIN else Kernel(function)
 
 
 def helper(function: Callable[..., Any]) -> Any:

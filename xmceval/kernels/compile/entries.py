@@ -42,6 +42,7 @@ def make_entry(function: Callable[..., Any], key: tuple[Any, ...], arguments: tu
     way of this package goes through numba's dispatcher.
     """
     kinds = list(_split(key))
+    arguments = tuple(map(_plain, arguments))
     slot = Slot(function, _machine(), " ".join(map(_describe, kinds)))
     entry = None
     if not settings.WITH_NUMBA and all(map(_is_native, kinds)):
@@ -192,7 +193,12 @@ def _through_numba(slot: Slot, function: Callable[..., Any], arguments: tuple[An
     with slot.locked(), _keeping_garbage(), dispatchers.reporting(report):
         dispatcher.compile(tuple(map(dispatchers.numba.typeof, arguments)))
     compiled.extend([slot.name] if is_new else [])
-    return lambda arguments, _words: dispatcher(*arguments)
+    return lambda arguments, _words: dispatcher(*map(_plain, arguments))
+
+
+def _plain(argument: Any) -> Any:
+    """Return a tuple of arrays as numba knows it."""
+    return tuple(argument) if isinstance(argument, tuple) else argument
 
 
 @cache

@@ -106,18 +106,22 @@ def _run(curves, discounts, gains, side, count, running):
 def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
     """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it.
 
-    `cutoffs` are int64 [n_cutoffs], `counts` int64 [FIRST_CUTOFF + 2 * n_cutoffs].
+    `cutoffs` are int64 [n_cutoffs], `counts` int64 [FIRST_CUTOFF + 2 * n_cutoffs]. Returns the most predictions of a
+    row, at least 1.
     """
     _, ranked_scores, n_ranked = ranking
+    longest = np.int64(1)
     for row in range(truth_indptr.size - 1):
         n, n_best = truth_indptr[row + 1] - truth_indptr[row], n_ranked[row]
+        n_predicted = pred_indptr[row + 1] - pred_indptr[row]
+        longest = n_predicted if n_predicted > longest else longest
         if n == 0:
             counts[EMPTY_ROWS] += 1
             if drop_empty:
                 continue
         counts[ROWS] += 1
         counts[TRUE_LABELS] += n
-        counts[PREDICTIONS] += pred_indptr[row + 1] - pred_indptr[row]
+        counts[PREDICTIONS] += n_predicted
         ties = 0
         for j in range(1, n_best):
             ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
@@ -129,6 +133,7 @@ def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
                 counts[FIRST_CUTOFF + 2 * i + 1] += 1
                 across += 1
         counts[INSIDE_TIES] += ties > 0 and across == 0
+    return longest
 
 
 @kernel

@@ -157,7 +157,7 @@ def _finish_row(depth, scores, labels, work, bounds, state):
 
 
 @kernel
-def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengths, omitted, found):
+def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
     """Write the best labels of each row, best first, and the true labels that tie with the last of them.
 
     Parameters
@@ -176,8 +176,8 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         has more than `depth`; state is int64 [4].
     rows : indptr, indices, scores
         Written: the best labels. Where the last two of them tie, further true labels with that score follow.
-    lengths : int64 [n_rows]
-        Written: how many labels have a score.
+    ends : int64 [n_rows + 1]
+        Written: 0, and the running sum of the numbers of labels that have a score.
     omitted : int64 [n_rows]
         Written: where the last two tie, the labels with that score that are not true and do not follow.
     found : int64 [2]
@@ -186,7 +186,7 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
     truth_indptr, truth_indices = truth
     scores, labels, work, bounds, sample, state = space
     indptr, indices, best = rows
-    indptr[0] = 0
+    indptr[0] = ends[0] = 0
     gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
     for row in range(truth_indptr.size - 1):
         state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
@@ -206,7 +206,7 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         for j in range(state[COUNT]):
             indices[at], best[at] = labels[j], scores[j]
             at += 1
-        lengths[row], omitted[row] = n_labels - state[MISSING], 0
+        ends[row + 1], omitted[row] = ends[row] + n_labels - state[MISSING], 0
         if has_ties and state[TIED] > 0:
             n_true = 0
             for i in range(truth_indptr[row], truth_indptr[row + 1]):
@@ -227,7 +227,7 @@ def _key(bits, highest):
 
 
 @kernel
-def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, lengths, omitted, found):
+def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, ends, omitted, found):
     """Do the same for the bits of float16 or bfloat16 as int16; the scores written are their keys (see `_key`).
 
     `chunk` is working space of CHUNK int16.
@@ -236,7 +236,7 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
     scores, labels, work, bounds, sample, state = space
     indptr, indices, best = rows
     highest = limits[1]
-    indptr[0] = 0
+    indptr[0] = ends[0] = 0
     gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
     for row in range(truth_indptr.size - 1):
         state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
@@ -261,7 +261,7 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
         for j in range(state[COUNT]):
             indices[at], best[at] = labels[j], scores[j]
             at += 1
-        lengths[row], omitted[row] = n_labels - state[MISSING], 0
+        ends[row + 1], omitted[row] = ends[row] + n_labels - state[MISSING], 0
         if has_ties and state[TIED] > 0:
             n_true = 0
             for i in range(truth_indptr[row], truth_indptr[row + 1]):

@@ -86,7 +86,7 @@ def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
         A kind that is none of KINDS, or of another subject.
     """
     chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    allowed = kinds_of(subject)
+    allowed = kinds_of(subject) if chosen else ()
     for kind in chosen:
         if kind not in KINDS:
             raise UsageError(f"the kind of picture must be one of {listed(allowed)}, got {kind!r}")

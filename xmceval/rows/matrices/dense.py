@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64, Rows, Scratch, Selected
+from xmceval.kernels.compile.decorators import Arrays
+from xmceval.rows.block import Int64, Rows, Scratch, Selected, SortedRows
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, Values, comparable, full_rows, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
@@ -17,7 +19,7 @@ TRUTH_ENTRIES = 1 << 22  # per block, of truth: if all of them are true, their l
 SPARE = 64  # candidates beyond twice the labels that are wanted
 
 WORD_OF_SIZE = {size: np.dtype(f"u{size}").type for size in (1, 2, 4, 8)}
-FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
+FLOAT16_INFINITY, BFLOAT16_INFINITY, BFLOAT16_ONE = 0x7C00, 0x7F80, 0x3F80  # as bits
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,11 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
 
 
 class _Cells(NamedTuple):
-    """Dense truth in memory: its bits [n_rows, n_labels] as unsigned integers, those that count, and its type."""
+    """Dense truth in memory: bits [n_rows, n_labels] as unsigned integers, those that count, those of 1, its type."""
 
     bits: NDArray[Any]
     mask: np.unsignedinteger[Any]
+    one: np.unsignedinteger[Any]
     dtype: np.dtype[Any]
 
 
@@ -112,10 +115,17 @@ def _cells(values: Values, rows: slice) -> _Cells | None:
     memory = _memory_of_cells(values)
     if memory is None:
         return None
-    word = WORD_OF_SIZE[memory.itemsize]
-    is_float = memory is not values or memory.dtype.kind == "f"
-    mask = word((1 << 8 * memory.itemsize - is_float) - 1)  # all but the sign: -0.0 is zero
-    return _Cells(memory[rows].view(word), mask, values.dtype)
+    words = _words_of(values.dtype)
+    return _Cells(memory[rows].view(words[0].dtype), *words, values.dtype)
+
+
+@cache
+def _words_of(dtype: np.dtype[Any]) -> tuple[np.unsignedinteger[Any], np.unsignedinteger[Any]]:
+    """Return the bits that count of the numbers of a type, all but the sign since -0.0 is zero, and those of its 1."""
+    is_float, stored = dtype.kind in "fV", np.dtype(np.uint16) if dtype == BFLOAT16 else dtype
+    word = WORD_OF_SIZE[stored.itemsize]
+    one = word(BFLOAT16_ONE) if dtype == BFLOAT16 else np.ones(1, dtype=dtype).view(word)[0]
+    return word((1 << 8 * stored.itemsize - is_float) - 1), one
 
 
 def _memory_of_cells(values: Values) -> NDArray[Any] | None:
@@ -128,21 +138,22 @@ def _memory_of_cells(values: Values) -> NDArray[Any] | None:
 
 def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
     """Copy the cells that are not zero into the scratch arrays."""
-    from xmceval.kernels.rows.cells import CHUNK, find_cells
+    from xmceval.kernels.rows.cells import CHUNK, NO_ROOM, find_cells
 
     flat, step = _flatten(cells.bits)
     n_rows, n_labels = cells.bits.shape
     starts, size = scratch.array("indptr", n_rows + 1, np.int64), 16 * n_rows + CHUNK
     while True:
         labels = scratch.whole("indices", size, np.int64)
-        found = scratch.whole(f"cells {flat.dtype}", size, flat.dtype.type)
-        if find_cells(flat, step, n_labels, cells.mask, starts, labels, found):
+        found = scratch.whole(flat.dtype.str, size, flat.dtype.type)
+        largest, are_ones = find_cells(flat, step, n_labels, cells.mask, cells.one, starts, labels, found)
+        if largest != NO_ROOM:
             break
         size = 4 * min(labels.size, found.size)
-    rows = scratch.rows(n_rows, int(starts[-1]))
-    stored = found[: starts[-1]]
+    n_found = int(starts[-1])
+    rows, stored = scratch.rows(n_rows, n_found), found[:n_found]
     rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)
-    return rows
+    return SortedRows.of(rows, largest, has_only_ones=True) if are_ones else rows
 
 
 def _has_rows(values: NDArray[Any]) -> bool:
@@ -198,27 +209,27 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
     part, infinity = _readable(values, rows)
     flat, step = _flatten(part)
     n_rows, n_labels = part.shape
-    limits, size, kind = np.array([-infinity, infinity], dtype=flat.dtype), 2 * depth + SPARE, flat.dtype.str
-    space = (
-        scratch.array(f"best {kind}", size, flat.dtype.type),
-        scratch.array("best labels", size, np.int64),
-        scratch.array(f"work {kind}", size, flat.dtype.type),
-        np.empty(2, dtype=flat.dtype),
-        scratch.array(f"sample {kind}", 8 * depth + SPARE, flat.dtype.type),
-        scratch.array("state", 4, np.int64),
-    )
+    limits, space = scratch.held("selection", (depth, flat.dtype, infinity), _make_space)
     best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
-    lengths, omitted = np.zeros(n_rows, dtype=np.int64), scratch.array("omitted", n_rows, np.int64)
+    ends, omitted = scratch.array("ends", n_rows + 1, np.int64), scratch.array("omitted", n_rows, np.int64)
     what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
     if flat.dtype == np.int16:
         chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
-        kernels.select_best_halves(*what, chunk, tuple(best), lengths, omitted, found)
+        kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
         _turn_keys_into_scores(best, infinity, found)
     else:
-        kernels.select_best(*what, tuple(best), lengths, omitted, found)
-    ends = np.zeros(n_rows + 1, dtype=np.int64)
-    np.cumsum(lengths, out=ends[1:])
+        kernels.select_best(*what, tuple(best), ends, omitted, found)
     return Selected(best, ends, omitted)
+
+
+def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], Arrays]:
+    """Return the limits of the scores of a type, and the working space in which their best labels are selected."""
+    size = 2 * depth + SPARE
+    space = (
+        *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),
+        *(np.empty(2, dtype=dtype), np.empty(8 * depth + SPARE, dtype=dtype), np.empty(4, dtype=np.int64)),
+    )
+    return np.array([-infinity, infinity], dtype=dtype), Arrays(space)
 
 
 def _turn_keys_into_scores(best: Rows, infinity: float, found: Int64) -> None:

@@ -124,7 +124,9 @@ class Csr:
 
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        last = min(int(self.indptr[start]) + n_entries, int(self.indptr[-1]))
+        last, end = int(self.indptr[start]) + n_entries, int(self.indptr[-1])
+        if last >= end:
+            return self.n_rows
         return int(np.searchsorted(self.indptr, self.indptr.dtype.type(last), side="right")) - 1
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.kernels.compile.decorators import Arrays
+from xmceval.kernels.rows.samples import copy_sampled
 from xmceval.labels.growing import GrowingTable
-from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.batch import Batch, Ranking
+from xmceval.rows.block import Float64, Int64, Scratch
+from xmceval.scoring.batch import ALL_KEPT, Batch
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, take
 
@@ -90,30 +92,26 @@ class RowSample(Mergeable):
 
     def add(self, batch: Batch) -> None:
         """Add the rows of a batch that belong to the sample."""
-        if batch.n_rows == 0:
+        n_rows = batch.n_rows
+        if n_rows == 0:
             return
-        first, kept = batch.block.first_row, batch.kept
-        last = first + (batch.n_rows - 1 if kept is None else int(kept[-1]))
+        first, kept = batch.block.first_row, ALL_KEPT if batch.kept is None else batch.kept
+        last = first + (int(kept[-1]) if kept.size else n_rows - 1)
         hashes = _hashes_of(first >> RUN_BITS, last >> RUN_BITS)
         least = self.least.formed[0]
         bound = least[-1] if least.size == CAPACITY else EVERY_HASH  # runs with a greater hash are not among the least
-        if hashes.min() > bound:
+        if min(hashes.tolist()) > bound:
             return
-        numbers = first + (np.arange(batch.n_rows) if kept is None else kept)
-        hashes = hashes[(numbers >> RUN_BITS) - (first >> RUN_BITS)]
-        indptr, n_ranked = batch.truth.indptr, batch.ranking.n_ranked
-        rows = np.flatnonzero((hashes <= bound) & (n_ranked > 0))
-        lengths = indptr[rows + 1] - indptr[rows]
-        fits = (lengths > 0) & (lengths <= LONGEST)
-        rows, lengths = rows[fits], lengths[fits]
-        if rows.size > CAPACITY:
-            own = hashes[rows]
-            are_least = own <= np.partition(own, CAPACITY - 1)[CAPACITY - 1]
-            rows, lengths = rows[are_least], lengths[are_least]
-        if rows.size:
-            labels = batch.truth.indices[entries_of(indptr[rows], lengths)]
+        if n_rows > CAPACITY:
+            bound = min(bound, _bound_least(batch, hashes, kept))
+        room = 1 << int(batch.truth.indptr[-1]).bit_length()  # the same for many batches
+        space = batch.scratch.held("sample", (min(n_rows, CAPACITY + (1 << RUN_BITS)), room), _make_columns)
+        truth, limits = (batch.truth.indptr, batch.truth.indices), (bound, LONGEST, NO_LABEL)
+        n, n_true = copy_sampled(truth, batch.ranking.arrays, (RUN_BITS, hashes), first, kept, limits, space)
+        if n:
+            *columns, labels = space
             with self._lock:
-                self.least.add(hashes[rows], numbers[rows], *_best(batch.ranking, rows), lengths, labels)
+                self.least.add(*[each[:n].copy() for each in columns], labels[:n_true].copy())
 
     def few_scores(self, n_rows: int) -> Float64 | None:
         """Return the scores of rows in any order, float64 [n, 2], if there are fewer than `n_rows`: none is sorted."""
@@ -187,15 +185,27 @@ def _order(rows: SampledRows) -> NDArray[np.intp]:
     return np.lexsort((sums, rows.lengths, *rows.scores.T, *rows.ranked.T, rows.numbers, rows.hashes))
 
 
-def _best(ranking: Ranking, rows: NDArray[np.intp]) -> tuple[Int64, Float64]:
-    """Return the best labels of some rows, and the scores of the first and the last one that is ranked."""
-    n_ranked = ranking.n_ranked[rows]
-    ranked, deepest = np.full((rows.size, DEPTH), NO_LABEL), min(DEPTH, ranking.labels.shape[1])
-    ranked[:, :deepest] = ranking.labels[rows, :deepest]
-    ranked[np.arange(DEPTH) >= n_ranked[:, None]] = NO_LABEL
-    scores = np.empty((rows.size, 2))
-    scores[:, 0], scores[:, 1] = ranking.scores[rows, 0], ranking.scores[rows, n_ranked - 1]
-    return ranked, scores
+def _bound_least(batch: Batch, hashes: Hashes, kept: Int64) -> np.uint64:
+    """Return a hash up to which a batch has CAPACITY rows of a sample, and no more than a run beyond that."""
+    first, lengths = batch.block.first_row, np.diff(batch.truth.indptr)
+    numbers = first + (kept if kept.size else np.arange(batch.n_rows))
+    own = hashes[(numbers >> RUN_BITS) - (first >> RUN_BITS)]
+    own = own[(batch.ranking.n_ranked > 0) & (lengths > 0) & (lengths <= LONGEST)]
+    bound: np.uint64 = EVERY_HASH if own.size <= CAPACITY else np.partition(own, CAPACITY - 1)[CAPACITY - 1]
+    return bound
+
+
+def _make_columns(scratch: Scratch, n_rows: int, n_labels: int) -> Arrays:
+    """Return room for the columns of so many rows, with so many true labels."""
+    columns = (
+        scratch.array("sampled hashes", n_rows, np.uint64),
+        scratch.array("sampled numbers", n_rows, np.int64),
+        scratch.array("sampled ranking", n_rows * DEPTH, np.int64).reshape(n_rows, DEPTH),
+        scratch.array("sampled scores", n_rows * 2, np.float64).reshape(n_rows, 2),
+        scratch.array("sampled lengths", n_rows, np.int64),
+        scratch.array("sampled labels", n_labels, np.int64),
+    )
+    return Arrays(columns)
 
 
 def entries_of(starts: Int64, lengths: Int64) -> Int64:

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.batch import Ranking
@@ -115,4 +116,4 @@ def divide(numerators: Float64, denominators: Float64) -> Float64:
 
 def copy_ranking(ranking: Ranking) -> Ranking:
     """Copy the best labels of some rows."""
-    return Ranking(ranking.labels.copy(), ranking.scores.copy(), ranking.n_ranked.copy(), ranking.n_tied)
+    return Ranking(Arrays(each.copy() for each in ranking.arrays), ranking.n_tied)

@@ -10,20 +10,22 @@ import numpy as np
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.kernels.rows.rowhashes import hash_rows
 from xmceval.rows.block import Int64, Rows, Scratch
-from xmceval.scoring.batch import Batch, rank
+from xmceval.scoring.batch import ALL_KEPT, Batch, rank
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import Hashes
 
 LEAST_TRUE = 16
 DEPTH_OF_WHOLE_ROWS = 6  # the best label alone would be that of too many rows
 
-NO_ROWS = np.empty(0, dtype=np.int64)
+
+def _add_digests(left: int, right: int) -> int:
+    return (left + right) % 2**64
 
 
 class TruthDigest(Mergeable):
     """A digest of a truth, or of rankings, that does not depend on the order in which its rows are seen."""
 
-    fields = (PartField("n_rows", add), PartField("sum", lambda left, right: (left + right) % 2**64))
+    fields = (PartField("n_rows", add), PartField("sum", _add_digests))
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +33,8 @@ class TruthDigest(Mergeable):
 
     def add(self, n_rows: int, digest: int) -> None:
         """Add the digest of some rows."""
-        self.combine(n_rows=n_rows, sum=digest)
+        with self._lock:
+            self.n_rows, self.sum = self.n_rows + n_rows, _add_digests(self.sum, digest)
 
     def __str__(self) -> str:
         return hashlib.blake2b(f"{self.n_rows} {self.sum}".encode(), digest_size=16).hexdigest()
@@ -64,14 +67,15 @@ class RowDigests(Mergeable):
 
     def add(self, batch: Batch) -> Hashes:
         """Take the rows of a batch, and return their hashes for a sketch."""
-        kept = NO_ROWS if batch.kept is None else batch.kept
+        kept = ALL_KEPT if batch.kept is None else batch.kept
         digests, hashes = np.zeros(2, dtype=np.uint64), np.empty(batch.n_rows, dtype=np.uint64)
         is_deep = batch.ranking.labels.shape[1] >= self._depth
         ranking = batch.ranking if is_deep else rank(batch.scores, self._depth, Scratch())
         labels, _, n_ranked = ranking.arrays
-        with np.errstate(over="ignore"):
-            n_hashes = hash_rows(tuple(batch.truth), labels, n_ranked, batch.block.first_row, kept, digests, hashes)
-        self.combine(n_rows=batch.block.n_rows, n_true=int(batch.truth.indptr[-1]))
+        n_hashes = hash_rows(tuple(batch.truth), labels, n_ranked, batch.block.first_row, kept, digests, hashes)
+        with self._lock:
+            self.n_rows += batch.block.n_rows
+            self.n_true += int(batch.truth.indptr[-1])
         for own, digest in zip((self.truth, self.ranking), digests.tolist(), strict=True):
             own.add(batch.n_rows, digest)
         return hashes[:n_hashes]

@@ -51,7 +51,8 @@ class Sketch(Mergeable):
         kept = hashes[hashes <= least[-1]] if least.size == CAPACITY else hashes  # greater ones are not among the least
         with self._lock:
             self.n_rows += hashes.size
-            self.least.add(kept, np.ones(kept.size, dtype=np.int64))
+            if kept.size:
+                self.least.add(kept, np.ones(kept.size, dtype=np.int64))
 
     def table(self) -> tuple[Hashes, Int64]:
         """Return the hashes, ascending, uint64 [n], and their counts, int64 [n]."""

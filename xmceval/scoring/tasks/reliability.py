@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault, UsageError
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking
@@ -109,7 +110,7 @@ class ReliabilityBins(Calibration):
         truth = Rows(indptr[first_row : first_row + len(values) + 1], indices, grades)
         n_ranked = np.where(batch.is_counted(truth), np.minimum(batch.ranking.n_ranked[some], self.k), 0)
         labels = batch.ranking.labels[some]
-        ranking = Ranking(labels, batch.ranking.scores[some], n_ranked, 0)
+        ranking = Ranking(Arrays((labels, batch.ranking.scores[some], n_ranked)), 0)
         self._add(truth, ranking, values, 0)
         bins, n_outputs = batch.terms.bins, 2 * self.n_bins + 1
         if bins is None or self.n_outputs == n_outputs:
@@ -179,4 +180,4 @@ def _keep(ranking: Ranking, kept: NDArray[np.bool_]) -> Ranking:
         np.take_along_axis(ranking.labels, order, axis=1),
         np.take_along_axis(ranking.scores, order, axis=1),
     )
-    return Ranking(labels, scores, kept.sum(axis=1), 0)
+    return Ranking(Arrays((labels, scores, kept.sum(axis=1))), 0)

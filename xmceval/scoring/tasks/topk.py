@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from xmceval.kernels.compile.decorators import Arrays
 from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.block import Float64, Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.sums import Sums
@@ -154,15 +154,20 @@ class TopK(RowTask):
         """Return one task for each `rel`."""
         return [_compile(group, rel) for rel, group in by_rel(measures)]
 
-    @property
-    def recipe(self) -> tuple[NDArray[Any], ...]:
+    @cached_property
+    def recipe(self) -> Arrays:
         """The arrays that tell the kernel what to compute: `curves`, `discounts`, `outputs`, `divisors`, `levels`."""
-        return self.curves, self.discounts, self.outputs, self.divisors, self.levels
+        return Arrays((self.curves, self.discounts, self.outputs, self.divisors, self.levels))
 
     @cached_property
     def used(self) -> Int64:
         """For each kind of gain, whether a curve has it, int64 [N_GAINS]."""
         return np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
+
+    @cached_property
+    def sorts_gains(self) -> bool:
+        """Whether ideal rankings are by gains that have to be sorted."""
+        return bool(self.used[kernels.HIT + 1 :].any())
 
     @cached_property
     def first_running(self) -> Float64:
@@ -172,15 +177,12 @@ class TopK(RowTask):
             running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
         return running
 
-    def _space(self, array: Callable[..., NDArray[Any]], n_keys: int) -> tuple[NDArray[Any], ...]:
+    def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> Arrays:
         """Return what the kernel writes between rows: used gains, gains, running sums, keys, places, bins."""
-        depth, first = self.discounts.shape[1], self.first_running
-        gains = array("gains", 2 * kernels.N_GAINS * depth, np.float64).reshape(2, kernels.N_GAINS, depth)
-        running = array("running sums", first.size, np.float64).reshape(first.shape)
-        running[:] = first
-        n_places = depth + kernels.LANES - 1
-        places = array("places", 2 * n_places, np.int64)
-        return self.used, gains, running, array("keys", n_keys, np.int64), places[:n_places], places[n_places:]
+        depth = self.discounts.shape[1]
+        places = np.empty((2, depth + kernels.LANES - 1), dtype=np.int64)
+        gains = np.empty((2, kernels.N_GAINS, depth))
+        return Arrays((self.used, gains, self.first_running.copy(), np.empty(n_keys, dtype=np.int64), *places))
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
@@ -189,30 +191,33 @@ class TopK(RowTask):
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
         rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
-        n_keys, expects = max(longest(truth), kernels.BEST), terms.ties == "expected"
         if batch.ranking.n_tied:
-            self._bound_ties(batch, rows, n_keys, values)
+            self._bound_ties(batch, rows, values)
+        n_keys = max(longest(truth), kernels.BEST) if self.sorts_gains else kernels.BEST
+        room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
-            *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, expects),
+            *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, terms.ties == "expected"),
             _NO_BINS if terms.bins is None else terms.bins.by_code,
-            self._space(batch.scratch.array, n_keys),
+            batch.scratch.held(f"top-k of grade {self.rel}", (self.measures, room), self._make_space),
             *(values, shares),
         )
         self._divide_micro(batch, truth, values, shares)
-        return RowValues(values, shares, np.full(n_outputs, n_dropped))
+        left_out = np.zeros(n_outputs, dtype=np.int64)
+        left_out.fill(n_dropped)
+        return RowValues(values, shares, left_out)
 
-    def _bound_ties(self, batch: Batch, rows: tuple[Any, ...], n_keys: int, values: Float64) -> None:
+    def _bound_ties(self, batch: Batch, rows: tuple[Any, ...], values: Float64) -> None:
         """Write what the order of tied labels can make of the numerators of rows."""
         n_curves, depth, scratch = len(self.curves), self.discounts.shape[1], batch.scratch
-        truth, *rest = rows
+        n_true, (truth, *rest) = longest(batch.relevant(self.rel)[0]), rows
         tie_kernels.bound_ties(
             *(truth, batch.predictions, *rest, batch.terms.ties == "expected"),
             (
                 self.used,
                 scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
                 scratch.array("tied hits", 3 * n_curves, np.int64).reshape(3, n_curves),
-                scratch.array("tied places", n_keys, np.int64),
-                scratch.array("tied gains", n_keys, np.float64),
+                scratch.array("tied places", n_true, np.int64),
+                scratch.array("tied gains", n_true, np.float64),
             ),
             values,
         )

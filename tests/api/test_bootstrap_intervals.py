@@ -141,7 +141,7 @@ def test_values_that_cannot_move_have_none(made):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"metrics": "P@3"}, "bootstrap has no effect on P@3, which have intervals without it"),
+        ({"metrics": "P@3"}, "bootstrap has no effect: P@3 has an interval without it"),
         ({"bootstrap": 3}, "bootstrap must be a whole number of at least 100"),
         ({"bootstrap": "many"}, "bootstrap must be a whole number"),
         ({"save_state": "a.state"}, "bootstrap is not available for states"),

@@ -51,7 +51,8 @@ class BootstrapIntervals(Extra):
         tasks = tuple(task for task in program.tasks if task.measures and not isinstance(task, RowTask))
         if not tasks:
             raise UsageError(
-                f"{argument('bootstrap')} has no effect on {listed(program.measures)}, which have intervals without it "
+                f"{argument('bootstrap')} has no effect: {listed(program.measures)} "
+                f"{'has an interval' if len(program.measures) == 1 else 'have intervals'} without it "
                 "(hint: it is for metrics such as macroF1@5, coverage@5 and macroAUC)"
             )
         self._task = HoldRows(tasks)

@@ -106,6 +106,22 @@ def test_clusters_are_drawn_whole(made):
     assert (high - low) / 2 == pytest.approx(half_widths(values, N_ROWS // 4), rel=1e-9)
 
 
+def test_clusters_without_a_row_that_counts_are_not_counted(made):
+    truth, scores = made
+    truth[20:24] = 0
+    clusters = np.arange(N_ROWS) // 4
+    weights = (clusters < 9).astype(float)
+    options = {"metrics": "ECE@3", "bootstrap": N_RESAMPLES, "cluster_rows": clusters, "empty_rows": "drop"}
+    low, high = xmceval.score(truth, scores, sample_weight=weights, **options).interval("ECE@3")
+    values = [
+        xmceval.score(truth, scores, metrics="ECE@3", sample_weight=weights * counts[clusters], empty_rows="drop")[
+            "ECE@3"
+        ]
+        for counts in draws(N_ROWS // 4)
+    ]
+    assert (high - low) / 2 == pytest.approx(half_widths(values, 8), rel=1e-9)
+
+
 def test_several_systems_have_their_own(made):
     truth, scores = made
     systems = {"a": scores, "b": 1 - scores}
@@ -125,7 +141,7 @@ def test_values_that_cannot_move_have_none(made):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"metrics": "P@3"}, "bootstrap has no effect on P@3, which have intervals without it"),
+        ({"metrics": "P@3"}, "bootstrap has no effect: P@3 has an interval without it"),
         ({"bootstrap": 3}, "bootstrap must be a whole number of at least 100"),
         ({"bootstrap": "many"}, "bootstrap must be a whole number"),
         ({"save_state": "a.state"}, "bootstrap is not available for states"),

@@ -120,6 +120,7 @@ def test_what_is_true_cannot_be_unknown(made):
     ("change", "error", "message"),
     [
         ({"unknown": 1}, UsageError, "unknown=1: 0 is false and 1 is true already"),
+        ({"unknown": float("nan")}, UsageError, "unknown=nan: NaN marks no cell"),
         ({"unknown": -1, "filter": [[0, 0]]}, UsageError, "pass one of filter and unknown"),
         ({"unknown": -1, "metrics": "macroAUC,P"}, UsageError, "macroAUC: not available with unknown"),
         ({"unknown": -1, "metrics": "tn", "threshold": 0.5}, UsageError, "tn: not available with unknown"),

@@ -51,7 +51,8 @@ class BootstrapIntervals(Extra):
         tasks = tuple(task for task in program.tasks if task.measures and not isinstance(task, RowTask))
         if not tasks:
             raise UsageError(
-                f"{argument('bootstrap')} has no effect on {listed(program.measures)}, which have intervals without it "
+                f"{argument('bootstrap')} has no effect: {listed(program.measures)} "
+                f"{'has an interval' if len(program.measures) == 1 else 'have intervals'} without it "
                 "(hint: it is for metrics such as macroF1@5, coverage@5 and macroAUC)"
             )
         self._task = HoldRows(tasks)
@@ -87,7 +88,16 @@ class _Draws:
         self._clusters = None if clusters is None else np.asarray(clusters)
         self.names = [measure.name for each in task.tasks for measure in each.measures]
         self._n_rows = max((each.block.first_row + each.block.n_rows for each in part.batches), default=0)
-        self.n = scored.n_rows if self._clusters is None else int(np.unique(self._clusters).size)
+        self.n = scored.n_rows if self._clusters is None else self._count_clusters()
+
+    def _count_clusters(self) -> int:
+        """Count the clusters with a row that counts: one of a weight above 0 that is not left out."""
+        found = [np.empty(0, dtype=np.int64)]
+        for each in self._part.batches:
+            rows = np.arange(each.block.n_rows) if each.kept is None else each.kept
+            counted_rows = each.block.first_row + rows[each.is_counted(each.truth)]
+            found.append(np.asarray(self._clusters)[counted_rows])
+        return int(np.unique(np.concatenate(found)).size)
 
     def draw(self, first: int, values: Float64) -> None:
         """Write the values in resamples from one on, float64 [n_resamples, n_names]."""

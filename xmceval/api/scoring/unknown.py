@@ -28,6 +28,8 @@ def take_unknown(y_true: Any, options: Options) -> tuple[Any, Options]:
         return y_true, options
     if mark in {0, 1}:
         raise UsageError(f"unknown={mark!r}: 0 is false and 1 is true already (hint: mark unknown cells by -1)")
+    if mark != mark:  # noqa: PLR0124 - NaN, which no cell equals
+        raise UsageError("unknown=nan: NaN marks no cell, as it equals none (hint: mark unknown cells by -1)")
     if isinstance(y_true, (str, Path, Shards)):
         name = y_true.name if isinstance(y_true, Shards) else y_true
         raise UsageError(f"unknown={mark!r} marks cells of one matrix (hint: pass pairs of row and label for {name})")

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 import xmceval
+from xmceval.errors import DataError
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 
@@ -358,6 +359,25 @@ WRONG = [
 def test_mistakes_are_refused(name, y_true, y_other, message):
     with pytest.raises(xmceval.XmcevalError, match=message):
         getattr(xmceval, name)(y_true, y_other)
+
+
+@pytest.mark.parametrize("name", RANKING)
+@pytest.mark.parametrize("value", [2, -3, 0.5, np.inf])
+def test_a_dense_truth_of_other_values_is_taken_as_a_sparse_one_is(rng, name, value):
+    truth = rng.choice([0, 0, 1], size=(50, 7)) * 1.0
+    truth[truth > 0] = value
+    scores = rng.random(truth.shape)
+
+    def found(y_true):
+        try:
+            return getattr(xmceval, name)(y_true, scores)
+        except DataError as error:
+            return str(error).partition(":")[0]
+
+    assert found(truth) == found(sparse.csr_matrix(truth))
+    truth[40, np.flatnonzero(truth[40])[:1]] = 1
+    truth[41, :2] = value, 1
+    assert found(truth) == found(sparse.csr_matrix(truth)) == "y_true"
 
 
 def test_labels_of_equal_score_are_in_descending_order_where_ties_are_ignored():

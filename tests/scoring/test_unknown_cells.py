@@ -161,3 +161,14 @@ def test_nothing_that_is_passed_is_changed(made):
         xmceval.score(truth, scores, metrics="P", k=1, unknown=-1)
     assert (truth == before[0]).all()
     assert (scores == before[1]).all()
+
+
+def test_coverage_of_rows_that_store_every_known_label(rng):
+    truth = rng.choice([0, 1, -1], size=(N_ROWS, N_LABELS), p=[0.5, 0.3, 0.2])
+    scores = rng.random((N_ROWS, N_LABELS)).round(1)
+    inverse = np.ones(N_LABELS)
+    [(found, _)] = values(truth, sp.csr_matrix(scores + 1), "coverage_error", inverse, unknown=-1)
+    for row in range(N_ROWS):
+        known = truth[row] >= 0
+        [(alone, _)] = values(truth[row : row + 1, known], scores[row : row + 1, known], "coverage_error", inverse)
+        assert found[row] == alone[0]

@@ -128,27 +128,41 @@ def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight
 
 
 def _mean_of_rows(metric: int, y_true: Any, y_score: Any, sample_weight: Any) -> float:
-    truth = as_indicator(y_true, "y_true", one_column=metric == LRAP).ones
+    truth = _as_truth(y_true, one_column=metric == LRAP)
     scores = finite_scores(y_score)
     check_shapes(truth, scores, "y_score")
     weight = as_weight(sample_weight, truth.shape[0], allow_zero=True)
-    return mean(_compute_rows(metric, truth, scores), weight)
+    values, are_ones = _compute_rows(metric, truth, scores)
+    if not are_ones:
+        values, _ = _compute_rows(metric, as_indicator(y_true, "y_true").ones, scores)
+    return mean(values, weight)
 
 
-def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
-    """Return each row's value, from the kernel that `score` uses."""
+def _as_truth(y_true: Any, *, one_column: bool) -> Any:
+    """Return an indicator as CSR of ones; a dense one as it is, whose cells are looked at when they are read."""
+    if not is_sparse(y_true):
+        array = as_array(y_true, "y_true")
+        if array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind != "U":
+            return array
+    return as_indicator(y_true, "y_true", one_column=one_column).ones
+
+
+def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
+    """Return each row's value, from the kernel that `score` uses, and whether they hold: all true cells are 1."""
     kinds = (kernels.LRAP, kernels.COVERAGE, kernels.LOSS)
     specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     no_powers, no_discounts = np.ones(1), np.empty((0, 0))
     values = np.empty((truth.shape[0], 1, 4))
     for rows, true, scored in iterate_rows(truth, scores):
+        if (true.values != 1.0).any():
+            return values[:, 0, 0], False
         widths = np.full(true.indptr.size - 1, truth.shape[1])
         kernels.compute_whole_rows(
             *(tuple(true), tuple(scored), widths, True, False),  # unscored labels have 0; no row is dropped
             *(specs, no_powers, no_discounts, *_working_space(true, scored), left_out, status, values[rows]),
         )
-    return values[:, 0, 0]
+    return values[:, 0, 0], True
 
 
 def _working_space(truth: Rows, scores: Rows) -> Any:

@@ -92,20 +92,39 @@ def _find_hits(truth, predictions, row, is_ascending, space, real_space):
 
 
 @helper
-def count_covering(truth, predictions, row, n_labels, zero_unscored, space, real_space):
+def count_covering(truth, predictions, row, n_labels, zero_unscored):
     """Return how many labels it takes to cover all true ones of a row, and how many hits there are.
 
-    `space` and `real_space` are those of `rank_hits`; nothing is sorted.
+    Nothing is sorted.
     """
+    truth_indptr, truth_indices, _ = truth
     pred_indptr, labels, scores = predictions
+    first, last = truth_indptr[row], truth_indptr[row + 1]
     start, stop = pred_indptr[row], pred_indptr[row + 1]
-    n = truth[0][row + 1] - truth[0][row]
-    hits = _find_hits(truth, predictions, row, ascend(labels, start, stop), space, real_space)
+    n, at, hits = last - first, first, np.int64(0)
+    lowest, level = np.inf, np.int64(0)
+    is_ascending = ascend(labels, start, stop)
+    m = stop - start
+    if is_ascending and n > 0 and m > 0 and labels[stop - 1] == m - 1 and truth_indices[last - 1] < m:
+        hits = n  # labels are 0, 1, ..., without a gap
+        for i in range(np.uint64(first), np.uint64(last)):
+            score = scores[np.uint64(start + truth_indices[i])]
+            lowest = score if score < lowest else lowest
+    else:
+        for entry in range(start, stop):
+            label = labels[entry]
+            if is_ascending:
+                while at < last and truth_indices[at] < label:
+                    at += 1
+            else:
+                at = position_below(truth_indices, first, last, label)
+            if at < last and truth_indices[at] == label:
+                lowest = scores[entry] if scores[entry] < lowest else lowest
+                hits += 1
     if n == 0 or (n > hits and not zero_unscored):
         return (n_labels if n > 0 else 0), hits
-    lowest, level = 0.0 if n > hits else np.inf, np.int64(0)
-    for i in range(hits):
-        lowest = min(lowest, real_space[0][i])
+    if n > hits and lowest > 0.0:
+        lowest = 0.0
     for entry in range(np.uint64(start), np.uint64(stop)):
         level += scores[entry] >= lowest
     return level + (n_labels - (stop - start) if zero_unscored and lowest <= 0.0 else 0), hits

@@ -99,7 +99,7 @@ def compute_whole_rows(
                 values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
             continue
         if is_simple:
-            covering, hits = count_covering(truth, predictions, row, n_labels, zero_unscored, space, real_space)
+            covering, hits = count_covering(truth, predictions, row, n_labels, zero_unscored)
             status[UNLISTED] += n - hits
             values[row, 0, 0], values[row, 0, 1], values[row, 0, 2], values[row, 0, 3] = float(covering), 1.0, 0.0, 0.0
             continue

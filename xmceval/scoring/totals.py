@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
+from xmceval.kernels.rows.rowhashes import MOST_RANKED
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
@@ -107,7 +108,7 @@ class Tally(Mergeable):
     sample : RowSample
     sketch : Sketch
     digests : RowDigests, optional
-        They and the sketch are for totals that are saved or merged; without them the sketch is of no rows.
+        For totals that are saved or merged.
     """
 
     fields = (
@@ -122,12 +123,12 @@ class Tally(Mergeable):
         PartField("digests", merged, is_stored=False),
     )
 
-    def __init__(self, n_cutoffs: int, digests: RowDigests | None = None) -> None:
+    def __init__(self, n_cutoffs: int, least_ranked: int = 0, digests: RowDigests | None = None) -> None:
         super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
-        self.sample, self.sketch, self.digests = RowSample(), Sketch(), digests
+        self.sample, self.sketch, self.digests = RowSample(), Sketch(least_ranked), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
@@ -138,8 +139,9 @@ class Tally(Mergeable):
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
         self.sample.add(batch)
+        self.sketch.add(batch)
         if self.digests is not None:
-            self.sketch.add(self.digests.add(batch))
+            self.digests.add(batch)
 
     @property
     def explicit_zeros(self) -> int:
@@ -224,14 +226,11 @@ class Totals:
 
 def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Totals:
     """Return totals of no rows, which have only some of the `clusters`, int64 [n], where they are a group."""
-    digests = None
+    digests, least_ranked = None, MOST_RANKED if program.needs_scores else 0
     if terms.digests_rows:
-        from xmceval.scoring.states.rowdigests import (  # at each start, they cost time to load
-            DEPTH_OF_WHOLE_ROWS,
-            RowDigests,
-        )
+        from xmceval.scoring.states.rowdigests import RowDigests  # at each start, it costs time to load
 
-        digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
+        digests = RowDigests(least_ranked)
     sums = None
     if terms.clusters is not None:
         from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
@@ -239,7 +238,7 @@ def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Tota
         sums = ClusterSums.of(program, terms, clusters)
     alone = replace(terms, groups=None, digests_rows=False)
     return Totals(
-        Tally(len(program.cutoffs), digests),
+        Tally(len(program.cutoffs), least_ranked, digests),
         tuple(task.empty(terms) for task in program.tasks),
         tuple(empty(program, alone, each) for each in _clusters_by_group(terms)),
         sums,

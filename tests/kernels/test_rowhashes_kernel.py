@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from xmceval.kernels.rows.rowhashes import add_digests, hash_rows, sample_rows
+from xmceval.kernels.rows.rowhashes import add_digests, sketch_rows
 
 MODULO, GOLDEN, SECOND = 1 << 64, 0x9E3779B97F4A7C15, 0x94D049BB133111EB
 
@@ -68,13 +68,13 @@ def arrays_of(rows):
     for row, (_, best) in enumerate(rows):
         ranked[row, : len(best)], scores[row, : len(best)] = [each[0] for each in best], [each[1] for each in best]
     n_ranked = np.array([len(best) for _, best in rows], dtype=np.int64)
-    return (indptr, labels, grades), (ranked, scores.view(np.int64), n_ranked, scores)
+    return (indptr, labels, grades), (ranked, scores.view(np.int64), scores, n_ranked)
 
 
 @given(ROWS, st.integers(0, 2**50), st.booleans())
 def test_digests_are_sums_that_depend_on_the_number_of_a_row(rows, first_row, has_gaps):
     kept = np.arange(len(rows)) * 3 if has_gaps else np.empty(0, dtype=np.int64)
-    truth, (ranked, _, n_ranked, _) = arrays_of(rows)
+    truth, (ranked, _, _, n_ranked) = arrays_of(rows)
     digests = np.zeros(2, dtype=np.uint64)
     with np.errstate(over="ignore"):
         add_digests(truth, ranked, n_ranked, first_row, kept, digests)
@@ -90,15 +90,18 @@ def test_digests_are_sums_that_depend_on_the_number_of_a_row(rows, first_row, ha
 @given(ROWS, st.sampled_from([2**36 - 1, 2**35, 2**34]))
 def test_hashes_are_those_of_plain_integers(rows, greatest):
     truth, ranking = arrays_of(rows)
-    places, firsts = np.empty((2, len(rows)), dtype=np.int64)
+    (places, firsts), hashes = np.empty((2, len(rows)), dtype=np.int64), np.empty(len(rows), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        n, n_rows = sample_rows(truth, ranking[:3], greatest, places, firsts)
-        places, firsts, hashes = places[:n], firsts[:n], np.empty(n, dtype=np.uint64)
-        hash_rows(truth, tuple(each[places] for each in ranking), places, firsts, hashes)
+        n, n_rows = sketch_rows(truth, ranking, greatest, 0, places, firsts, hashes)
     filled = [row for row, both in enumerate(rows) if any(both)]
     sampled = [row for row in filled if first_of(*rows[row]) <= greatest]
-    assert (n_rows, places.tolist()) == (len(filled), sampled)
-    assert hashes.tolist() == [hash_one(*rows[row]) for row in sampled]
+    assert (n_rows, places[:n].tolist()) == (len(filled), sampled)
+    assert hashes[:n].tolist() == [hash_one(*rows[row]) for row in sampled]
+    if n:
+        again = np.zeros(n, dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            sketch_rows(truth, tuple(each[places[:n]] for each in ranking), greatest, n, places, firsts, again)
+        assert again.tolist() == hashes[:n].tolist()
 
 
 @pytest.mark.parametrize("change", [1e-7, -1e-7])

@@ -16,9 +16,9 @@ from xmceval.rows.matrices import matrices
 from xmceval.scoring.states.sketch import Copies, Sketch, find_copies
 
 WARNING = re.compile(
-    r"about (\d+)% of the instances seem to be copies of others, with the same truth, best labels and scores: intervals "
-    r"are about (\d+\.\d) times too narrow, and tests find too much \(hint: leave copies out, or pass cluster_rows "
-    r"with what each instance is a copy of\)"
+    r"about (\d+)% of the instances seem to be copies of others, with the same truth, best labels and scores: "
+    r"intervals are about (\d+\.\d) times too narrow, and tests find too much \(hint: leave copies out, or pass "
+    r"cluster_rows with what each instance is a copy of\)"
 )
 N_LABELS = 300
 

@@ -42,54 +42,50 @@ def add_digests(truth, ranked, n_ranked, first_row, kept, digests):
 
 
 @kernel
-def sample_rows(truth, ranking, greatest, rows, firsts):
-    """Write the rows that may be in a sample, and the first bits of their hashes, up to `greatest`.
+def sketch_rows(truth, ranking, greatest, n_known, rows, firsts, hashes):
+    """Write the rows that may be in a sketch, the first bits of their hashes, up to `greatest`, and their hashes.
 
-    `truth` are the arrays of a CSR matrix, `ranking` labels and bits of scores [n_rows, depth] and how many count.
-    Returns how many were written, and how many rows have a true or a ranked label.
+    A hash does not depend on the number of its row. `truth` are the arrays of a CSR matrix of grades, `ranking` labels,
+    bits of scores, and scores [n_rows, depth], and how many count [n_rows]. Returns how many rows were written, and how
+    many have a true or a ranked label. With `n_known` rows and first bits, only the hashes of those are written, of
+    which the ranking is.
+
+    The last bit is set where a row has so much to tell that other instances hardly have the same: one point for each
+    different score of its best labels, two where it has more than three decimals, three where it is also not near 0 or
+    1.
     """
     indptr, labels, grades = truth
-    ranked, bits, n_ranked = ranking
+    ranked, bits, scores, n_ranked = ranking
     n, n_rows = np.int64(0), np.int64(0)
-    for row in range(indptr.size - 1):
-        depth = min(n_ranked[row], ranked.shape[1], FIRST_RANKED)
+    for i in range(n_known if n_known > 0 else indptr.size - 1):  # j: rank - 1
+        row = rows[i] if n_known > 0 else i
         start, stop = indptr[row], indptr[row + 1]
+        depth = min(n_ranked[i], ranked.shape[1], MOST_RANKED)
         if depth == 0 and start == stop:
             continue
         n_rows += 1
-        word = ZERO if depth > 0 else _hash_truth(labels, grades, start, stop)
-        for j in range(depth):
-            word += _hash_ranked(ranked[row, j], bits[row, j], j)
-        first = np.int64(mix(word) >> np.uint64(LATER_BITS))
-        if first <= greatest:
-            rows[n], firsts[n] = row, first
-            n += 1
-    return n, n_rows
-
-
-@kernel
-def hash_rows(truth, ranking, rows, firsts, hashes):
-    """Write the hash of each of some rows, which does not depend on its number.
-
-    The arrays are those of `sample_rows`, and the scores, float64 [n_rows, depth]; those of the ranking are of these
-    rows alone. The last bit is set where a row has so much to tell that other instances hardly have the same: one
-    point for each different score of its best labels, two where it has more than three decimals, three where it is also
-    not near 0 or 1.
-    """
-    indptr, labels, grades = truth
-    ranked, bits, n_ranked, scores = ranking
-    for i in range(rows.size):  # j: rank - 1
-        depth = min(n_ranked[i], ranked.shape[1], MOST_RANKED)
-        word, points = ZERO, 0
-        for j in range(depth):
+        word = ZERO
+        for j in range(min(depth, FIRST_RANKED)):
             word += _hash_ranked(ranked[i, j], bits[i, j], j)
+        first = np.int64(mix(word if depth > 0 else _hash_truth(labels, grades, start, stop)) >> np.uint64(LATER_BITS))
+        if n_known > 0:
+            first = firsts[i]
+        elif first > greatest:
+            continue
+        points = 0
+        for j in range(depth):
+            if j >= FIRST_RANKED:
+                word += _hash_ranked(ranked[i, j], bits[i, j], j)
             score = scores[i, j]
             if j == 0 or _round(bits[i, j]) != _round(bits[i, j - 1]):
                 is_fine = abs(score * FEW_DECIMALS - np.rint(score * FEW_DECIMALS)) > NEARLY
                 points += 1 + is_fine + (is_fine and abs(score) > NEAR and abs(score - 1.0) > NEAR)
-        word += mix(_hash_truth(labels, grades, indptr[rows[i]], indptr[rows[i] + 1]) + GOLDEN)
+        word += mix(_hash_truth(labels, grades, start, stop) + GOLDEN)
         later = mix(word) >> np.uint64(64 - LATER_BITS + 1) << np.uint64(1)
-        hashes[i] = np.uint64(firsts[i]) << np.uint64(LATER_BITS) | later | np.uint64(points >= ENOUGH_POINTS)
+        rows[n], firsts[n] = row, first
+        hashes[n] = np.uint64(first) << np.uint64(LATER_BITS) | later | np.uint64(points >= ENOUGH_POINTS)
+        n += 1
+    return n, n_rows
 
 
 @helper

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmceval.kernels.rows.rowhashes import LATER_BITS, TELLS_APART, hash_rows, sample_rows
+from xmceval.kernels.rows.rowhashes import LATER_BITS, TELLS_APART, sketch_rows
 from xmceval.labels.growing import GrowingTable, sum_by_id
 from xmceval.rows.block import Float64, Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, Ranking, rank
@@ -63,15 +63,15 @@ class Sketch(Mergeable):
 
     def add(self, batch: Batch) -> None:
         """Add the rows of a batch."""
-        least, truth, ranking = self.least.formed[0], tuple(batch.truth), batch.ranking
+        least, truth = self.least.formed[0], tuple(batch.truth)
         greatest = int(least[-1]) >> LATER_BITS if least.size == CAPACITY else EVERY_FIRST
-        rows, firsts = np.empty((2, batch.n_rows), dtype=np.int64)
+        (rows, firsts), hashes = np.empty((2, batch.n_rows), dtype=np.int64), np.empty(batch.n_rows, dtype=np.uint64)
         with np.errstate(over="ignore"):
-            n, n_rows = sample_rows(truth, _numbers(ranking)[:3], greatest, rows, firsts)
-            rows, firsts, hashes = rows[:n], firsts[:n], np.empty(n, dtype=np.uint64)
-            if n:
-                hash_rows(truth, _numbers(self._ranking_of(batch, rows)), rows, firsts, hashes)
-        self.count(hashes, n_rows)
+            n, n_rows = sketch_rows(truth, _numbers(batch.ranking), greatest, 0, rows, firsts, hashes)
+            if n and batch.ranking.labels.shape[1] < self._least_ranked:
+                deeper = self._rank_deeper(batch.scores, rows[:n])
+                sketch_rows(truth, _numbers(deeper), greatest, n, rows, firsts, hashes)
+        self.count(hashes[:n], n_rows)
 
     def count(self, hashes: Hashes, n_rows: int) -> None:
         """Count rows by those of their hashes that may be among the least."""
@@ -79,15 +79,12 @@ class Sketch(Mergeable):
             self.n_rows += n_rows
             self.least.add(hashes, np.ones(hashes.size, dtype=np.int64))
 
-    def _ranking_of(self, batch: Batch, rows: Int64) -> Ranking:
+    def _rank_deeper(self, scores: Rows, rows: Int64) -> Ranking:
         """Return the best labels of some rows."""
-        ranking = batch.ranking
-        if ranking.labels.shape[1] >= self._least_ranked:
-            return Ranking(ranking.labels[rows], ranking.scores[rows], ranking.n_ranked[rows], 0)
-        indptr, labels, scores = batch.scores
+        indptr, labels, values = scores
         lengths = indptr[rows + 1] - indptr[rows]
         entries, ends = entries_of(indptr[rows], lengths), np.concatenate([[0], np.cumsum(lengths)])
-        return rank(Rows(ends, labels[entries], scores[entries]), self._least_ranked, Scratch())
+        return rank(Rows(ends, labels[entries], values[entries]), self._least_ranked, Scratch())
 
     def table(self) -> tuple[Hashes, Int64]:
         """Return the hashes, ascending, uint64 [n], and their counts, int64 [n]."""
@@ -113,9 +110,9 @@ class Sketch(Mergeable):
         self.least.formed = hashes, counts
 
 
-def _numbers(ranking: Ranking) -> tuple[Int64, Int64, Int64, Float64]:
-    """Return labels and bits of scores, [n_rows, depth], how many count, [n_rows], and the scores, [n_rows, depth]."""
-    return ranking.labels, ranking.scores.view(np.int64), ranking.n_ranked, ranking.scores
+def _numbers(ranking: Ranking) -> tuple[Int64, Int64, Float64, Int64]:
+    """Return labels, bits of scores, and scores, [n_rows, depth], and how many count, [n_rows]."""
+    return ranking.labels, ranking.scores.view(np.int64), ranking.scores, ranking.n_ranked
 
 
 def _keep_least(hashes: Hashes, counts: Int64) -> tuple[Hashes, Int64]:
@@ -211,8 +208,8 @@ def find_copies(sketch: Sketch) -> Copies | None:
 
     Rows of other instances may have one hash too, where rankings tell little. Then many more have the same two best
     labels and scores, by which rows are sampled, or some hashes are far more frequent than others; and c vary at least
-    as Poisson's numbers do. So where these are more than 3 times as large, the mean of c must be above that of Poisson's
-    numbers that are not 0.
+    as Poisson's numbers do. So where these are more than 3 times as large, the mean of c must be above that of
+    Poisson's numbers that are not 0.
     """
     hashes, counts = sketch.table()
     can_tell = (hashes & np.uint64(TELLS_APART)).astype(np.bool_)

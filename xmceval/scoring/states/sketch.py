@@ -24,6 +24,7 @@ from xmceval.scoring.misalignment.sample import EVERY_HASH, Hashes, entries_of
 from xmceval.scoring.states.stored import MOST_ROWS, take
 
 CAPACITY = 4096  # distinct hashes
+ROWS_AT_ONCE = 2 * CAPACITY
 LEAST_TWINS = 8  # rows
 LEAST_SHARE, TIMES = 0.01, 3  # of rows that have a twin, above so many times those within a state
 EVERY_FIRST = (1 << (64 - LATER_BITS)) - 1  # first bits of a hash
@@ -59,18 +60,23 @@ class Sketch(Mergeable):
         super().__init__()
         self._least_ranked = least_ranked
         self.n_rows = 0
-        self.least = GrowingTable(_keep_least, (_NO_HASHES, _NO_COUNTS), 2 * CAPACITY)
+        self.least = GrowingTable(_keep_least, (_NO_HASHES, _NO_COUNTS), CAPACITY)
 
     def add(self, batch: Batch) -> None:
-        """Add the rows of a batch."""
-        least, truth = self.least.formed[0], tuple(batch.truth)
+        """Add the rows of a batch: some at a time, since after the first few hardly any other is among the least."""
+        for start in range(0, batch.n_rows, ROWS_AT_ONCE):
+            self._add_some(batch, slice(start, min(start + ROWS_AT_ONCE, batch.n_rows)))
+
+    def _add_some(self, batch: Batch, some: slice) -> None:
+        least, (indptr, labels, grades) = self.least.formed[0], batch.truth
+        truth, n = (indptr[some.start : some.stop + 1], labels, grades), some.stop - some.start
         greatest = int(least[-1]) >> LATER_BITS if least.size == CAPACITY else EVERY_FIRST
-        (rows, firsts), hashes = np.empty((2, batch.n_rows), dtype=np.int64), np.empty(batch.n_rows, dtype=np.uint64)
+        (rows, firsts), hashes = np.empty((2, n), dtype=np.int64), np.empty(n, dtype=np.uint64)
         with np.errstate(over="ignore"):
-            n, n_rows = sketch_rows(truth, _numbers(batch.ranking), greatest, 0, rows, firsts, hashes)
+            n, n_rows = sketch_rows(truth, _numbers(batch.ranking, some), greatest, 0, rows, firsts, hashes)
             if n and batch.ranking.labels.shape[1] < self._least_ranked:
-                deeper = self._rank_deeper(batch.scores, rows[:n])
-                sketch_rows(truth, _numbers(deeper), greatest, n, rows, firsts, hashes)
+                deeper = _numbers(self._rank_deeper(batch.scores, some.start + rows[:n]), slice(0, n))
+                sketch_rows(truth, deeper, greatest, n, rows, firsts, hashes)
         self.count(hashes[:n], n_rows)
 
     def count(self, hashes: Hashes, n_rows: int) -> None:
@@ -110,9 +116,10 @@ class Sketch(Mergeable):
         self.least.formed = hashes, counts
 
 
-def _numbers(ranking: Ranking) -> tuple[Int64, Int64, Float64, Int64]:
-    """Return labels, bits of scores, and scores, [n_rows, depth], and how many count, [n_rows]."""
-    return ranking.labels, ranking.scores.view(np.int64), ranking.scores, ranking.n_ranked
+def _numbers(ranking: Ranking, some: slice) -> tuple[Int64, Int64, Float64, Int64]:
+    """Return labels, bits of scores, and scores, [n_rows, depth], and how many count, [n_rows], of some rows."""
+    scores = ranking.scores[some]
+    return ranking.labels[some], scores.view(np.int64), scores, ranking.n_ranked[some]
 
 
 def _keep_least(hashes: Hashes, counts: Int64) -> tuple[Hashes, Int64]:

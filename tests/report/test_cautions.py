@@ -58,9 +58,11 @@ LINES = [
     (case(n_true=0), "no instance has a true label: is this the right truth file?"),
     (
         case(copies=Copies(0.804, 5.0)),
-        "about 80% of the instances seem to be copies of others, with the same truth, best labels and scores: "
-        "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out, or pass "
-        "cluster_rows with what each instance is a copy of)",
+        (
+            "about 80% of the instances seem to be copies of others, with the same truth, best labels and scores: "
+            "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out, or pass "
+            "cluster_rows with what each instance is a copy of)"
+        ),
     ),
     (
         case(alignment=Alignment(like_grades=(1, 1)), grades=(1, 25)),

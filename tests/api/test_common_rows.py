@@ -123,16 +123,16 @@ def test_rows_with_neither_truth_nor_predictions_have_no_hash():
     assert saved_sketch("a.state")[2] == 3
 
 
-def test_only_totals_that_are_saved_or_of_an_evaluator_pay_for_it(monkeypatch):
+def test_only_totals_that_are_saved_or_of_an_evaluator_pay_for_digests(monkeypatch):
     def refuse(*_):
-        raise AssertionError("rows were hashed")
+        raise AssertionError("rows were digested")
 
-    monkeypatch.setattr(rowdigests, "hash_rows", refuse)
+    monkeypatch.setattr(rowdigests, "add_digests", refuse)
     case = make(20)
     xmceval.score(*case, metrics="P", k=1)
-    with pytest.raises(AssertionError, match="rows were hashed"):
+    with pytest.raises(AssertionError, match="rows were digested"):
         save("a.state", case)
-    with pytest.raises(AssertionError, match="rows were hashed"):
+    with pytest.raises(AssertionError, match="rows were digested"):
         xmceval.Evaluator(metrics="P", k=1).update(*case)
 
 

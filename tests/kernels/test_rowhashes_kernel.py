@@ -1,9 +1,12 @@
-"""The kernel of row hashes: the hashes of whole numbers, as plain Python computes them."""
+"""The kernels of row hashes: the hashes of whole numbers, as plain Python computes them."""
+
+import struct
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
-from xmceval.kernels.rows.rowhashes import hash_rows
+from xmceval.kernels.rows.rowhashes import add_digests, sketch_rows
 
 MODULO, GOLDEN, SECOND = 1 << 64, 0x9E3779B97F4A7C15, 0x94D049BB133111EB
 
@@ -14,38 +17,95 @@ def mix(word):
     return word ^ (word >> 31)
 
 
+def hash_truth(truth):
+    return sum(mix((label * GOLDEN + grade * SECOND) % MODULO) for label, grade in truth.items()) % MODULO
+
+
+def round_bits(score):
+    [bits] = struct.unpack("<q", struct.pack("<d", score))
+    return (bits + 2**39) // 2**40
+
+
+def hash_ranked(ranked):
+    """Return the sum of the hashes of labels and scores."""
+    words = (label * GOLDEN + round_bits(score) * SECOND + j for j, (label, score) in enumerate(ranked))
+    return sum(mix(word % MODULO) for word in words) % MODULO
+
+
+def first_of(truth, ranked):
+    """Return the first 36 bits: of the two best labels, or of the truth without any."""
+    return mix(hash_ranked(ranked[:2]) if ranked else hash_truth(truth)) >> 28
+
+
+def points_of(ranked):
+    """Return the points of the different scores of the six best labels."""
+    points = 0
+    for j, (_, score) in enumerate(ranked[:6]):
+        if j == 0 or round_bits(score) != round_bits(ranked[j - 1][1]):
+            is_fine = abs(1000 * score - round(1000 * score)) > 1e-4
+            points += 3 if is_fine and min(abs(score), abs(score - 1)) > 0.01 else 2 if is_fine else 1
+    return points
+
+
 def hash_one(truth, ranked):
-    """Return the hashes of a row's truth {label: grade} and of its ranked labels."""
-    of_truth = sum(mix((label * GOLDEN + grade * SECOND) % MODULO) for label, grade in truth.items())
-    of_ranking = sum(mix((label * GOLDEN + rank * SECOND) % MODULO) for rank, label in enumerate(ranked, 1))
-    return of_truth % MODULO, of_ranking % MODULO
+    later = mix((hash_ranked(ranked[:6]) + mix((hash_truth(truth) + GOLDEN) % MODULO)) % MODULO) >> 37
+    return first_of(truth, ranked) << 28 | later << 1 | (points_of(ranked) >= 6)
 
 
 LABELS = st.integers(0, 5) | st.integers(0, 2**62)
-ROWS = st.lists(
-    st.tuples(st.dictionaries(LABELS, st.integers(1, 2**40), max_size=3), st.lists(LABELS, max_size=4)), max_size=6
-)
+SCORES = st.sampled_from([-2.0, -0.0, 0.0, 0.5, 1.0, 0.9999, 0.123456, 7.654321]) | st.floats(-1e9, 1e9)
+RANKED = st.lists(st.tuples(LABELS, SCORES), max_size=8)
+ROWS = st.lists(st.tuples(st.dictionaries(LABELS, st.integers(1, 2**40), max_size=3), RANKED), max_size=6)
 
 
-@given(ROWS, st.integers(0, 2**50), st.booleans())
-def test_hashes_are_those_of_plain_integers(rows, first_row, has_gaps):
-    kept = np.arange(len(rows)) * 3 if has_gaps else np.empty(0, dtype=np.int64)
+def arrays_of(rows):
+    """Return the arrays of truth and ranking that kernels take."""
     indptr = np.cumsum([0, *(len(truth) for truth, _ in rows)])
     entries = [item for truth, _ in rows for item in sorted(truth.items())]
     labels = np.array([label for label, _ in entries], dtype=np.int64)
     grades = np.array([grade for _, grade in entries], dtype=np.float64)
-    ranked = np.full((len(rows), 4), 7)
+    ranked, scores = np.full((len(rows), 8), 7), np.full((len(rows), 8), np.nan)
     for row, (_, best) in enumerate(rows):
-        ranked[row, : len(best)] = best
+        ranked[row, : len(best)], scores[row, : len(best)] = [each[0] for each in best], [each[1] for each in best]
     n_ranked = np.array([len(best) for _, best in rows], dtype=np.int64)
-    digests, hashes = np.zeros(2, dtype=np.uint64), np.zeros(len(rows), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        n = hash_rows((indptr, labels, grades), ranked, n_ranked, first_row, kept, digests, hashes)
+    return (indptr, labels, grades), (ranked, scores.view(np.int64), scores, n_ranked)
 
-    both = [hash_one(truth, best) for truth, best in rows]
-    expected = [mix((t * GOLDEN + r) % MODULO) for (t, r), row in zip(both, rows, strict=True) if any(row)]
-    assert hashes[:n].tolist() == expected
-    places = [first_row + (3 * row if has_gaps else row) for row in range(len(rows))]
-    for which in (0, 1):
-        sums = sum(mix((place * GOLDEN + each[which]) % MODULO) for place, each in zip(places, both, strict=True))
-        assert int(digests[which]) == sums % MODULO
+
+@given(ROWS, st.integers(0, 2**50), st.booleans())
+def test_digests_are_sums_that_depend_on_the_number_of_a_row(rows, first_row, has_gaps):
+    kept = np.arange(len(rows)) * 3 if has_gaps else np.empty(0, dtype=np.int64)
+    truth, (ranked, _, _, n_ranked) = arrays_of(rows)
+    digests = np.zeros(2, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        add_digests(truth, ranked, n_ranked, first_row, kept, digests)
+    sums = [0, 0]
+    for row, (labels, best) in enumerate(rows):
+        place = (first_row + (3 * row if has_gaps else row)) * GOLDEN
+        of_ranking = sum(mix((label * GOLDEN + rank * SECOND) % MODULO) for rank, (label, _) in enumerate(best, 1))
+        sums[0] += mix((place + hash_truth(labels)) % MODULO)
+        sums[1] += mix((place + of_ranking) % MODULO)
+    assert digests.tolist() == [each % MODULO for each in sums]
+
+
+@given(ROWS, st.sampled_from([2**36 - 1, 2**35, 2**34]))
+def test_hashes_are_those_of_plain_integers(rows, greatest):
+    truth, ranking = arrays_of(rows)
+    (places, firsts), hashes = np.empty((2, len(rows)), dtype=np.int64), np.empty(len(rows), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        n, n_rows = sketch_rows(truth, ranking, greatest, 0, places, firsts, hashes)
+    filled = [row for row, both in enumerate(rows) if any(both)]
+    sampled = [row for row in filled if first_of(*rows[row]) <= greatest]
+    assert (n_rows, places[:n].tolist()) == (len(filled), sampled)
+    assert hashes[:n].tolist() == [hash_one(*rows[row]) for row in sampled]
+    if n:
+        again = np.zeros(n, dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            sketch_rows(truth, tuple(each[places[:n]] for each in ranking), greatest, n, places, firsts, again)
+        assert again.tolist() == hashes[:n].tolist()
+
+
+@pytest.mark.parametrize("change", [1e-7, -1e-7])
+def test_scores_of_two_runs_that_differ_by_rounding_are_mostly_equal(change):
+    scores = np.random.default_rng(0).random(1000)
+    equal = sum(round_bits(score) == round_bits(score * (1 + change)) for score in scores)
+    assert equal > 990

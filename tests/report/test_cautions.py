@@ -8,6 +8,7 @@ from xmceval.metrics.names import parse
 from xmceval.report.sheet.cautions import CAUTIONS, Case, find_cautions
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, Hits
+from xmceval.scoring.states.sketch import Copies
 from xmceval.scoring.summary import Counts, Figure, Slice, Summary
 from xmceval.scoring.tasks.task import Unscored
 
@@ -29,8 +30,8 @@ def figures(*names, estimate=FINE):
     return tuple(Figure(measure, estimate) for measure in parse(names))
 
 
-def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, alignment=NO_ALIGNMENT, **counts):
-    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices, alignment)
+def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, alignment=NO_ALIGNMENT, copies=None, **counts):
+    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices, alignment, copies)
     return Case(summary, **(options or {}))
 
 
@@ -55,6 +56,14 @@ LINES = [
     (case(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
     (case(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
     (case(n_true=0), "no instance has a true label: is this the right truth file?"),
+    (
+        case(copies=Copies(0.804, 5.0)),
+        (
+            "about 80% of the instances seem to be copies of others, with the same truth, best labels and scores: "
+            "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out, or pass "
+            "cluster_rows with what each instance is a copy of)"
+        ),
+    ),
     (
         case(alignment=Alignment(like_grades=(1, 1)), grades=(1, 25)),
         "the truth has values up to 25, and the scores are all 1: are truth and predictions swapped?",
@@ -136,6 +145,10 @@ def test_every_caution_of_the_table_is_tested():
 def test_there_is_no_caution_without_cause():
     assert find_cautions(case(names=["P@1", "PSP@5", "macroF1@5", "LRAP", "MCC"], unscored={1: Unscored(0, 200)})) == []
     assert find_cautions(case(names=["P@1"], unscored={1: Unscored(50, 200)})) == []
+
+
+def test_copies_are_no_cause_where_there_is_no_interval():
+    assert find_cautions(case(copies=Copies(0.8, 5.0), estimate=Estimate(0.5, ceiling=1.0))) == []
 
 
 def test_few_rows_and_small_grades_are_no_cause():

@@ -12,7 +12,8 @@ from xmceval.scoring.states.sketch import CAPACITY, Sketch, find_overlaps
 def sketch_of(*parts):
     sketch = Sketch()
     for part in parts:
-        sketch.add(np.array(part, dtype=np.uint64))
+        hashes = np.array(part, dtype=np.uint64)
+        sketch.count(hashes, hashes.size)
     return sketch
 
 
@@ -43,7 +44,7 @@ def test_it_has_the_least_hashes_of_all_rows_for_any_parts_and_any_order_of_merg
         assert (table_of(each), each.n_rows) == (least(hashes), hashes.size)
     more = rng.integers(0, 2**63, 500).astype(np.uint64)
     for each in (whole, merged, filled):
-        each.add(more)
+        each.count(more, more.size)
         assert table_of(each) == least(np.concatenate([hashes, more]))
 
 

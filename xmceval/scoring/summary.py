@@ -20,6 +20,7 @@ from xmceval.scoring.misalignment.alignment import (
     measure_alignment,
 )
 from xmceval.scoring.program import Program
+from xmceval.scoring.states.sketch import Copies, find_copies
 from xmceval.scoring.sums import add_rows
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
@@ -93,12 +94,16 @@ class Slice:
 
 @dataclass(frozen=True)
 class Summary:
-    """All numbers of one system: its figures and counts, its slices by bin or group, and how it fits the truth."""
+    """All numbers of one system: its figures and counts, its slices by bin or group, and how it fits the truth.
+
+    ``copies`` are the rows that seem to be copies of each other, where intervals do not allow for that.
+    """
 
     figures: tuple[Figure, ...]
     counts: Counts
     slices: tuple[Slice, ...] = ()
     alignment: Alignment = NO_ALIGNMENT
+    copies: Copies | None = None
 
 
 def finish_totals(
@@ -129,6 +134,7 @@ def finish_totals(
         _count_input(program, totals, terms.width.n_labels),
         (*bins, *_list_groups(program, totals, terms, ceiling=ceiling)),
         _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
+        find_copies(totals.tally.sketch) if totals.clusters is None else None,
     )
 
 

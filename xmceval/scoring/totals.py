@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
+from xmceval.kernels.rows.rowhashes import MOST_RANKED
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
-from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.checks import LARGEST_GRADE
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField, merged
@@ -109,7 +110,7 @@ class Tally(Mergeable):
     sample : RowSample
     sketch : Sketch
     digests : RowDigests, optional
-        They and the sketch are for totals that are saved or merged; without them the sketch is of no rows.
+        For totals that are saved or merged.
     """
 
     fields = (
@@ -124,12 +125,12 @@ class Tally(Mergeable):
         PartField("digests", merged, is_stored=False),
     )
 
-    def __init__(self, n_cutoffs: int, digests: RowDigests | None = None) -> None:
+    def __init__(self, n_cutoffs: int, least_ranked: int = 0, digests: RowDigests | None = None) -> None:
         super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
-        self.sample, self.sketch, self.digests = RowSample(), Sketch(), digests
+        self.sample, self.sketch, self.digests = RowSample(), Sketch(least_ranked), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
@@ -139,8 +140,9 @@ class Tally(Mergeable):
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
         self.sample.add(batch)
+        self.sketch.add(batch)
         if self.digests is not None:
-            self.sketch.add(self.digests.add(batch))
+            self.digests.add(batch)
 
     @property
     def explicit_zeros(self) -> int:
@@ -148,7 +150,111 @@ class Tally(Mergeable):
         return int(self.whole[EXPLICIT_ZEROS])
 
     @property
-    def largest_label(rows: Rows) -> int:
+    def largest_label(self) -> int:
+        """The largest label seen."""
+        return int(self.whole[LARGEST_LABEL])
+
+    @property
+    def longest_row(self) -> int:
+        """The most predictions of a row."""
+        return int(self.whole[LONGEST_ROW])
+
+    @property
+    def filtered(self) -> Filtered:
+        """What the filter did."""
+        return Filtered(*self.whole[FILTERED:].tolist())
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are not left out."""
+        return int(self.counts[ROWS])
+
+    def n_instances(self, *, drop_empty: bool) -> int:
+        """Return the rows read, those that are left out for having no true label too."""
+        return self.n_rows + (int(self.counts[EMPTY_ROWS]) if drop_empty else 0)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What the rows of a system amount to: a tally, one part per task, the same of each group of rows, and clusters."""
+
+    tally: Tally
+    parts: tuple[Any, ...]
+    groups: tuple[Totals, ...] = ()
+    clusters: ClusterSums | None = None
+
+    def merge(self, other: Totals) -> Totals:
+        """Return the totals of the rows of both, of the same program; associative, and commutative."""
+        parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
+        groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
+        clusters = merged(self.clusters, other.clusters)
+        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups), clusters)
+
+    def of_tasks(self, n: int) -> Totals:
+        """Return the totals with the parts of the first `n` tasks only."""
+        return replace(self, parts=self.parts[:n], groups=tuple(each.of_tasks(n) for each in self.groups))
+
+    def arrays(self) -> dict[str, Int64]:
+        """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
+        return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
+
+    def fill(self, arrays: dict[str, Int64]) -> None:
+        """Take the numbers of a state, which are removed from its int64 arrays.
+
+        Raises
+        ------
+        ValueError
+            What is wrong with an array, after the name of its part.
+        """
+        for prefix, part in self._named:
+            fill_part(part, prefix, arrays)
+
+    def limbs(self) -> Int64:
+        """Return what adds up element by element, as limbs, int64 [n_limbs]."""
+        return np.concatenate([part.limbs() for _, part in self._named])
+
+    def fill_limbs(self, limbs: Int64) -> None:
+        """Take the numbers that sums of limbs, int64 [n_limbs], stand for."""
+        pieces = split_like(limbs, [part.limbs().size for _, part in self._named])
+        for (_, part), piece in zip(self._named, pieces, strict=True):
+            part.fill_limbs(piece)
+
+    @property
+    def _named(self) -> list[tuple[str, Mergeable]]:
+        clusters = [] if self.clusters is None else [("clusters", self.clusters)]
+        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts)), *clusters]
+
+
+def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Totals:
+    """Return totals of no rows, which have only some of the `clusters`, int64 [n], where they are a group."""
+    digests, least_ranked = None, MOST_RANKED if program.needs_scores else 0
+    if terms.digests_rows:
+        from xmceval.scoring.states.rowdigests import RowDigests  # at each start, it costs time to load
+
+        digests = RowDigests(least_ranked)
+    sums: ClusterSums | None = None
+    groups: tuple[Totals, ...] = ()
+    if terms.clusters is not None:
+        from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
+
+        sums = ClusterSums.of(program, terms, clusters)
+    if terms.groups is not None:
+        alone = replace(terms, groups=None, digests_rows=False)
+        groups = tuple(empty(program, alone, each) for each in _clusters_by_group(terms, terms.groups))
+    parts = tuple([task.empty(terms) for task in program.tasks])
+    return Totals(Tally(len(program.cutoffs), least_ranked, digests), parts, groups, sums)
+
+
+def _clusters_by_group(terms: Terms, groups: RowGroups) -> Iterator[Int64 | None]:
+    """Yield for each group of rows the clusters that its rows have, int64 [n]; None where there are no clusters."""
+    clusters = terms.clusters
+    if clusters is not None:
+        clusters.check_number(groups.codes.size)
+    for code in range(len(groups.names)):
+        yield None if clusters is None else np.unique(clusters.codes[groups.codes == code])
+
+
+def largest_label(rows: Rows) -> int:
     """Return the largest label of some rows, -1 without any."""
     if isinstance(rows, SortedRows):
         return rows.largest_label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -74,6 +75,16 @@ def _misaligned(case: Case) -> Iterator[str]:
     mistake = case.summary.alignment.find_mistake()
     if mistake:
         yield mistake
+
+
+def _copies(case: Case) -> Iterator[str]:
+    copies = case.summary.copies
+    if copies and any(figure.estimate.low is not None for figure in case.figures):
+        yield (
+            f"about {copies.share:.0%} of the instances seem to be copies of others, with the same truth, best labels "
+            f"and scores: intervals are about {math.sqrt(copies.factor):.1f} times too narrow, and tests find too much "
+            f"(hint: leave copies out, or pass {argument('cluster_rows')} with what each instance is a copy of)"
+        )
 
 
 def _grades(case: Case) -> Iterator[str]:
@@ -173,6 +184,7 @@ CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
     _no_truth,
     _swapped,
     _misaligned,
+    _copies,
     _grades,
     _explicit_zeros,
     _ideals_of_zero,

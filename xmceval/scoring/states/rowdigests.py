@@ -8,14 +8,13 @@ from operator import add
 import numpy as np
 
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
-from xmceval.kernels.rows.rowhashes import hash_rows
+from xmceval.kernels.rows.rowhashes import add_digests
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.scoring.batch import ALL_KEPT, Batch, rank
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import Hashes
 
 LEAST_TRUE = 16
-DEPTH_OF_WHOLE_ROWS = 6  # the best label alone would be that of too many rows
 
 
 def _add_digests(left: int, right: int) -> int:
@@ -65,20 +64,17 @@ class RowDigests(Mergeable):
         self.n_rows = self.n_true = 0
         self.truth, self.ranking = TruthDigest(), TruthDigest()
 
-    def add(self, batch: Batch) -> Hashes:
-        """Take the rows of a batch, and return their hashes for a sketch."""
+    def add(self, batch: Batch) -> None:
+        """Take the rows of a batch."""
         kept = ALL_KEPT if batch.kept is None else batch.kept
-        digests, hashes = np.zeros(2, dtype=np.uint64), np.empty(batch.n_rows, dtype=np.uint64)
+        digests = np.zeros(2, dtype=np.uint64)
         is_deep = batch.ranking.labels.shape[1] >= self._depth
         ranking = batch.ranking if is_deep else rank(batch.scores, self._depth, Scratch())
         labels, _, n_ranked = ranking.arrays
-        n_hashes = hash_rows(tuple(batch.truth), labels, n_ranked, batch.block.first_row, kept, digests, hashes)
-        with self._lock:
-            self.n_rows += batch.block.n_rows
-            self.n_true += int(batch.truth.indptr[-1])
+        add_digests(tuple(batch.truth), labels, n_ranked, batch.block.first_row, kept, digests)
+        self.combine(n_rows=batch.block.n_rows, n_true=int(batch.truth.indptr[-1]))
         for own, digest in zip((self.truth, self.ranking), digests.tolist(), strict=True):
             own.add(batch.n_rows, digest)
-        return hashes[:n_hashes]
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -1,27 +1,38 @@
-"""Sketch: the least hashes of the rows of a state, which show that another state has many of the same rows.
+"""Sketch: the least hashes of some rows, which show that another state has many of the same, or that they are copies.
 
-A row's hash is of its truth, with grades, and of its best labels in their order: one more than the deepest cutoff, and
-at least 6 where a metric looks at whole rows. Rows with neither are left out. What is hashed depends on the metrics,
-which are the same in all states that can be merged, and not on the form of the predictions.
+A row's hash is of its truth, with grades, and of its best labels in their order with their scores, rounded: one more
+than the deepest cutoff, at most 6, and 6 where a metric looks at whole rows. Rows with neither are left out. What is
+hashed depends on the metrics, which are the same in all states that can be merged, and not on the form of the
+predictions. The first bits are those of the two best labels and their scores alone: of most rows no others are hashed.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
+from xmceval.kernels.rows.rowhashes import LATER_BITS, TELLS_APART, sketch_rows
 from xmceval.labels.growing import GrowingTable, sum_by_id
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, Rows, Scratch
+from xmceval.scoring.batch import Batch, Ranking, rank
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import EVERY_HASH, Hashes, entries_of
 from xmceval.scoring.states.stored import MOST_ROWS, take
 
 CAPACITY = 4096  # distinct hashes
+ROWS_AT_ONCE = 2 * CAPACITY
 LEAST_TWINS = 8  # rows
 LEAST_SHARE, TIMES = 0.01, 3  # of rows that have a twin, above so many times those within a state
+EVERY_FIRST = (1 << (64 - LATER_BITS)) - 1  # first bits of a hash
+
+LEAST_DISTINCT = 100  # rows
+MOST_COUNTED = 3  # times that a row counts to judge whether there are copies: so a few rows decide nothing
+LEAST_EXCESS = 0.17  # of the variance of a mean by copies: 5% of tests that err become 7%
+CLEARLY = 0.3  # rows per hash, above those by chance
 
 
 class Sketch(Mergeable):
@@ -29,6 +40,11 @@ class Sketch(Mergeable):
 
     It does not depend on the order of rows, blocks or merges: what is among the least hashes of all rows is among
     those of any part of them that has it.
+
+    Parameters
+    ----------
+    least_ranked : int
+        So many best labels are hashed, where the rankings that are at hand are not as deep.
 
     Attributes
     ----------
@@ -40,19 +56,41 @@ class Sketch(Mergeable):
 
     fields = (PartField("n_rows", add), PartField("least", merged))
 
-    def __init__(self) -> None:
+    def __init__(self, least_ranked: int = 0) -> None:
         super().__init__()
+        self._least_ranked = least_ranked
         self.n_rows = 0
-        self.least = GrowingTable(_keep_least, (_NO_HASHES, _NO_COUNTS), 2 * CAPACITY)
+        self.least = GrowingTable(_keep_least, (_NO_HASHES, _NO_COUNTS), CAPACITY)
 
-    def add(self, hashes: Hashes) -> None:
-        """Add rows by their hashes."""
-        least = self.least.formed[0]
-        kept = hashes[hashes <= least[-1]] if least.size == CAPACITY else hashes  # greater ones are not among the least
+    def add(self, batch: Batch) -> None:
+        """Add the rows of a batch: some at a time, since after the first few hardly any other is among the least."""
+        for start in range(0, batch.n_rows, ROWS_AT_ONCE):
+            self._add_some(batch, slice(start, min(start + ROWS_AT_ONCE, batch.n_rows)))
+
+    def _add_some(self, batch: Batch, some: slice) -> None:
+        least, (indptr, labels, grades) = self.least.formed[0], batch.truth
+        truth, n = (indptr[some.start : some.stop + 1], labels, grades), some.stop - some.start
+        greatest = int(least[-1]) >> LATER_BITS if least.size == CAPACITY else EVERY_FIRST
+        (rows, firsts), hashes = np.empty((2, n), dtype=np.int64), np.empty(n, dtype=np.uint64)
+        n, n_rows = sketch_rows(truth, _numbers(batch.ranking, some), greatest, 0, rows, firsts, hashes)
+        if n and batch.ranking.labels.shape[1] < self._least_ranked:
+            deeper = _numbers(self._rank_deeper(batch.scores, some.start + rows[:n]), slice(0, n))
+            sketch_rows(truth, deeper, greatest, n, rows, firsts, hashes)
+        self.count(hashes[:n], n_rows)
+
+    def count(self, hashes: Hashes, n_rows: int) -> None:
+        """Count rows by those of their hashes that may be among the least."""
         with self._lock:
-            self.n_rows += hashes.size
-            if kept.size:
-                self.least.add(kept, np.ones(kept.size, dtype=np.int64))
+            self.n_rows += n_rows
+            if hashes.size:
+                self.least.add(hashes, np.ones(hashes.size, dtype=np.int64))
+
+    def _rank_deeper(self, scores: Rows, rows: Int64) -> Ranking:
+        """Return the best labels of some rows."""
+        indptr, labels, values = scores
+        lengths = indptr[rows + 1] - indptr[rows]
+        entries, ends = entries_of(indptr[rows], lengths), np.concatenate([[0], np.cumsum(lengths)])
+        return rank(Rows(ends, labels[entries], values[entries]), self._least_ranked, Scratch())
 
     def table(self) -> tuple[Hashes, Int64]:
         """Return the hashes, ascending, uint64 [n], and their counts, int64 [n]."""
@@ -76,6 +114,12 @@ class Sketch(Mergeable):
         if n_counted > self.n_rows or (hashes.size < CAPACITY and n_counted < self.n_rows):
             raise ValueError(f"rows: {self.n_rows:,} rows, of which {n_counted:,} are counted")
         self.least.formed = hashes, counts
+
+
+def _numbers(ranking: Ranking, some: slice) -> tuple[Int64, Int64, Float64, Int64]:
+    """Return labels, bits of scores, and scores, [n_rows, depth], and how many count, [n_rows], of some rows."""
+    scores = ranking.scores[some]
+    return ranking.labels[some], scores.view(np.int64), scores, ranking.n_ranked[some]
 
 
 def _keep_least(hashes: Hashes, counts: Int64) -> tuple[Hashes, Int64]:
@@ -145,6 +189,53 @@ def _shares_of_twins(sketches: Sequence[Sketch]) -> Iterator[Float64]:
         is_chance = (twins < LEAST_TWINS) | (shares <= TIMES * np.maximum(within, within[i]) + LEAST_SHARE)
         shares[is_chance] = 0
         yield shares
+
+
+class Copies(NamedTuple):
+    """Rows that seem to be copies of each other: the same truth, and the same best labels and scores.
+
+    Attributes
+    ----------
+    share : float
+        Of the rows that tell enough, those that are further copies.
+    factor : float
+        By which they make the variance of a mean larger.
+    """
+
+    share: float
+    factor: float
+
+
+def find_copies(sketch: Sketch) -> Copies | None:
+    """Return what copies there are among the rows of a sketch, None where there are hardly any.
+
+    Let c be the numbers of rows with each hash. If rows with one hash are copies, the variance of a mean is larger by
+    the factor sum c^2 / sum c (Kish, Survey Sampling, 1965, 8.2). There are copies where c, counted up to 3, give a
+    factor above 1.17. Rows that do not tell enough count as one each for that.
+
+    Rows of other instances may have one hash too, where rankings tell little. Then many more have the same two best
+    labels and scores, by which rows are sampled, or some hashes are far more frequent than others; and c vary at least
+    as Poisson's numbers do. So where these are more than 3 times as large, the mean of c must be above that of
+    Poisson's numbers that are not 0.
+    """
+    hashes, counts = sketch.table()
+    can_tell = (hashes & np.uint64(TELLS_APART)).astype(np.bool_)
+    own, n_others = counts[can_tell], int(counts[~can_tell].sum())
+    few, n_rows = np.minimum(own, MOST_COUNTED), int(own.sum())
+    if own.size < LEAST_DISTINCT or _excess(few) < LEAST_EXCESS * (int(few.sum()) + n_others):
+        return None
+    excess, of_first = _excess(own), _excess(sum_by_id(hashes[can_tell] >> np.uint64(LATER_BITS), own)[1])
+    by_chance, mean = excess / n_rows, n_rows / own.size  # the first is the mean of Poisson's numbers of this excess
+    is_uneven = of_first > TIMES * excess or by_chance > TIMES * mean
+    if is_uneven and mean < by_chance / -math.expm1(-by_chance) + CLEARLY:
+        return None
+    return Copies(1 - own.size / n_rows, 1 + excess / n_rows)
+
+
+def _excess(counts: Int64) -> float:
+    """Return the sum of c (c - 1)."""
+    numbers = counts.astype(np.float64)
+    return float(numbers @ (numbers - 1))
 
 
 _NO_HASHES, _NO_COUNTS = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)

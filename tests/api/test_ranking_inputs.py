@@ -236,3 +236,9 @@ def test_runs_with_other_documents_are_results_of_the_same_truth():
     results = xmceval.score_all({"q1": {"d1": 1, "d2": 0}}, runs, metrics="P", k=1)
     assert [results[name]["P@1"] for name in "ab"] == [1.0, 0.0]
     assert str(xmceval.Results.from_dict(results.to_dict())) == str(results)
+
+
+def test_scores_by_row_are_refused_beside_grades_by_query():
+    grades = {"q1": {"a": 1, "b": 0}, "q2": {"b": 1}, "q3": {"a": 1}}
+    with pytest.raises(DataError, match=r"y_score: is an array, and y_true has grades by query and document, .*hint"):
+        xmceval.score(grades, np.ones((3, 2)), k=1, metrics="P")

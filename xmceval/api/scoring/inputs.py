@@ -121,6 +121,7 @@ class Opener:
         if not isinstance(matrix, (str, Path)):
             records = find_records(matrix, name, "score")
             if records is None:
+                _refuse_array(truth, name)
                 matrix_source = as_scores(matrix, name, width.or_none)
                 _check_lists(truth, matrix_source)
                 _check_ids(truth, matrix_source)
@@ -174,6 +175,15 @@ def _take_thresholds(options: Options) -> Float64 | None:
         what = f"that of label {int(np.argmax(np.isnan(thresholds)))} is NaN" if thresholds.size else "there are none"
         raise DataError(f"{name}: expected a threshold for each label, {what}")
     return thresholds
+
+
+def _refuse_array(truth: Input, name: str) -> None:
+    """Refuse scores by row beside grades by query and document: neither rows nor columns name what they are of."""
+    if truth.judgments is not None and truth.judgments.documents is not None:
+        raise DataError(
+            f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it cannot "
+            "follow (hint: pass {query: {document: score}})"
+        )
 
 
 def _check_lists(truth: Input, scores: MatrixSource) -> None:

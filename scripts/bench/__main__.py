@@ -20,6 +20,7 @@ if not __package__:  # run as `python scripts/bench`
 
 from bench.measure import (
     FORM,
+    ROOT,
     Command,
     Figures,
     Usage,
@@ -288,6 +289,33 @@ def milliseconds(title: str, measured: Sequence[Figures]) -> str:
     return "\n".join(lines)
 
 
+def texts(options: argparse.Namespace) -> Figures:
+    """Measure how fast one thread reads text of each kind, in MB per second of processor time; beside a revision."""
+    folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench")
+    trees = {"this tree": ROOT}
+    if options.against:
+        (folder / "revisions").mkdir(parents=True, exist_ok=True)
+        trees[options.against] = install_revision(options.against, folder / "revisions")
+    kinds = figures_of("texts", str(folder / "texts"))
+    figures: Figures = {"measured": [], "ratios": []}
+    for kind in (kind for kind in kinds if options.only in kind):
+        found: dict[str, list[Usage]] = {name: [] for name in trees}
+        for turn in range(options.runs):
+            for name, tree in trees.items():
+                progress(f"{kind}: {turn + 1}/{options.runs} {name}")
+                timed = figures_of("texts", str(folder / "texts"), kind, tree=tree)
+                if not Path(timed["xmceval"]).is_relative_to(tree):
+                    sys.exit(f"{timed['xmceval']} was measured, not {tree}: run this in another directory")
+                found[name].append(Usage(timed["wall"], timed["cpu"]))
+        progress("")
+        figures["measured"] += entries(kind, found)
+        figures["ratios"] += ratios(kind, found, next(iter(trees)))
+        size = timed["bytes"] / 1e6
+        rates = [f"{each['contestant']} {size / each['cpu']['median']:.0f} MB/s" for each in entries(kind, found)]
+        print(f"{kind + ':':<32}{', '.join(rates)}")
+    return figures
+
+
 def scaling(options: argparse.Namespace) -> Figures:
     """Measure how cost grows with rows, labels, predictions, k, metrics, systems ...; say where faster than n log n."""
     return {"scaling": figures_of("scaling", options.only)}
@@ -374,12 +402,13 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "memory": memory,
     "startup": startup,
     "peers": peers,
+    "texts": texts,
     "scaling": scaling,
     "model": model,
     "check": check,
     "picture": picture,
 }
-NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture", "benchmark", "model"}
+NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture", "benchmark", "model", "texts"}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -417,7 +446,8 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
     for name, path in (("check", RECORDED), ("peers", SPEED)):
         commands.choices[name].add_argument("--record", action="store_true", help=f"write {path.name} anew")
-    for name in ("scaling", "peers"):
+    commands.choices["texts"].add_argument("--against", metavar="REV", help="another revision, measured in turns")
+    for name in ("scaling", "peers", "texts"):
         commands.choices[name].add_argument("--only", default="", help="only lines that have this in their name")
     return top
 

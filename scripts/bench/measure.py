@@ -280,14 +280,16 @@ def git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.strip()
 
 
-def module(name: str, *arguments: str, python: str = sys.executable) -> Command:
-    """Return the command that runs a module of this folder."""
-    return Command(((python, "-m", f"bench.{name}", *arguments),), {"PYTHONPATH": str(SCRIPTS)})
+def module(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Command:
+    """Return the command that runs a module of this folder, with the xmceval of a tree if given."""
+    places = [str(SCRIPTS)] if tree is None else [str(tree), str(SCRIPTS)]
+    env = {"PYTHONPATH": os.pathsep.join(places), "PYTHONSAFEPATH": "1"}  # not what is in the current directory
+    return Command(((python, "-m", f"bench.{name}", *arguments),), env)
 
 
-def figures_of(name: str, *arguments: str, python: str = sys.executable) -> Any:
+def figures_of(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Any:
     """Run a module of this folder in a process of its own, and return the JSON in its last line."""
-    command = module(name, *arguments, python=python)
+    command = module(name, *arguments, python=python, tree=tree)
     done = subprocess.Popen(command.argvs[0], env=command.environ, stdout=subprocess.PIPE, text=True)
     last = ""
     for line in done.stdout or ():

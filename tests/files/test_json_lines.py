@@ -100,6 +100,23 @@ def test_lines_are_read_as_by_python(are_scores, has_names, wrong):
         assert repr(read(path, are_scores, names)) == repr(expected)
 
 
+NUMBERS_AS_WRITTEN = [
+    *("0", "-0", "00", "01", "-01", "1.", ".5", "-", "--1", "+1", "1.5.5", "1,5", "1e5", "1E-5", "1e", "1.e5", "-0.0"),
+    *("1234567", "12345678", "123456789", "1234567.25", "12345678.25", "0.123456789012345", "0.1234567890123456"),
+    *("0.1234567890123456789", "0.12345678901234567890", "9.999999999999999999", "0.0000000000000000000000001"),
+    *("1" * 18, "1" * 19, "1" * 30, f"1.{'1' * 70}", "0.30000000000000004", "1 ", "1x", "0x1", "9007199254740993"),
+]
+
+
+@pytest.mark.parametrize("number", NUMBERS_AS_WRITTEN)
+def test_numbers_are_read_as_by_python(number):
+    for are_scores, row in ((True, '{"data": [[1, %s], [2, 0.5]]}'), (False, '{"target_ind": [%s, 7]}')):
+        start = '{"data": []}\n' if are_scores else '{"target_ind": []}\n'
+        text = start + row % number + "\n"
+        path = write("j", text)
+        assert read(path, are_scores, None) == read_plainly(path, text, are_scores, None)
+
+
 def test_text_that_is_no_utf8_is_reported_with_its_place(tmp_path):
     (tmp_path / "j").write_bytes(b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
     assert read("j", True, None) == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"

@@ -15,6 +15,7 @@ from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents
 from xmceval.files.ranking.trecrows import TrecLines
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.files.text.words import Words
+from xmceval.rows.block import Scratch
 
 NAMES = [
     "7",
@@ -198,10 +199,12 @@ def test_plain_numbers_are_those_without_leading_zeros_that_a_label_can_be():
 
 
 def test_documents_that_no_one_judged_keep_their_labels_from_run_to_run():
-    documents = Documents.of(numbered([b"b", b"a", b"c"])[0], None)
-    assert documents.labels(numbered([b"x", b"a", b"y"])[0]).tolist() == [3, 0, 4]
-    assert documents.labels(numbered([b"y", b"c", b"z"])[0]).tolist() == [4, 2, 5]
-    assert documents.by_label == {0: b"a", 1: b"b", 2: b"c", 3: b"x", 4: b"y", 5: b"z"}
+    judgments = open_truth(write("q", "q 0 b 1\nq 0 a 1\nq 0 c 1\n")).judgments
+    for documents, expected in (("xay", [3, 0, 4]), ("ycz", [4, 2, 5])):
+        lines = [f"q Q0 {document} {rank} {9 - rank} me\n" for rank, document in enumerate(documents)]
+        [block] = open_scores(write("r", "".join(lines)), judgments=judgments).source.blocks()
+        assert block.stored.parse(Scratch()).indices[:3].tolist() == expected
+    assert judgments.documents.by_label == {0: b"a", 1: b"b", 2: b"c", 3: b"x", 4: b"y", 5: b"z"}
 
 
 def test_a_name_that_is_unknown_is_reported():

@@ -115,6 +115,8 @@ class Documents:
     def labels(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n]; those that were not judged get labels beyond the others.
 
+        Where documents are `words`, these are what is passed.
+
         Raises
         ------
         ValueError
@@ -127,10 +129,7 @@ class Documents:
                 raise ValueError(unknown_name(unknown[:40], self.names))
             return labels
         if self.words is not None:
-            labels = self.words.number_all(documents).astype(np.int64)
-            is_judged = labels < self.places.size
-            labels[is_judged] = self.places[labels[is_judged]]
-            return labels
+            return np.append(self.places, np.arange(self.places.size, len(documents)))
         labels = documents.plain_numbers()
         is_other = labels < 0
         beyond, n_others = max(self.largest, int(labels.max(initial=-1))) + 1, int(np.count_nonzero(is_other))

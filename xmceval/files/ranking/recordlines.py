@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, listed
 from xmceval.files.ranking.trecrows import Lines
-from xmceval.files.text.words import PADDING
+from xmceval.files.text.words import PADDING, Words
 from xmceval.rows.block import Float64, Int64
 
 QUERIES, DOCUMENTS = ("query_id", "qid", "query", "q_id"), ("doc_id", "docno", "docid", "document")
@@ -78,8 +78,10 @@ class RecordLines(Lines):
 
     noun = "document"
 
-    def __init__(self, records: Records, judged: Mapping[bytes, int] | None = None) -> None:
-        super().__init__(judged)
+    def __init__(
+        self, records: Records, judged: Mapping[bytes, int] | None = None, documents: Words | None = None
+    ) -> None:
+        super().__init__(judged, documents)
         for part in records.parts:
             self._read(records, part)
 

@@ -19,6 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records
 from xmceval.files.ranking.trecrows import Entries, Lines, TrecLines
+from xmceval.files.text.words import Words
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
 
@@ -91,7 +92,7 @@ def open_run(path: Path | Records, request: Request) -> Opened:
         raise DataError(
             f"{path}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )
-    lines, form = _read(path, RUN, judgments.queries), FORMATS["run"]
+    lines, form = _read(path, RUN, judgments.queries, judgments.documents.words), FORMATS["run"]
     facts, entries = [_title(path, form)], lines.gather(len(judgments.queries))
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
@@ -163,9 +164,16 @@ def _refuse_differences(
         )
 
 
-def _read(path: Path | Records, columns: LineColumns, judged: Mapping[bytes, int] | None = None) -> Lines:
+def _read(
+    path: Path | Records,
+    columns: LineColumns,
+    judged: Mapping[bytes, int] | None = None,
+    documents: Words | None = None,
+) -> Lines:
     """Read the lines of a file, or records as lines."""
-    return RecordLines(path, judged) if isinstance(path, Records) else TrecLines(path, columns, judged)
+    if isinstance(path, Records):
+        return RecordLines(path, judged, documents)
+    return TrecLines(path, columns, judged, documents)
 
 
 def _title(path: Path | Records, form: Format) -> str:

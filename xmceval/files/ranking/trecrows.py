@@ -45,11 +45,13 @@ class Lines:
     judged : mapping of bytes to int, or None
         The row of each query; lines of others are left out. Without it, queries are rows in the order in which they
         first appear.
+    documents : Words, optional
+        Documents that have numbers before; others are added.
 
     Attributes
     ----------
     queries, documents : Words
-        The queries, and the documents of the lines that are not left out.
+        The queries, and the documents that have numbers: beside those before, those of the lines that are not left out.
     n_ignored : int
         The lines that are left out.
     noun : str
@@ -58,9 +60,9 @@ class Lines:
 
     noun = "line"
 
-    def __init__(self, judged: Mapping[bytes, int] | None = None) -> None:
+    def __init__(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> None:
         self.judged = judged
-        self.queries, self.documents = Words(), Words()
+        self.queries, self.documents = Words(), Words() if documents is None else documents
         self.n_ignored = 0
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
         self._parts: list[SomeLines] = []
@@ -110,7 +112,7 @@ class TrecLines(Lines):
     ----------
     path : Path
     columns : LineColumns
-    judged : mapping of bytes to int, or None
+    judged, documents
         As in `Lines`.
 
     Raises
@@ -119,8 +121,14 @@ class TrecLines(Lines):
         A line of another form, with its place.
     """
 
-    def __init__(self, path: Path, columns: LineColumns, judged: Mapping[bytes, int] | None = None) -> None:
-        super().__init__(judged)
+    def __init__(
+        self,
+        path: Path,
+        columns: LineColumns,
+        judged: Mapping[bytes, int] | None = None,
+        documents: Words | None = None,
+    ) -> None:
+        super().__init__(judged, documents)
         self.path, self.columns = path, columns
         self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
         scratch, line = Scratch(), 1

@@ -96,13 +96,12 @@ class Grammar:
     expected: Callable[[int], str] = _expected
 
 
-def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
+def _parse_pairs(region: Region, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import PAIR_SPACE
 
-    buffer = region.chunk.buffer if text is None else text
-    array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
+    array = region.chunk.text if text is None else text
     most = (region.stop - region.start) // 4 + 8
     rows, status = scratch.rows(region.n_rows, most), scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
@@ -110,7 +109,7 @@ def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None
     parse_pairs(array, region.start, region.stop, rows, hard, status, space)
     numbers = _check_status(region, status)
     for entry, first, last in hard[: numbers[0]].tolist():
-        rows.values[entry] = float(buffer[first:last])
+        rows.values[entry] = float(array[first:last].tobytes())
     largest = numbers[kernel.LARGEST]
     if largest == kernel.NOT_NOTICED:
         return rows
@@ -145,16 +144,23 @@ def parse_pairs(
 
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
 
-_SCORED_TO_PAIRS = bytes.maketrans(b" \t", b": ")
-
 
 def _parse_scored(region: Region, scratch: Scratch) -> Rows:
     """Parse ``label score<TAB>label score`` as ``idx:value``, with colons for spaces and spaces for tabs."""
-    lines = bytes(region.chunk.buffer[region.start : region.stop])
-    if any(extra in lines for extra in (b"  ", b" \t", b" \r", b" \n")):
-        lines = _EXTRA_SPACES.sub(lambda spaces: b"\t" * len(spaces[0]), lines)
-    text = bytearray(region.stop + PADDING)
-    text[region.start : region.stop] = lines.translate(_SCORED_TO_PAIRS)
+    from xmceval.kernels.text.pairs import write_as_pairs
+
+    part = slice(region.start, region.stop)
+    text = scratch.array("text", region.stop + PADDING, np.uint8)
+    write_as_pairs(region.chunk.text, part.start, part.stop, text)
+    try:
+        return _parse_pairs(region, scratch, text)
+    except Fault:  # as extra spaces always are, which are rare
+        lines = bytes(region.chunk.buffer[part])
+        cleaned = _EXTRA_SPACES.sub(lambda spaces: b"\t" * len(spaces[0]), lines)
+        if cleaned == lines:
+            raise
+    text[part] = np.frombuffer(cleaned, dtype=np.uint8)
+    write_as_pairs(text, part.start, part.stop, text)
     return _parse_pairs(region, scratch, text)
 
 
@@ -269,7 +275,8 @@ def _parse_json(region: Region, scratch: Scratch) -> Rows:
     read = read_scores if region.are_scores else read_truth
     buffer, at = region.chunk.buffer, region.start
     try:
-        memoryview(buffer)[at : region.stop].tobytes().decode()
+        if not buffer.isascii():  # which holds nothing in memory, unlike decoding
+            str(memoryview(buffer)[at : region.stop], "utf-8")
     except UnicodeDecodeError:
         return _parse_by_line(region, scratch, lambda line: read(line, region.names))
     rows, status = _room_for_labels(region, scratch), np.zeros(2, dtype=np.int64)
@@ -294,15 +301,18 @@ def _parse_json(region: Region, scratch: Scratch) -> Rows:
 def _find_names(region: Region, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
     """Write labels for names from an entry on, of which the places in the text are given; return how many there are."""
     stop = int(rows.indptr[n_rows])
-    named = first + np.flatnonzero(rows.indices[first:stop] < 0)
-    if region.names is None or not named.size:
+    entries = slice(first, stop)
+    are_names = rows.indices[entries] < 0
+    if region.names is None or not are_names.any():
         return stop
+    named: slice | Int64 = entries if are_names.all() else first + np.flatnonzero(are_names)
     labels = region.names.words.find(region.chunk.text, *places[:, named])
     rows.indices[named] = labels
     unknown = int(np.argmin(labels))
     if labels[unknown] < 0:
-        begin, end = places[:, named[unknown]].tolist()
-        row = int(np.searchsorted(rows.indptr[: n_rows + 1], named[unknown], side="right")) - 1
+        entry = first + int(np.flatnonzero(are_names)[unknown])
+        begin, end = places[:, entry].tolist()
+        row = int(np.searchsorted(rows.indptr[: n_rows + 1], entry, side="right")) - 1
         raise region.row_fault(row, unknown_name(bytes(region.chunk.buffer[begin:end]).decode()[:40], region.names))
     return stop
 

@@ -232,8 +232,5 @@ def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[i
     """Count the rows and the lines in some bytes of whole lines."""
     from xmceval.kernels.text.lines import count_rows as count_uncommented
 
-    if grammar.has_comments:
-        n_rows, n_lines = count_uncommented(chunk.text, start, stop)
-        return n_rows, n_lines
-    n_lines = int(np.count_nonzero(chunk.text[start:stop] == NEWLINE))
-    return n_lines, n_lines
+    n_rows, n_lines = count_uncommented(chunk.text, start, stop)
+    return n_rows if grammar.has_comments else n_lines, n_lines

@@ -80,10 +80,6 @@ class Words:
         find_words(text, begins, ends, *self.table, np.empty(GROUP, dtype=np.uint64), numbers)
         return numbers
 
-    def number_all(self, words: Words) -> Int32:
-        """Return the numbers that some distinct words have here, and add those that are new."""
-        return self.number(words.blob, words.ends[:-1], words.ends[1:])
-
     def plain_numbers(self) -> Int64:
         """Return the number that each word is, without leading zeros and at most 2^63 - 2; -1 for other words."""
         from xmceval.kernels.text.words import parse_plain_numbers
@@ -106,7 +102,7 @@ class Words:
 
     def _make_room(self, n_more: int, n_bytes: int) -> None:
         """Make the arrays large enough for more words, of so many bytes."""
-        from xmceval.kernels.text.words import fill_slots
+        from xmceval.kernels.text.words import GROUP, fill_slots
 
         n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
         if n_words >= self._ends.size:
@@ -115,7 +111,7 @@ class Words:
             self.blob = _extend(self.blob, n_bytes + n_bytes // 2)
         if 2 * n_words > self._slots.size:
             self._slots = np.full(1 << (2 * n_words).bit_length(), -1, dtype=np.int64)
-            fill_slots(self._slots, self.ends, self.blob)
+            fill_slots(self._slots, self.ends, self.blob, np.empty(GROUP, dtype=np.uint64))
 
 
 def _extend(array: NDArray[Any], size: int) -> NDArray[Any]:

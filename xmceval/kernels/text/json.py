@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, helper, kernel
-from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE
-from xmceval.kernels.text.numbers import parse_number
-from xmceval.kernels.text.words import is_same
+from xmceval.kernels.compile.decorators import function, helper, instruction, kernel
+from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE, below_mask, equal_mask, lowest_one
+from xmceval.kernels.text.numbers import FAST, eight_digits, parse_decimal, parse_number
+from xmceval.kernels.text.words import is_same, word_at
 
 QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, MINUS, POINT = b'"\\:,{}[]-.'
 BLANK, TAB, RETURN, PLUS, LOWER_E, LOWER_U = b" \t\r+eu"
@@ -22,8 +22,10 @@ ESCAPED, HEX = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
 ESCAPED[[*b'"\\/bfnrtu']] = True
 HEX[[*b"0123456789abcdefABCDEF"]] = True
 
-U0, U1, U18, U25 = (np.uint64(i) for i in (0, 1, 18, 25))
+U0, U1, U8, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 8, 18, 25, 64))
 ODD = np.uint64(0)  # instead of an offset: Python reads the line
+
+_non_digit_mask = instruction("non_digit_mask")
 
 
 @helper
@@ -34,24 +36,34 @@ def _skip(text, at):
     return at
 
 
+@helper
+def _next_mark(text, at):
+    """Return the offset of the next quote, backslash or control character."""
+    while True:
+        mask = equal_mask(text, at, QUOTE) | equal_mask(text, at, BACKSLASH) | below_mask(text, at, CONTROL)
+        if mask != U0:
+            return at + lowest_one(mask)
+        at += U64
+
+
 @function
 def _string_end(text, at):
     """Return the offset of the quote that ends a string, and whether it is as it is written."""
     is_plain = True
+    at = _next_mark(text, at)
     while text[at] != QUOTE:
         if text[at] < CONTROL:
             return ODD, False
-        if text[at] == BACKSLASH:
-            is_plain = False
-            at += U1
-            if not ESCAPED[text[at]]:
-                return ODD, False
-            if text[at] == LOWER_U:
-                for _ in range(4):
-                    at += U1
-                    if not HEX[text[at]]:
-                        return ODD, False
+        is_plain = False
         at += U1
+        if not ESCAPED[text[at]]:
+            return ODD, False
+        if text[at] == LOWER_U:
+            for _ in range(4):
+                at += U1
+                if not HEX[text[at]]:
+                    return ODD, False
+        at = _next_mark(text, at + U1)
     return at, is_plain
 
 
@@ -88,8 +100,28 @@ def _number_end(text, at):
     return (at, is_whole) if at - begin < U25 else (ODD, False)
 
 
-@function
+@helper
+def _ends_number(text, first, whole, end):
+    """Whether JSON has a number of so many whole digits, a plain one, that ends here."""
+    is_begun = whole == U1 or (whole != U0 and text[first] != DIGIT_0)
+    return is_begun and text[end - U1] != POINT and text[end] | BLANK != LOWER_E
+
+
+@helper
 def _read_number(text, at, values, n):
+    """Write a number; return the offset after it."""
+    if FAST:
+        negative = text[at] == MINUS
+        first = at + np.uint64(negative)
+        value, whole, end = parse_decimal(text, first)
+        if end != first and _ends_number(text, first, whole, end):
+            values[n] = -value if negative else value
+            return end
+    return _read_any_number(text, at, values, n)
+
+
+@function
+def _read_any_number(text, at, values, n):
     """Write a number; return the offset after it."""
     end, _ = _number_end(text, at)
     if end != ODD:
@@ -109,6 +141,12 @@ def _read_label(text, at, names, indices, n):
         names[0, n], names[1, n] = np.int64(at + U1), np.int64(end)
         indices[n] = -1
         return end + U1
+    if FAST:
+        digits = lowest_one(_non_digit_mask(text, at))
+        end = at + digits
+        if digits <= U8 and text[end] != POINT and _ends_number(text, at, digits, end):
+            indices[n] = np.int64(eight_digits(word_at(text, at) << (U8 - digits) * U8))
+            return end
     end, is_whole = _number_end(text, at)
     if not is_whole or text[at] == MINUS or end - at > U18:
         return ODD

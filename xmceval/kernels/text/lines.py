@@ -53,6 +53,12 @@ def equal_mask(text, at, byte):
 
 
 @instruction
+def below_mask(text, at, byte):
+    """Return which of 64 bytes are below one."""
+    return np.uint64(sum(int(b < byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
+
+
+@instruction
 def count_ones(word):
     """Return the number of bits that are set."""
     return np.uint64(int(word).bit_count())

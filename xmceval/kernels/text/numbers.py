@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from xmceval.kernels.compile.decorators import PLAIN, helper, instruction
-from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS
+from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS, lowest_one
+
+FAST = not PLAIN  # plain Python parses byte by byte, as numpy warns of words that overflow
 
 UNDECIDED = -1
 
@@ -16,8 +18,8 @@ PLUS, MINUS, POINT = b"+-."
 LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U3, U5, U8, U9, U10, U16, U19, U31, U32, U63 = (
-    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 16, 19, 31, 32, 63)
+U0, U1, U3, U5, U8, U9, U10, U15, U16, U17, U19, U24, U31, U32, U63 = (
+    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 15, 16, 17, 19, 24, 31, 32, 63)
 )
 ALL_BITS = np.uint64(2**64 - 1)
 EXACT_MAX = np.uint64(2**53)
@@ -25,6 +27,9 @@ HIDDEN_BIT = np.uint64(2**52)
 EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 
 LEAST_POWER, MOST_POWER = -342, 308
+
+POW10 = np.array([10**i for i in range(20)], np.uint64)
+SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
 
 
 def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -44,6 +49,7 @@ def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
 POWERS_OF_FIVE = _powers_of_five()
 
 _high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
+_non_digit_mask, _word_at = map(instruction, ("non_digit_mask", "word_at"))
 
 
 @helper
@@ -109,12 +115,63 @@ INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 
 
 @helper
+def join_digits(text, begin, whole, digits):
+    """Return the number of 1 to 24 digits, of which at most 7 are before a point; ALL_BITS from 10**19 on.
+
+    The point is not looked at: what follows the whole digits is.
+    """
+    before = (U1 << whole * U8) - U1
+    head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
+    mantissa = U0
+    rest = digits
+    if rest > U8:
+        mantissa = eight_digits(head)
+        head = _word_at(text, begin + U9)
+        rest -= U8
+        if rest > U8:
+            mantissa = mantissa * POW10[U8] + eight_digits(head)
+            head = _word_at(text, begin + U17)
+            rest -= U8
+            if mantissa >= POW10[U19 - rest]:
+                return ALL_BITS
+    return mantissa * POW10[rest] + eight_digits(head << (U8 - rest) * U8)
+
+
+@helper
+def parse_decimal(text, at):
+    """Parse digits, up to 7 and more after a point; return the number, how many are before it, and the offset after it.
+
+    That offset is `at` where the digits are others or too many.
+    """
+    value = 0.0
+    marks = _non_digit_mask(text, at)
+    whole = lowest_one(marks)
+    end, digits = at + whole, whole
+    if text[end] == POINT:
+        end = at + lowest_one(marks & (marks - U1))
+        digits = end - at - U1
+    if whole >= U8 or digits - U1 >= U24:
+        return value, whole, at
+    mantissa = join_digits(text, at, whole, digits)
+    if mantissa == ALL_BITS:
+        return value, whole, at
+    if digits <= U15:
+        return np.float64(np.int64(mantissa)) / SCALES[digits - whole], whole, end
+    value = to_float(mantissa, np.int64(whole) - np.int64(digits))
+    return value, whole, at if np.isnan(value) else end
+
+
+@helper
 def parse_number(text, at, end):
-    """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER."""
+    """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER. 64 bytes follow in the text."""
     negative = text[at] == MINUS
     if negative or text[at] == PLUS:
         at += U1
     value = 0.0
+    if FAST:
+        value, _, last = parse_decimal(text, at)
+        if last == end and last != at:
+            return (-value if negative else value), 0
     letter = text[at] | LOWER
     if letter >= LOWER_A and letter <= LOWER_Z:
         name = U0

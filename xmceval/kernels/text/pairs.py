@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, helper, instruction, kernel
+from xmceval.kernels.compile.decorators import helper, instruction, kernel
 from xmceval.kernels.text.lines import (
     EXPONENT,
     KINDS,
@@ -25,14 +25,12 @@ from xmceval.kernels.text.lines import (
     equal_mask,
     lowest_one,
 )
-from xmceval.kernels.text.numbers import eight_digits, to_float
+from xmceval.kernels.text.numbers import FAST, SCALES, eight_digits, join_digits, to_float
 
-PLUS, MINUS, POINT, COLON = b"+-.:"
+PLUS, MINUS, POINT, COLON, BLANK, TAB = b"+-.: \t"
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U2, U8, U9, U15, U16, U17, U19, U24, U32, U63, U64 = (
-    np.uint64(i) for i in (0, 1, 2, 8, 9, 15, 16, 17, 19, 24, 32, 63, 64)
-)
+U0, U1, U2, U8, U15, U16, U24, U32, U63, U64 = (np.uint64(i) for i in (0, 1, 2, 8, 15, 16, 24, 32, 63, 64))
 ALL_BITS = np.uint64(2**64 - 1)
 
 CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost cache
@@ -41,11 +39,6 @@ PAIR_SPACE = ((int(CHUNK + U64 + U64), np.uint16), (int(CHUNK + U64 + U64), np.u
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
 PATTERNS = np.frombuffer(b": " * 32 + (b":. " * 22)[:64], np.uint8)  # the marks of pairs in one line
 EIGHT_OF_TWO, EIGHT_OF_THREE = (np.uint64(sum(1 << step * i for i in range(8))) for step in (2, 3))
-POW10 = np.array([10**i for i in range(20)], np.uint64)
-SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
-
-FAST = not PLAIN  # plain Python parses byte by byte, as numpy warns of words that overflow
-
 COMPRESSES = instruction("COMPRESSES")
 _non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
 _ids_of_wholes, _ids_of_decimals, _digits = map(instruction, ("ids_of_wholes", "ids_of_decimals", "digits"))
@@ -183,22 +176,9 @@ def parse_pairs(
                 kind = KINDS[stops[mark_end]]
                 if id_digits - U1 >= U8 or whole >= U8 or digits - U1 >= U24:
                     break
-                # The digits before and after the point, without it.
-                before = (U1 << whole * U8) - U1
-                head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
-                mantissa = U0
-                rest = digits
-                if rest > U8:
-                    mantissa = eight_digits(head)
-                    head = _word_at(text, begin + U9)
-                    rest -= U8
-                    if rest > U8:
-                        mantissa = mantissa * POW10[U8] + eight_digits(head)
-                        head = _word_at(text, begin + U17)
-                        rest -= U8
-                        if mantissa >= POW10[U19 - rest]:
-                            break
-                mantissa = mantissa * POW10[rest] + eight_digits(head << (U8 - rest) * U8)
+                mantissa = join_digits(text, begin, whole, digits)
+                if mantissa == ALL_BITS:
+                    break
                 if digits <= U15 and kind >= LINE_END:
                     value = np.float64(np.int64(mantissa)) / SCALES[digits - whole + negative * U32]
                 else:
@@ -248,3 +228,11 @@ def parse_pairs(
     status[ROWS] = np.int64(row)
     status[PAIRS] = np.int64(n)
     return int(at)
+
+
+@kernel
+def write_as_pairs(text: Bytes, start: int, stop: int, copy: Bytes) -> None:
+    """Write [start, stop) of text to the same place of a copy, with colons for blanks, and blanks for tabs."""
+    for at in range(np.uint64(start), np.uint64(stop)):
+        byte = text[at]
+        copy[at] = np.uint8(COLON) if byte == BLANK else np.uint8(BLANK) if byte == TAB else byte

@@ -172,15 +172,21 @@ def find_words(text, begins, stops, slots, ends, blob, codes, numbers):
 
 
 @kernel
-def fill_slots(slots, ends, blob):
-    """Insert all words into a free hash table."""
+def fill_slots(slots, ends, blob, codes):
+    """Insert all words into a free hash table; `codes` as for `number_words`."""
     mask = np.uint64(slots.size) - U1
-    for word in range(ends.size - 1):
-        code = hash_word(blob, np.uint64(ends[word]), np.uint64(ends[word + 1]))
-        slot = code & mask
-        while slots[slot] != FREE:
-            slot = (slot + U1) & mask
-        slots[slot] = np.int64((code & UPPER) | np.uint64(word))
+    n = np.uint64(ends.size - 1)
+    for first in range(U0, n, GROUP):
+        last = min(first + GROUP, n)
+        for word in range(first, last):
+            codes[word - first] = hash_word(blob, np.uint64(ends[word]), np.uint64(ends[word + U1]))
+            _prefetch(slots, codes[word - first] & mask)
+        for word in range(first, last):
+            code = codes[word - first]
+            slot = code & mask
+            while slots[slot] != FREE:
+                slot = (slot + U1) & mask
+            slots[slot] = np.int64((code & UPPER) | word)
 
 
 @kernel

@@ -35,10 +35,13 @@ class _Lanes:
             other = _constant(self.builder, other, self.kind)
         return _Lanes(self.builder, getattr(self.builder, name)(self.value, other.value))
 
-    __add__, __sub__ = partialmethod(_apply, "add"), partialmethod(_apply, "sub")
+    __add__ = partialmethod(_apply, "add")
     __mul__, __truediv__ = partialmethod(_apply, "mul"), partialmethod(_apply, "fdiv")
     __and__, __or__ = partialmethod(_apply, "and_"), partialmethod(_apply, "or_")
     __lshift__, __rshift__ = partialmethod(_apply, "shl"), partialmethod(_apply, "lshr")
+
+    def __sub__(self, other):
+        return self._apply("fsub" if self.kind == FLOATS else "sub", other)
 
     def compare(self, relation, number):
         other = _constant(self.builder, number, self.kind)
@@ -51,7 +54,8 @@ class _Lanes:
         return _Lanes(self.builder, self.builder.zext(self.value, LANES))
 
     def as_floats(self):
-        return _Lanes(self.builder, self.builder.sitofp(self.value, FLOATS))
+        # Numbers below 2^52 are the last bits of floats from 2^52 on; to convert words is slow without AVX-512.
+        return (self | 0x433 << 52).seen_as(FLOATS) - 2.0**52
 
     def or_zero(self, condition):
         return _Lanes(self.builder, self.builder.select(condition.value, self.value, ir.Constant(self.kind, None)))

@@ -76,6 +76,13 @@ def equal_mask(builder, text, at, byte):
 
 
 @make_instruction()
+def below_mask(builder, text, at, byte):
+    """Return which of the 64 bytes of text at an offset are below one, as bits."""
+    limit = _broadcast(builder, builder.trunc(byte, BYTE), BLOCK)
+    return builder.bitcast(builder.icmp_unsigned("<", load(builder, text, at, BLOCK), limit), WORD)
+
+
+@make_instruction()
 def non_digit_mask(builder, text, at):
     """Return which of the 64 bytes of text at an offset are no digits, as bits."""
     digits = builder.sub(load(builder, text, at, BLOCK), ir.Constant(BLOCK, [ord("0")] * 64))

@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(ROOT / "tests")]
 from mutate import running
 from mutate.mutants import Mutant, all_mutants
 from mutate.record import read_reasons, write_record, write_survivors
-from mutate.running import KEPT, Tests, UnfinishedError, collect, digest_of, import_package, learn, run_forks, say
+from mutate.running import KEPT, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
 
 OUTCOMES = KEPT / "outcomes.jsonl"
 WORDS = {running.SURVIVED: "", running.ENDED: "endless", running.STUCK_CODE: "", running.ABSENT: ""}
@@ -70,7 +70,6 @@ class Trial:
 
     def __call__(self, items: list[Any]) -> None:
         """Learn the lines of tests, then try the mutants."""
-        import_package()
         try:
             self.tests = Tests(items, learn(items, self.options.jobs, self.deadline))
             self.drawn = draw(self.options)

@@ -55,15 +55,6 @@ class Mutant(NamedTuple):
             old, nodes[self.index] = nodes[self.index], node
         return old
 
-    def lines(self) -> range:
-        """The lines of the statement that has the change, without those of statements below it."""
-        first = self.statement.lineno
-        below = getattr(self.statement, "body", None) or getattr(self.statement, "cases", None)
-        if isinstance(below, list):
-            start = below[0].pattern.lineno if isinstance(below[0], ast.match_case) else below[0].lineno
-            return range(first, max(first + 1, start))
-        return range(first, self.statement.end_lineno + 1)
-
     def texts(self) -> tuple[str, str]:
         """The statement as it is and with the change, as far as it is near."""
         was = _text(self.statement)
@@ -109,6 +100,16 @@ class Mutant(NamedTuple):
                 return code
             pending.extend(each for each in code.co_consts if isinstance(each, types.CodeType))
         raise LookupError(f"{self.file}: no function {self.function}")
+
+
+def lines_of(statement: ast.AST) -> range:
+    """Return the lines of a statement, without those of statements below it."""
+    first = statement.lineno
+    below = getattr(statement, "body", None) or getattr(statement, "cases", None)
+    if isinstance(below, list):
+        start = below[0].pattern.lineno if isinstance(below[0], ast.match_case) else below[0].lineno
+        return range(first, max(first + 1, start))
+    return range(first, statement.end_lineno + 1)
 
 
 def _constants(code: types.CodeType) -> bytes:

@@ -14,9 +14,9 @@ import json
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
+import traceback
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -24,17 +24,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutate.mutants import ROOT, Mutant
+from mutate.mutants import ROOT, Mutant, lines_of
 
 KEPT = ROOT / "build" / "mutate"  # what was learnt and tried, so that a run can be continued
-MOST_SECONDS = 15.0  # of a single test: what takes longer as plain Python is left out
-MOST_OF_FILE = 240.0  # of a file of tests, of which the rest is left out
-MOST_OF_MUTANT = 20.0  # of the tests of one mutant, as they took when they were learnt
+MOST_SECONDS = 6.0  # of a single test: what takes longer as plain Python is left out
+MOST_OF_FILE = 60.0  # of a file of tests, of which the rest is left out
+MOST_OF_MUTANT = 10.0  # of the tests of one mutant, as they took when they were learnt
 ENDLESS = 30.0  # processor time beyond that of its tests, after which a mutant counts as noticed
 STUCK = 400.0  # real time after which a fork is killed: not noticed, as it may only have waited
 # Tests whose work other processes do, which have no mutant; of what is not mutated; of the project and real data.
 OTHERS = (
-    "tests/project/",
+    "tests/project/test_agreement.py",
+    "tests/project/test_bench.py",
+    "tests/project/test_docstrings.py",
+    "tests/project/test_faults.py",
+    "tests/project/test_house.py",
+    "tests/project/test_packaging.py",
+    "tests/project/test_types.py",
     "tests/realdata/",
     "tests/inspection/",
     "tests/kernels/test_cache.py",
@@ -50,6 +56,7 @@ OTHERS = (
     "tests/api/test_torchmetric.py",
     "tests/report/test_pictures.py",
 )
+LAST = "tests/api/", "tests/cli/", "tests/project/"  # learnt after those of rooms, which take less
 SURVIVED, NOTICED, ENDED, STUCK_CODE, ABSENT = range(5)
 
 
@@ -161,6 +168,8 @@ def _be_child(folder: str, job: Callable[[], int]) -> None:
         for stream in (0, 1, 2):
             os.dup2(silent, stream)
         code = job()
+    except BaseException:  # whatever the change does, this is the child
+        (KEPT / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
     finally:
         os._exit(code)
 
@@ -169,7 +178,8 @@ def _run(items: list[Any]) -> Iterator[str]:
     """Run tests, one at a time: each runs when the next name is asked for."""
     for item, following in zip(items, [*items[1:], None], strict=True):
         yield item.nodeid
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        with contextlib.suppress(TimeoutError):  # of a limit that was reached between two of its parts
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
 # Lines
@@ -180,7 +190,7 @@ def learn_file(items: list[Any], target: Path, digest: str) -> int:
     import coverage
 
     coverer = coverage.Coverage(data_file=None, include=[str(ROOT / "xmceval" / "*")], config_file=False)
-    reports, start = Reports(), time.perf_counter()
+    reports = Reports()
     fixtures = Fixtures(coverer.switch_context)
     config = items[0].config
     config.pluginmanager.register(reports)
@@ -194,14 +204,18 @@ def learn_file(items: list[Any], target: Path, digest: str) -> int:
     def prepare(name: str) -> None:
         fixtures.test = name
         coverer.switch_context(name)
-        signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS if time.perf_counter() - start < MOST_OF_FILE else 0.01)
+        signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
 
     signal.signal(signal.SIGVTALRM, take_too_long)
     coverer.start()
     for name in _run(items):
+        if time.process_time() > MOST_OF_FILE:
+            slow.update(item.nodeid for item in items if item.nodeid not in reports.seconds)
+            break
         prepare(name)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     coverer.stop()
+    coverer.set_option("run:disable_warnings", ["no-data-collected"])
     data = coverer.get_data()
     good = [item for item in items if item.nodeid in reports.passed - reports.failed - slow]
     places = {item.nodeid: [at] for at, item in enumerate(good)}
@@ -242,7 +256,7 @@ def learn(items: list[Any], at_once: int, deadline: float) -> list[Path]:
         return KEPT / "lines" / (file.replace("/", ".") + ".json")
 
     def jobs() -> Iterator[tuple[str, Callable[[], int]]]:
-        for file, own in by_file.items():
+        for file, own in sorted(by_file.items(), key=lambda each: each[0].startswith(LAST)):
             target, digest = target_of(file), digest_of(ROOT / file)
             if target.exists() and json.loads(target.read_text(encoding="utf-8"))["digest"] == digest:
                 continue
@@ -274,7 +288,7 @@ class Tests:
 
     def __init__(self, items: list[Any], learnt: list[Path]) -> None:
         self._items = {item.nodeid: item for item in items}
-        self._order = {item.nodeid: at for at, item in enumerate(items)}
+        self._functions = Functions()
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
         self.slow: list[str] = []
@@ -293,7 +307,7 @@ class Tests:
     def of(self, mutant: Mutant) -> list[str]:
         """Return the tests that run the statement of a mutant: the fastest of each function, then the next."""
         lines = self.lines[mutant.file]
-        names = {name for line in mutant.lines() for name in lines.get(line, ()) if name in self._items}
+        names = {name for line in lines_of(mutant.statement) for name in lines.get(line, ()) if name in self._items}
         turns: dict[str, int] = defaultdict(int)
         ordered = []
         for name in sorted(names, key=lambda name: (self.seconds[name], name)):
@@ -313,7 +327,7 @@ class Tests:
         """Run tests, with a mutant or without, in this process, which is a fork; writes the name of one that fails."""
         allowed = ENDLESS + 3 * sum(self.seconds[name] for name in names)
         signal.setitimer(signal.ITIMER_PROF, allowed)
-        if mutant and not _replace(mutant):
+        if mutant and not self._functions.replace(mutant):
             return ABSENT
         reports = Reports()
         items = [self._items[name] for name in names]
@@ -326,19 +340,28 @@ class Tests:
         return NOTICED if reports.failed else SURVIVED
 
 
-def _replace(mutant: Mutant) -> bool:
-    """Give a function the code of a mutant, wherever it is; whether it is anywhere."""
-    where = (str(ROOT / mutant.file), mutant.function, mutant.line)
-    code = mutant.code()
-    found = [
-        each
-        for each in gc.get_objects()
-        if isinstance(each, types.FunctionType)
-        and (each.__code__.co_filename, each.__code__.co_qualname, each.__code__.co_firstlineno) == where
-    ]
-    for each in found:
-        each.__code__ = code
-    return bool(found)
+class Functions:
+    """The functions of the package that this process has, wherever they are."""
+
+    def __init__(self) -> None:
+        import_package()
+        self._by_place: dict[tuple[str, str, int], list[types.FunctionType]] = defaultdict(list)
+        for each in gc.get_objects():
+            if isinstance(each, types.FunctionType):
+                self._by_place[_place(each.__code__)].append(each)
+        gc.freeze()  # forks share what is there
+
+    def replace(self, mutant: Mutant) -> bool:
+        """Give a function the code of a mutant; whether there is such a function."""
+        code = mutant.code()
+        found = self._by_place.get(_place(code), [])
+        for each in found:
+            each.__code__ = code
+        return bool(found)
+
+
+def _place(code: types.CodeType) -> tuple[str, str, int]:
+    return code.co_filename, code.co_qualname, code.co_firstlineno
 
 
 def import_package() -> None:
@@ -352,4 +375,3 @@ def import_package() -> None:
         if not module.name.endswith("__main__"):
             with contextlib.suppress(ImportError):
                 importlib.import_module(module.name)
-    sys.stdout.flush()

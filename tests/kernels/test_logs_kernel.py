@@ -6,7 +6,18 @@ import re
 import numpy as np
 import pytest
 
-from xmceval.kernels.text.logs import ODD_GROUP, ODD_LABEL, ODD_SCORE, SAME_GROUP, SCORE_BYTES, WRONG, parse_lines
+from xmceval.kernels.text.logs import (
+    ODD_GROUP,
+    ODD_LABEL,
+    ODD_SCORE,
+    SAME_GROUP,
+    SCORE_BYTES,
+    WRONG,
+    fill_slots,
+    intern_groups,
+    parse_lines,
+    select_fields,
+)
 
 GROUPS = ["0", "7", "00", "01", "10", "9" * 18, "1" * 19, "", "-1", "a", "1:", "1/", "1 "]
 LABELS = ["0", "1", "2", "", "01", "1 ", "/"]
@@ -80,3 +91,53 @@ def test_lines_without_three_fields_or_with_quotes_are_left_to_python():
     assert kind.tolist() == [0, WRONG, 0, WRONG, WRONG, WRONG, WRONG, 0, SAME_GROUP, 0, 0]
     assert groups[kind == 0].tolist() == [1, 1, 1, 12, 1]
     assert (fields[:, 3] - fields[:, 0]).tolist() == [len(line) for line in lines]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("columns", [(0, 1, 2), (2, 0, 2), (1, 2, 0)])
+def test_fields_are_selected_as_they_are_written(end, columns):
+    fields = ["", "a", '"b"', '"c,d"', '"e""f,"', '"g"h', ' "', '","","', '""""']
+    rows = [*itertools.product(fields[:5], repeat=3), *itertools.product(["1"], fields, fields)]
+    blanks = ["", " ", "\t "]
+    lines = [*(",".join(row) for row in rows), *blanks, "x,y,z"]
+    text = np.frombuffer((end.join(lines) + end).encode(), np.uint8)
+    out = np.zeros(text.size, np.uint8)
+    written, wrong = select_fields(text, 0, text.size, np.array(columns), np.zeros((2, 3), np.int64), out)
+    expected = [*(",".join(row[column] for column in columns) for row in rows), *[""] * 3]
+    expected.append(",".join("xyz"[column] for column in columns))
+    assert wrong == -1
+    assert bytes(out[:written]).decode().split("\n") == [*expected, ""]
+
+
+def test_the_first_line_with_more_or_fewer_fields_is_found():
+    for line in ("1,2", "1,2,3,4", ",,,", '"1,2,3"'):
+        text = np.frombuffer(f"1,2,3\n\n{line}\n1\n".encode(), np.uint8)
+        found = select_fields(text, 0, text.size, np.arange(3), np.zeros((2, 3), np.int64), np.zeros(99, np.uint8))
+        assert found == (7, 2)
+
+
+def test_groups_are_numbered_as_they_come_however_full_the_table_is():
+    names = [f"{'q' * (i % 5)}{i * 7919 % 31}" for i in range(60)]
+    lines = [f"{name},1,1" for name in names]
+    text, groups, _, _, kind, fields, _ = parse(lines)
+    kind[:] = ODD_GROUP
+    kind[[3, 9]] = SAME_GROUP, ODD_GROUP | WRONG
+    numbers = {}
+    expected = [numbers.setdefault(name, -1 - len(numbers)) for at, name in enumerate(names) if at not in {3, 9}]
+    padded = np.frombuffer(f"9\n{text}".encode(), np.uint8)
+    hashes, ends, arena = np.zeros(64, np.uint64), np.zeros(65, np.int64), np.zeros(400, np.uint8)
+    slots = np.full(64, -1)
+    half = 20
+    n = intern_groups(padded, fields[:half], kind[:half], groups[:half], slots, hashes, ends, arena, 0)
+    slots = np.full(64, -1)
+    fill_slots(hashes, n, slots)
+    n = intern_groups(padded, fields[half:], kind[half:], groups[half:], slots, hashes, ends, arena, n)
+    assert groups[[at for at in range(60) if at not in {3, 9}]].tolist() == expected
+    assert n == len(numbers)
+    assert [bytes(arena[a:b]).decode() for a, b in itertools.pairwise(ends[: n + 1].tolist())] == list(numbers)
+    assert sorted(slots[slots >= 0].tolist()) == list(range(n))
+    for name, number in numbers.items():
+        hashed = 2166136261
+        for byte in name.encode():
+            hashed = (hashed ^ byte) * 16777619 % 2**32
+        assert hashes[-1 - number] == hashed ^ hashed >> 15

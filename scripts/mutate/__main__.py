@@ -195,7 +195,9 @@ def report(trial: Trial) -> int:
         row = (mutant.file, mutant.function, *mutant.texts())
         print("\t".join((*row, reasons.get(row) or ("no test runs it" if not tests.of(mutant) else "no reason yet"))))
     if trial.options.record:
-        write_survivors([(mutant.file, mutant.function, *mutant.texts()) for mutant in survivors], reasons)
+        rows = {each.key: (each.file, each.function, *each.texts()) for each in drawn}
+        left = {rows[each.key] for each in survivors}
+        write_survivors(left, set(rows.values()) - left, reasons)
         write_record(trial.options, counts, rooms)
     return 0
 

@@ -22,8 +22,11 @@ def read_reasons() -> dict[tuple[str, ...], str]:
         return {tuple(row[:-1]): row[-1] for row in list(csv.reader(file, delimiter="\t"))[1:]}
 
 
-def write_survivors(rows: list[tuple[str, ...]], reasons: dict[tuple[str, ...], str]) -> None:
-    """Write the table of survivors."""
+def write_survivors(
+    survivors: set[tuple[str, ...]], noticed: set[tuple[str, ...]], reasons: dict[tuple[str, ...], str]
+) -> None:
+    """Write the table of survivors, also of those with a reason that were not drawn this time."""
+    rows = survivors | (reasons.keys() - noticed)
     with SURVIVORS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(COLUMNS)

@@ -1,15 +1,13 @@
-"""Mutants: what is recorded of scripts/mutate fits together, and each survivor is of a function that exists."""
+"""Mutants: what scripts/mutate changes, and each survivor that is listed is of a function that exists."""
 
 import ast
-import json
 from functools import cache
 
 import pytest
 from mutate.mutants import ROOT, mutants_of
-from mutate.record import RECORDED, read_reasons
+from mutate.record import read_reasons
 
 SURVIVORS = read_reasons()
-RECORD = json.loads(RECORDED.read_text(encoding="utf-8"))
 MODULE = '''
 """Text."""
 def f(a: int = 1, *, b="x"):
@@ -31,14 +29,6 @@ def functions_of(file):
                 yield from below(each, f"{prefix}{each.name}.")
 
     return set(below(ast.parse((ROOT / file).read_text(encoding="utf-8")), ""))
-
-
-def test_nine_of_ten_mutants_are_noticed_and_the_others_are_listed():
-    n_survived = sum(room["survived"] for room in RECORD["rooms"])
-    n = sum(room[what] for room in RECORD["rooms"] for what in ("noticed", "endless", "survived"))
-    assert (n, n_survived) == (RECORD["drawn"], RECORD["drawn"] - RECORD["noticed"])
-    assert len(SURVIVORS) <= n_survived <= n / 10
-    assert n >= 1000
 
 
 @pytest.mark.parametrize("survivor", SURVIVORS, ids=" ".join)

@@ -1,5 +1,6 @@
 """Poisson weights: against whole numbers in Python, and against drawing rows with replacement."""
 
+import itertools
 import math
 from decimal import Context, Decimal, localcontext
 
@@ -7,7 +8,17 @@ import numpy as np
 import pytest
 from numba import config
 
-from xmceval.kernels.metrics.resampling import POISSON, poisson_table, weigh_groups, weigh_rows
+from xmceval.kernels.metrics.resampling import (
+    POISSON,
+    count_draws,
+    flip_signs,
+    permute_ratios,
+    permute_systems,
+    poisson_table,
+    swap_systems,
+    weigh_groups,
+    weigh_rows,
+)
 from xmceval.statistics import resampling
 from xmceval.statistics.resampling import Resampling, bootstrap_difference, bootstrap_sums
 
@@ -103,6 +114,83 @@ def test_weights_of_rows_are_poisson_numbers_and_independent():
         assert all(abs(a - b) < 4.5 * math.sqrt(b / n) for a, b in zip(shares, exact, strict=True))
     correlations = np.corrcoef(np.vstack([sums.T, [*sums[1:, 0], 0.0]]))
     assert np.abs(correlations - np.eye(7)).max() < 4.5 / math.sqrt(n)
+
+
+def words(seed, resample):
+    return (random_word(seed, resample, place) for place in itertools.count())
+
+
+def permuted(n, stream):
+    """Fisher and Yates' order of n, with the upper part of word times n as a number below n."""
+    order = list(range(n))
+    for i in range(n - 1, 0, -1):
+        other = next(stream) * (i + 1) >> 64
+        order[i], order[other] = order[other], order[i]
+    return order
+
+
+SEEDS = pytest.mark.parametrize("seed", [0, 7, 2**63 - 1])
+
+
+@SEEDS
+def test_rows_are_drawn_as_they_are_weighed(seed):
+    counts = np.empty(300, dtype=np.int64)
+    count_draws(seed, 9, counts)
+    sums = np.empty((1, 300))
+    weigh_rows(np.eye(300), seed, 9, sums)
+    assert counts.tolist() == sums[0].tolist()
+    assert counts.max() > 3
+
+
+@SEEDS
+def test_a_weight_of_a_group_is_a_function_of_seed_resample_and_number(seed):
+    sizes = np.array([3, 1, 40, 3, 2000])
+    sums = np.empty((4, 5))
+    weigh_groups(np.eye(5), resampling._poisson_tables(sizes), seed, 2, sums)
+    for b in range(4):
+        for group, size in enumerate(sizes.tolist()):
+            least, bounds = poisson_table(size)
+            assert sums[b, group] == least + drawn(random_word(seed, 2 + b, group), bounds.tolist())
+
+
+@SEEDS
+def test_signs_are_bits_of_the_words_of_a_resample(seed):
+    sizes, counts, sums = np.array([0.1, 0.7, 1.3, 2.9]), np.array([1, 64, 65, 200]), np.empty(3)
+    flip_signs(sizes, counts, seed, 4, sums)
+    for b in range(3):
+        stream, expected = words(seed, 4 + b), 0.0
+        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+            lengths = [64] * (count // 64) + [count % 64] * (count % 64 > 0)
+            positive = sum((next(stream) % 2**length).bit_count() for length in lengths)
+            expected += size * (2 * positive - count)
+        assert sums[b] == expected
+
+
+@SEEDS
+def test_systems_are_swapped_where_the_next_bit_is_1(seed, rng):
+    rows, sums = rng.integers(0, 9, (150, 4)).astype(float), np.empty((3, 4))
+    swap_systems(rows, seed, 1, sums)
+    for b in range(3):
+        bits = [word >> i & 1 for word in itertools.islice(words(seed, 1 + b), 3) for i in range(64)]
+        assert sums[b].tolist() == sum(np.roll(row, 2 * bit) for row, bit in zip(rows, bits, strict=False)).tolist()
+
+
+@SEEDS
+def test_systems_are_permuted_within_rows_by_the_words_of_a_resample(seed, rng):
+    values = rng.integers(0, 9, (20, 5, 2)).astype(float)
+    values[:, 2, 1] = values[:, 4] = 0.0
+    base, space = np.array([2.0, 7.0]), np.empty(5, dtype=np.int64)
+    ranges, of_ratios, of_nothing = np.empty((3, 4))
+    permute_systems(np.ascontiguousarray(values[:, :, 0]), seed, 3, space, np.empty(5), ranges)
+    permute_ratios(values, base, seed, 3, space, np.empty((5, 2)), of_ratios)
+    permute_ratios(values[:1], np.zeros(2), seed, 3, space, np.empty((5, 2)), of_nothing)
+    for b in range(4):
+        stream = words(seed, 3 + b)
+        rows = [row[permuted(5, stream)] for row in values]
+        totals = sum(rows)
+        assert ranges[b] == np.ptp(totals[:, 0])
+        assert of_ratios[b] == np.ptp((totals[:, 0] + 2.0) / (totals[:, 1] + 7.0))
+        assert of_nothing[b] == np.ptp([num / den if den else 0.0 for num, den in rows[0]])
 
 
 N_RESAMPLES = 400 if PLAIN else 10_000

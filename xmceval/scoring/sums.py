@@ -186,6 +186,6 @@ class Pending:
     def commit(self) -> None:
         """Add the batch to the totals."""
         own, added = self._to, self._added
-        for name in ("sums", "shares", "extremes"):
-            setattr(own, name, added.pop(name, getattr(own, name)))
+        own.sums, own.shares = added.pop("sums"), added.pop("shares")
+        own.extremes = added.pop("extremes", own.extremes)
         own.combine(**added)

@@ -44,8 +44,11 @@ def as_values(values: Any, name: str) -> Values:
     DataError
         Not a matrix of numbers, or values that cannot be copied from their device.
     """
-    if tensors.is_tensor(values):
-        taken: Values = tensors.as_values(values, name)
+    taken: Values
+    if isinstance(values, np.ndarray):
+        taken = _with_known_dtype(values)
+    elif tensors.is_tensor(values):
+        taken = tensors.as_values(values, name)
     elif _is_remote(values) and len(values.shape) == 2:
         one_row = _from_device(values[:1], name)
         taken = RemoteMatrix(values, name, one_row.dtype)

@@ -186,12 +186,13 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     DataError
         Not a matrix of numbers.
     """
-    y_true = tensors.unnested(y_true)
-    if _is_sparse(y_true) or tensors.is_sparse(y_true):
-        return _wrap_sparse(y_true, name, are_scores=False)
-    lists = find_lists(y_true, name, n_labels)
-    if lists is not None:
-        return _wrap_lists(lists, name, are_scores=False)
+    if not isinstance(y_true, np.ndarray):
+        y_true = tensors.unnested(y_true)
+        if _is_sparse(y_true) or tensors.is_sparse(y_true):
+            return _wrap_sparse(y_true, name, are_scores=False)
+        lists = find_lists(y_true, name, n_labels)
+        if lists is not None:
+            return _wrap_lists(lists, name, are_scores=False)
     values = as_values(y_true, name)
     source = MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
     return replace(source, note=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
@@ -210,15 +211,16 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     DataError
         Not a matrix of numbers, or a pair of different shapes.
     """
-    y_score = tensors.unnested(y_score)
-    if _is_sparse(y_score) or tensors.is_sparse(y_score):
-        return _wrap_sparse(y_score, name, are_scores=True)
-    pair = find_pair(y_score, name)
-    if pair is not None:
-        return _wrap_padded_lists(pair)
-    lists = find_lists(y_score, name, n_labels)
-    if lists is not None:
-        return _wrap_lists(lists, name, are_scores=True)
+    if not isinstance(y_score, np.ndarray):
+        y_score = tensors.unnested(y_score)
+        if _is_sparse(y_score) or tensors.is_sparse(y_score):
+            return _wrap_sparse(y_score, name, are_scores=True)
+        pair = find_pair(y_score, name)
+        if pair is not None:
+            return _wrap_padded_lists(pair)
+        lists = find_lists(y_score, name, n_labels)
+        if lists is not None:
+            return _wrap_lists(lists, name, are_scores=True)
     values = as_values(y_score, name)
     if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
         labels = values[:]

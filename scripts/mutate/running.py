@@ -108,9 +108,18 @@ class Session:
 def collect(paths: list[str], work: Callable[[list[Any]], None]) -> int:
     """Collect tests in this process, and do some work with them."""
     ignored = [f"--ignore={each}" for each in OTHERS]
-    return int(
-        pytest.main(["-q", "-s", "--no-header", "--no-summary", "-p", "no:xdist", *ignored, *paths], [Session(work)])
-    )
+    # As plain Python, kernels have numpy's numbers, which warn of what is meant: words without their overflow.
+    options = [
+        "-q",
+        "-s",
+        "--no-header",
+        "--no-summary",
+        "-p",
+        "no:xdist",
+        "-W",
+        "ignore:overflow encountered in scalar",
+    ]
+    return int(pytest.main([*options, *ignored, *paths], [Session(work)]))
 
 
 def run_forks(

@@ -85,8 +85,14 @@ def test_links_to_files_are_made_full_for_an_index(release, text, expected):
     assert release.with_full_links(text, "https://host/x", "v1") == expected
 
 
-def test_no_link_of_the_readme_stays_relative_on_an_index(release):
-    text = release.with_full_links((ROOT / "README.md").read_text(encoding="utf-8"), "https://host/x", "v1")
+def test_without_a_repository_links_to_files_are_their_words(release):
+    text = "![Time](a/b.svg) [a](b/c.md), [a](https://b/c) [d](#e)"
+    assert release.with_full_links(text, None, "v1") == "Time a, [a](https://b/c) [d](#e)"
+
+
+@pytest.mark.parametrize("repository", ["https://host/x", None])
+def test_no_link_of_the_readme_stays_relative_on_an_index(release, repository):
+    text = release.with_full_links((ROOT / "README.md").read_text(encoding="utf-8"), repository, "v1")
     assert [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")] == []
 
 

@@ -163,6 +163,54 @@ def test_a_saved_row_that_appears_twice_is_refused_in_every_form(made, form, lin
         read_row_values(f"a.{form}")
 
 
+@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+def test_a_saved_file_that_is_cut_anywhere_is_refused(made, form):
+    truth, scores, _ = made
+    systems = {"a": scores["a"][:9], "b": scores["b"][:9]}
+    xmceval.compare(truth[:9], systems, metrics=["P@1", "PSP@1"], save_rows=f"r.{form}")
+    content = Path(f"r.{form}").read_bytes()
+    whole = read_row_values(f"r.{form}")
+    for size in range(len(content)):
+        Path(f"r.{form}").write_bytes(content[:size])
+        try:
+            table = read_row_values(f"r.{form}")
+        except DataError:
+            continue
+        assert size == len(content) - 1
+        assert (table.rows, table.values.tolist()) == (whole.rows, whole.values.tolist())
+
+
+def test_a_csv_of_chosen_rows_says_so_by_lacking_the_number_of_rows(made):
+    truth, scores, _ = made
+    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.csv")
+    head, *lines = Path("a.csv").read_text().splitlines(keepends=True)
+    assert head == "row,system,weight,P@1,n_rows\n"
+    assert [line.rpartition(",")[2] for line in lines] == ["\n"] * (len(truth) - 1) + [f"{len(truth)}\n"]
+    Path("b.csv").write_text("".join([head, *reversed(lines)]))  # in another order, which tables of other programs have
+    assert len(read_row_values("b.csv").rows) == len(truth)
+    Path("b.csv").write_text("".join([head, *lines[:2], *lines[3:]]))
+    n = len(truth)
+    with pytest.raises(DataError, match=rf"b.csv: its column n_rows has {n}, but there are {n - 1} rows; is the file"):
+        read_row_values("b.csv")
+    Path("b.csv").write_text("".join([head, *lines[:2]]))
+    with pytest.raises(DataError, match=r"b.csv: no line has n_rows, but there are 2 rows; is the file truncated\?"):
+        read_row_values("b.csv")
+    Path("b.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in [head, *lines[:2]]))
+    assert read_row_values("b.csv").rows == ("0", "1")
+
+
+def test_a_digit_that_changed_in_json_lines_is_found_by_their_digest(made):
+    truth, scores, _ = made
+    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.jsonl")
+    text = Path("a.jsonl").read_text()
+    Path("a.jsonl").write_text(text.replace('"P@1": 1.0', '"P@1": 0.0', 1))
+    with pytest.raises(DataError, match=r"a.jsonl: does not match its digest; was it damaged\? \(hint:"):
+        read_row_values("a.jsonl")
+    *lines, last = Path("a.jsonl").read_text().splitlines(keepends=True)
+    Path("a.jsonl").write_text("".join([*lines, last.partition(', "digest"')[0] + "}\n"]))
+    assert len(read_row_values("a.jsonl").rows) == len(truth)
+
+
 @pytest.mark.parametrize("form", ["npz", "jsonl"])
 def test_rows_with_other_propensities_are_refused(made, form):
     truth, scores, options = made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -33,6 +34,9 @@ EARLIER = "xmceval-rows/1"  # the name of the same schema before all had one gra
 READ_ROWS = 1 << 14
 IDEAL = "ideal of "
 OWN_WORDS = ("row", "system", "weight")
+N_ROWS = "n_rows"  # the last column of a CSV: how many rows it has, in its last line only
+DIGEST_SIZE = 16
+_BEFORE_DIGEST = b', "digest": "'  # in the last line of JSON lines: of all that is before it
 
 
 class RowWriter(Protocol):
@@ -87,7 +91,7 @@ def read_row_values(path: str | Path) -> RowTable:
         return _read_npz(path, content)
     text = content.decode("utf-8", errors="replace")
     if text.lstrip().startswith("{"):
-        return _read_jsonl(path, text)
+        return _read_jsonl(path, content)
     return _read_lines(path, text)
 
 
@@ -174,12 +178,16 @@ def _split_rows(
 
 
 class _Csv:
-    """One line per row and system: the value of each metric, and the ideal of ratios."""
+    """One line per row and system: the value of each metric, and the ideal of ratios; the last line counts the rows.
+
+    So a file that was truncated is told from a whole one, and no reader has to skip a line.
+    """
 
     def __init__(self, file: BinaryIO, head: RowHead) -> None:
         self._file, self._head = file, head
+        self._n_rows, self._last = 0, list[Any]()
         ideals = [IDEAL + name for name, has in zip(head.metrics, head.has_ideal, strict=True) if has]
-        self._write([[*OWN_WORDS, *head.metrics, *ideals]])
+        self._write([[*OWN_WORDS, *head.metrics, *ideals, N_ROWS]])
 
     def _write(self, lines: Iterable[Sequence[Any]]) -> None:
         text = io.StringIO()
@@ -188,11 +196,16 @@ class _Csv:
 
     def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Write rows: numbers and weights [n_rows], and values [n_rows, n_systems, n_metrics, 2]."""
-        lines = _split_rows(self._head, rows, weights, values)
-        self._write([*line, *numbers.values(), *ideals.values()] for *line, numbers, ideals in lines)
+        of_rows = _split_rows(self._head, rows, weights, values)
+        lines = [[*line, *numbers.values(), *ideals.values(), None] for *line, numbers, ideals in of_rows]
+        if lines:
+            self._write([self._last, *lines[:-1]] if self._last else lines[:-1])
+            self._n_rows, self._last = self._n_rows + rows.size, lines[-1]
 
-    def finish(self, meta: Mapping[str, Any]) -> None:
-        """Do nothing: a CSV has no room for it."""
+    def finish(self, meta: Mapping[str, Any]) -> None:  # noqa: ARG002 - a CSV has no room for it
+        """Write the last line, with the number of rows."""
+        if self._last:
+            self._write([[*self._last[:-1], self._n_rows]])
 
     def close(self) -> None:
         """Do nothing: the file is the caller's."""
@@ -202,7 +215,8 @@ def _read_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
     head = list(lines[0])
     ideals = {name.removeprefix(IDEAL): i for i, name in enumerate(head) if name.startswith(IDEAL)}
     of_row, of_system, of_weight = (head.index(name) for name in OWN_WORDS)
-    metrics = {name: i for i, name in enumerate(head) if name not in OWN_WORDS and not name.startswith(IDEAL)}
+    no_metrics = {*OWN_WORDS, N_ROWS}
+    metrics = {name: i for i, name in enumerate(head) if name not in no_metrics and not name.startswith(IDEAL)}
 
     def parse(number: int, line: Sequence[str]) -> _Line:
         if len(line) != len(head):
@@ -216,31 +230,52 @@ def _read_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
         return _Line(line[of_row], line[of_system], weight, cells)
 
     parsed = [parse(number, line) for number, line in enumerate(lines[1:], 2)]
+    if parsed and N_ROWS in head:
+        counts = [line[head.index(N_ROWS)] for line in lines[1:]]
+        _check_n_rows(path, [cell for cell in counts if cell], len({line.row for line in parsed}))
     systems = tuple(dict.fromkeys(line.system for line in parsed))
     return _join(path, RowHead(systems, tuple(metrics), tuple(name in ideals for name in metrics)), parsed, 2)
 
 
+def _check_n_rows(path: Path, counts: Sequence[str], n_rows: int) -> None:
+    """Check the number of rows that one line of a CSV has."""
+    if len(counts) == 1 and counts[0].removesuffix(".0") == str(n_rows):
+        return
+    found = f"its column {N_ROWS} has {listed(counts)}" if counts else f"no line has {N_ROWS}"
+    raise DataError(
+        f"{path}: {found}, but there are {counted(n_rows, 'row')}; is the file truncated? "
+        f"(hint: leave out the column {N_ROWS} of a file of chosen rows)"
+    )
+
+
 class _Jsonl:
-    """One object per row and system; the last line is an object with `meta`."""
+    """One object per row and system; the last line is an object with `meta`, and a digest of all before it."""
 
     def __init__(self, file: BinaryIO, head: RowHead) -> None:
         self._file, self._head = file, head
+        self._digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
+
+    def _write(self, text: bytes) -> None:
+        self._digest.update(text)
+        self._file.write(text)
 
     def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Write rows: numbers and weights [n_rows], and values [n_rows, n_systems, n_metrics, 2]."""
         for row, system, weight, numbers, ideals in _split_rows(self._head, rows, weights, values):
             line = {"row": row, "system": system, "weight": weight, "values": numbers}
-            self._file.write(json.dumps(line | ({"ideals": ideals} if ideals else {})).encode() + b"\n")
+            self._write(json.dumps(line | ({"ideals": ideals} if ideals else {})).encode() + b"\n")
 
     def finish(self, meta: Mapping[str, Any]) -> None:
         """Write the last line."""
-        self._file.write(json.dumps({"meta": _meta(self._head, meta)}).encode() + b"\n")
+        self._write(json.dumps({"meta": _meta(self._head, meta)}).encode().removesuffix(b"}"))
+        self._file.write(_BEFORE_DIGEST + self._digest.hexdigest().encode() + b'"}\n')
 
     def close(self) -> None:
         """Do nothing: the file is the caller's."""
 
 
-def _read_jsonl(path: Path, text: str) -> RowTable:
+def _read_jsonl(path: Path, content: bytes) -> RowTable:
+    text = content.decode("utf-8", errors="replace")
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -265,7 +300,13 @@ def _read_jsonl(path: Path, text: str) -> RowTable:
                 f"{path}:{number}: expected an object with row, system, weight and a value of each metric"
             ) from None
 
-    return _join(path, head, [parse(number, line) for number, line in enumerate(lines, 1)], 1, meta)
+    table = _join(path, head, [parse(number, line) for number, line in enumerate(lines, 1)], 1, meta)
+    before, is_digested, after = content.rpartition(_BEFORE_DIGEST)
+    if is_digested and not after.startswith(hashlib.blake2b(before, digest_size=DIGEST_SIZE).hexdigest().encode()):
+        raise DataError(
+            f"{path}: does not match its digest; was it damaged? (hint: leave out 'digest' if it was edited)"
+        )
+    return table
 
 
 def _join(

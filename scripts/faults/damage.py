@@ -1,4 +1,4 @@
-"""Flipped bits: 10,000 in states and saved rows, and in compiled kernels by kernelcaches.py, none of which may
+"""Flipped bits and lost ends: of states and saved rows, and of compiled kernels by kernelcaches.py; none of them may
 be taken for another result."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from faults.harness import SCORE, Tried, chosen, run
+from faults.harness import Tried, chosen, run
 
 
 def flipped(content: bytes) -> bytes:
@@ -19,39 +19,61 @@ def flipped(content: bytes) -> bytes:
 
 def flipped_bits_of_files() -> Iterator[Tried]:
     """Flip bits of what xmceval writes with a digest or checksums, and reads back."""
+    warnings.simplefilter("ignore")
+    for ending, n_times in (("state", 4000), ("npz", 2500), ("jsonl", 500)):
+        yield from _damage(f"a bit of {_words(ending)}", ending, n_times, flipped, may_be_same=ending != "state")
+
+
+def lost_ends_of_files() -> Iterator[Tried]:
+    """Cut what xmceval writes and reads back, at some byte; CSV, which has no checksum, counts its rows."""
+    warnings.simplefilter("ignore")
+    for ending in ("state", "npz", "jsonl", "csv"):
+        yield from _damage(f"{_words(ending)} without their end", ending, 250, cut, may_be_same=ending != "state")
+
+
+def _words(ending: str) -> str:
+    return "states" if ending == "state" else f"saved rows, .{ending}"
+
+
+def cut(content: bytes) -> bytes:
+    """Return a content without its end: at any byte, or at the end of any line."""
+    size = chosen.randrange(len(content))
+    return content[: content.rfind(b"\n", 0, size) + 1 if chosen.randrange(2) else size]
+
+
+def _read(ending: str, content: bytes) -> object:
+    """Return what a file holds."""
     from xmceval.files.saved.rowvalues import read_row_values
     from xmceval.files.saved.statefiles import from_bytes
 
-    def read_rows(content: bytes) -> tuple[object, ...]:
-        Path("x.rows.npz").write_bytes(content)
-        table = read_row_values("x.rows.npz")
-        return table.systems, table.metrics, table.rows, table.values.tobytes(), table.weights.tobytes(), table.meta
-
-    def read_state(content: bytes) -> object:
+    if ending == "state":
         return from_bytes(content, "it") and None
-
-    run("score", "t.txt", "a.txt", "-q", "-m", "P,macroF1", "--save-state", "s.state")
-    run(*SCORE, "--save-rows", "r.rows.npz")
-    warnings.simplefilter("ignore")
-    yield from _flip("a state", Path("s.state").read_bytes(), 4000, read_state, may_be_same=False)
-    yield from _flip("saved rows, .npz", Path("r.rows.npz").read_bytes(), 3000, read_rows, may_be_same=True)
+    Path(f"x.rows.{ending}").write_bytes(content)
+    table = read_row_values(f"x.rows.{ending}")
+    return table.systems, table.metrics, table.rows, table.values.tobytes(), table.weights.tobytes(), table.meta
 
 
-def _flip(
-    what: str, content: bytes, n_times: int, read: Callable[[bytes], object], *, may_be_same: bool
+def _damage(
+    what: str, ending: str, n_times: int, damage: Callable[[bytes], bytes], *, may_be_same: bool
 ) -> Iterator[Tried]:
     from xmceval.errors import XmcevalError
 
-    expected = read(content)
+    path = Path(f"whole.{ending}")
+    if ending == "state":
+        run("score", "t.txt", "a.txt", "-q", "-m", "P,macroF1", "--save-state", str(path))
+    else:
+        run("compare", "t.txt", "a.txt", "b.txt", "-q", "-m", "P,PSP", "--save-rows", str(path))
+    content = path.read_bytes()
+    expected = _read(ending, content)
     for _ in range(n_times):
         try:
-            is_same = read(flipped(content)) == expected
+            is_same = _read(ending, damage(content)) == expected
             words, held = f"accepted with {'the same' if is_same else 'other'} values", is_same and may_be_same
         except XmcevalError:
             words, held = "refused", True
         except Exception as error:
             words, held = f"{type(error).__name__}, not a message", False
-        yield Tried(f"a bit of {what}", f"refused{', or the same values' if may_be_same else ''}", words, held)
+        yield Tried(what, f"refused{', or the same values' if may_be_same else ''}", words, held)
 
 
-CASES = (flipped_bits_of_files,)
+CASES = (flipped_bits_of_files, lost_ends_of_files)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from faults.harness import SCORE, Running, Tried, chosen, run, time_of
+from faults.harness import SCORE, XMCEVAL, Running, Tried, chosen, run, time_of
 
 N_MOMENTS = 200
 WRITE = [*SCORE, "--save-rows", "r.rows.npz"]
@@ -47,6 +49,41 @@ def signals_at_random_moments() -> Iterator[Tried]:
         )
         expected = "the whole output, or its exit code; no half file and nothing left"
         yield Tried(f"{way} at a random moment", expected, words, held)
+
+
+def signals_to_new_processes() -> Iterator[Tried]:
+    """End processes that have just been started, while they load, compile, read, write and print."""
+    path, caches = Path("r.rows.npz"), Path("caches")
+    for is_compiled in (True, False):
+        kept = os.environ if is_compiled else {**os.environ, "NUMBA_CACHE_DIR": str(caches.absolute())}
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": dict(kept)}
+        path.unlink(missing_ok=True)
+        begin = time.perf_counter()
+        out = subprocess.run([*XMCEVAL, *WRITE], **options, check=True).stdout
+        seconds = time.perf_counter() - begin
+        content = path.read_bytes()
+        before = set(os.listdir()) - {path.name}
+        what = "a new process" if is_compiled else "a new process that compiles"
+        for name in ("SIGTERM", "SIGINT", "SIGKILL") * (8 if is_compiled else 2):
+            path.unlink(missing_ok=True)
+            if not is_compiled:
+                shutil.rmtree(caches)
+            process = subprocess.Popen([*XMCEVAL, *WRITE], **options)
+            time.sleep(chosen.uniform(0, seconds))
+            number = getattr(signal, name)
+            process.send_signal(number)
+            printed, _ = process.communicate()
+            is_sound = not path.exists() or path.read_bytes() == content
+            is_sound &= process.returncode != 0 or (path.exists() and printed == out)
+            left = set() if name == "SIGKILL" else set(os.listdir()) - before - {path.name, caches.name}
+            path.unlink(missing_ok=True)
+            again = subprocess.run([*XMCEVAL, *WRITE], **options, check=False)
+            is_back = (again.returncode, again.stdout) == (0, out) and path.read_bytes() == content
+            left |= set(os.listdir()) - before - {path.name, caches.name}
+            held = process.returncode in {0, -number, 128 + number} and is_sound and is_back and not left
+            words = f"exit code {process.returncode}"
+            words += "" if held else f", {'' if is_sound else 'wrong, '}{'' if is_back else 'not back, '}{sorted(left)}"
+            yield Tried(f"{name} to {what}", "as above, and the next run writes the whole output", words, held)
 
 
 def copies_of_a_process() -> Iterator[Tried]:
@@ -95,4 +132,4 @@ def _score_in_children(method: str) -> list[str]:
     return answers
 
 
-CASES = (signals_at_random_moments, copies_of_a_process)
+CASES = (signals_at_random_moments, signals_to_new_processes, copies_of_a_process)

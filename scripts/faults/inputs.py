@@ -11,6 +11,7 @@ import struct
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -51,17 +52,19 @@ def changing_files() -> Iterator[Tried]:
         begin = time.perf_counter()
         expected = score(*names)
         seconds = time.perf_counter() - begin
-        kept = Path(names[1]).read_bytes()
-        for i in range(12):
-            Path(names[1]).write_bytes(kept)
-            does_grow = i % 2 == 0
+        contents = {name: Path(name).read_bytes() for name in names}
+        for i in range(24):
+            for each, content in contents.items():
+                Path(each).write_bytes(content)
+            does_grow, name = i % 2 == 0, names[i // 2 % 2]
+            kept = contents[name]
             running = Running(["score", *names, "-q", "-m", "P", "-k", "1"])
             time.sleep(chosen.uniform(0, seconds))
             if does_grow:
-                with open(names[1], "ab") as file:
+                with open(name, "ab") as file:
                     file.write(kept[: len(kept) // 7])
             else:
-                os.truncate(names[1], chosen.randrange(len(kept)))
+                os.truncate(name, chosen.randrange(len(kept)))
             ended = running.end()
             held = ended.is_refusal or ended == expected
             words = "the result of before" if ended == expected else str(ended)
@@ -153,10 +156,27 @@ def _value(ended: Ended) -> str:
     return words[words.index("P") + 1] if "P" in words and ended.code == 0 else str(ended)
 
 
-def limited() -> None:
-    """Leave this process a GiB more of memory than it has."""
+def limited(n_bytes: int = GIB) -> None:
+    """Leave this process so much more memory than it has."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + GIB, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + n_bytes, resource.RLIM_INFINITY))
+
+
+def memory_limits() -> Iterator[Tried]:
+    """Run commands with ever less memory than they need."""
+    commands = [
+        ["score", "t.txt", "a.txt", "-q"],
+        ["compare", "t.txt", "a.txt", "b.txt", "-q", "-m", "P,PSP"],
+        ["convert", "a.txt", "-"],
+    ]
+    for command in commands:
+        expected = run(*command)
+        for mebibytes in (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256):
+            ended = run(*command, before=partial(limited, mebibytes << 20))
+            held = ended == expected or ended.is_refusal
+            words = "the same" if ended == expected else str(ended)
+            words = words if held else f"{mebibytes} MiB: {words}: {ended.err[-150:]}"
+            yield Tried(f"{command[0]} with 1 to 256 MiB more", "a message, or the same output", words, held)
 
 
 def bombs() -> Iterator[Tried]:
@@ -289,4 +309,4 @@ def _write_lying_header(arrays: dict[str, np.ndarray], name: str, shape: tuple[i
                 file.write(array.tobytes())
 
 
-CASES = (changing_files, unreadable_files, extreme_sizes, bombs, lying_members)
+CASES = (changing_files, unreadable_files, extreme_sizes, memory_limits, bombs, lying_members)

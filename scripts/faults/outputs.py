@@ -18,10 +18,11 @@ KINDS = {
     **{f"r.rows.{ending}": [*SCORE, "--save-rows", ""] for ending in ("npz", "csv", "jsonl")},
     **{f"l.{ending}": [*SCORE, "--save-labels", ""] for ending in ("npz", "csv", "jsonl")},
     "s.state": ["score", "t.txt", "a.txt", "-q", "-m", "P", "--save-state", ""],
-    **{name: ["convert", "a.txt", ""] for name in ("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2")},
+    **{name: ["convert", "a.txt", ""] for name in ("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c.txt.xz")},
     "p.txt": ["propensity", "t.txt", ""],
     "f.npz": ["fuse", "a.txt", "b.txt", ""],
     "h.txt": ["threshold", "t.txt", "a.txt", ""],
+    "plot.png": ["score", "t.txt", "a.txt", "-q", "-m", "P", "--plot", ""],
     "page.html": ["report", "t.txt", "a.txt", "-q", "-m", "P", "--no-inspect", "--html", ""],
 }
 ALL_OR_NOTHING = "no file, or the whole one; the next run writes it and leaves nothing else"

@@ -17,8 +17,21 @@ end with a message; never another result, half a file, or a traceback. That was 
     python scripts/faults    # tries all of this on your machine; named cases only: python scripts/faults bombs
 """
 END = """
-Saved rows and values of labels in `.csv` and `.jsonl` are plain text without a checksum, so a changed digit in them is
-another value; `.npz` has checksums, and states have a digest of all that they hold.
+What xmceval writes with `--save-state` and `--save-rows`, and reads back:
+
+| file | a changed digit | a lost end |
+| --- | --- | --- |
+| states | refused: a digest of all that they hold | refused |
+| saved rows, `.npz` | refused: checksums | refused |
+| saved rows, `.jsonl` | refused: a digest in the last line | refused |
+| saved rows, `.csv` | **another value**: it has no checksum | refused: the last line has the number of rows |
+
+Programs read the CSV as any other: `n_rows` is its last column, empty but in the last line. In a file of chosen rows
+leave that column out, and `digest` in edited JSON lines. Files that other tools wrote have neither, and neither have
+values of labels in `.csv` and `.jsonl`, which xmceval does not read back.
+
+Killed and damaged processes of the tables are copies of one that has loaded what it needs, except the new processes;
+so the moments are those of the work itself.
 """
 
 

@@ -1,6 +1,7 @@
 """Kept values of rows: what is compared from them is, bit for bit, what `compare` finds."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from xmceval.api.extras.keeprows import KeepRows
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError, UsageError
+from xmceval.files.arrays.archive import Archive
 from xmceval.files.saved import keptrows
 from xmceval.rows.matrices import matrices
 from xmceval.scoring.comparing.testoptions import Testing
@@ -164,6 +166,26 @@ def test_a_damaged_file_is_an_error_with_its_path(data, tmp_path):
     systems[1].files[0].write_bytes(content[:500])
     with pytest.raises(DataError, match=r"b0\.npz: cannot be read as an npz file"):
         compare_kept(systems, Testing())
+
+
+def test_threads_read_chunks_one_after_the_other(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(keptrows, "CHUNK_NUMBERS", 16)
+    truth, scores, _ = data
+    systems = [keep(truth, each, name, tmp_path, metrics="P", k=3) for name, each in zip("ab", scores, strict=False)]
+    reading, most, open_array = {}, [], Archive.open_array
+
+    def open_slowly(archive, opened, name):
+        if name.startswith("chunk"):
+            reading[opened] = reading.get(opened, 0) + 1
+            time.sleep(0.002)
+            most.append(reading[opened])
+            reading[opened] -= 1
+        return open_array(archive, opened, name)
+
+    monkeypatch.setattr(Archive, "open_array", open_slowly)
+    compare_kept(systems, Testing(), threads=4)
+    assert len(most) > 8
+    assert max(most) == 1
 
 
 NUMBERS = st.floats(width=64) | st.sampled_from([0.0, -0.0, 1.0, np.nan, 0.5])

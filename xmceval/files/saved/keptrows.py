@@ -10,7 +10,7 @@ import threading
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -84,16 +84,19 @@ class KeptFile:
     meta : mapping
     name : str
         For messages: its path, or the system of content in memory.
+    lock : Lock
+        Of reading: in Python 3.12 and 3.13 zipfile reads elsewhere where threads open members at the same time.
     """
 
     archive: Archive
     opened: zipfile.ZipFile
     meta: Mapping[str, Any]
     name: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def array(self, name: str) -> NDArray[Any]:
         """Read an array, in the shape in which it was written."""
-        with self.archive.open_array(self.opened, name) as stream:
+        with self.lock, self.archive.open_array(self.opened, name) as stream:
             return stream.read_rest().reshape(stream.header.shape)
 
     def read(self, number: int, n_rows: int, *counts: int) -> list[Float64]:

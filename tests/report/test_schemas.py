@@ -114,7 +114,15 @@ def asked_for(folder):
 
 
 OF_GROUPS = ("tie_low", "tie_high", "ceiling")  # figures of bins of labels do not have them
-OF_EITHER = {"low", "high", "n_labels", "mass", "n_instances", *OF_GROUPS}  # of bins of labels or of groups of rows
+OF_EITHER = {
+    "low",
+    "high",
+    "n_labels",
+    "mass",
+    "n_instances",
+    "reliability",
+    *OF_GROUPS,
+}  # of bins of labels or of groups of rows
 FEW_ROWS = np.eye(6)[np.arange(20) % 6]
 OF_FEW_ROWS = {"metrics": "P", "k": 1, "train": FEW_ROWS, "by_frequency": 2}
 BY_GROUP = {"metrics": "P", "k": 1, "by_group": np.arange(20) % 2, "ceiling": True}
@@ -236,7 +244,11 @@ UNSEEN["benchmark"] = {("datasets", "[]", "comparison", *path) for path in UNSEE
 UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
 # Groups of rows are not available for states.
 SLICES = ("systems", "[]", "slices", "[]")
-UNSEEN["merge"] |= {(*SLICES, "n_instances"), *((*SLICES, "metrics", "*", each) for each in OF_GROUPS)}
+UNSEEN["merge"] |= {
+    (*SLICES, "n_instances"),
+    (*SLICES, "reliability"),
+    *((*SLICES, "metrics", "*", each) for each in OF_GROUPS),
+}
 UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
 
 

@@ -37,6 +37,7 @@ FILES = {  # in the forms that have kernels of their own; that of b ends with a 
     "a": "6 9\n0:0.75 1:0.5 2:0.25\n1:0.5 2:0.5\n2:0.75 3:0.5\n5:0.25 6:0.125\n0:0.5\n8:0.75 2:0.25\n",
     "b": "6 9\n1:0.75 0:0.5\n2:0.5 1:0.5\n3:0.75 4:0.5\n6:0.25 5:0.125\n1:0.5\n2:0.75 8:0.25\n\n",
     "unusual": "6 9\n0:0.75\t1:+5e-1\n1:.5\n2:0.75\n5:0.25\n0:0.5\n8:0.75\n",
+    "scored": "0 0.75\t1 0.5\n1 0.5\n2 0.75\n5 0.25\n0 0.5\n8 0.75\n",
     "lists": "0,2\n1\n3,4\n5\n0\n2,8\n",
     "xmc-old": "6 3 9\n0,2 0:1\n1 0:1\n3,4 1:1\n5 1:1\n 1:1\n2,8 2:1\n",
     "names": "".join(f"n{label}\n" for label in range(N_LABELS)),
@@ -125,7 +126,7 @@ def _score_files(files: Mapping[str, Path], folder: Path) -> None:
     score(truth, scores, metrics="AP", duplicates="max")
     for ties in ("expected", "best", "worst"):
         score(truth, scores, ties=ties, k=2)
-    for other in ("unusual", "lists"):
+    for other in ("unusual", "scored", "lists"):
         score(truth, files[other], k=1)
     score(files["xmc-old"], scores, k=1)
     score(files["qrels"], files["run"], k=1)

@@ -231,8 +231,12 @@ def parse_pairs(
 
 
 @kernel
-def write_as_pairs(text: Bytes, start: int, stop: int, copy: Bytes) -> None:
-    """Write [start, stop) of text to the same place of a copy, with colons for blanks, and blanks for tabs."""
+def write_as_pairs(text: Bytes, start: int, stop: int, copy: Bytes) -> int:
+    """Write [start, stop) of text to the same place of a copy, with colons for blanks, and blanks for tabs.
+
+    Returns the end.
+    """
     for at in range(np.uint64(start), np.uint64(stop)):
         byte = text[at]
         copy[at] = np.uint8(COLON) if byte == BLANK else np.uint8(BLANK) if byte == TAB else byte
+    return stop

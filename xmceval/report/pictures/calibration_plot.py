@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHOWS = "scores and hits of metrics at a cutoff"
 BARS = (0.0, -0.25, 1.0, 0.19)  # where the numbers of predictions are, below a diagram and in shares of it
+MOST_PANELS = 16  # beyond which systems are shown without their bins or groups
 ERRORS = 7  # the size of the letters below the name
 INTERVALS = "95% intervals of Wilson, as if predictions were independent"
 
@@ -29,7 +30,7 @@ def shows(measure: Measure) -> bool:
 
 
 def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
-    """Plan a panel for each system, and for each of its bins of labels or groups of rows."""
+    """Plan a panel for each system, and where they fit for each of its bins of labels or groups of rows."""
     results = results_of(subject)
     if metrics is not None:
         raise takes_no_metrics("calibration")
@@ -37,6 +38,8 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
         raise not_collected("calibration")
     is_weighted = "sample_weight" in results[0].options
     found = [[*_list_panels(each)] for each in results]
+    fits = len(found[0]) == 1 or sum(map(len, found)) <= MOST_PANELS
+    found = found if fits else [own[:1] for own in found]
     errors = (f"{result.name} {describe_errors(own[0][1])}" for result, own in zip(results, found, strict=True))
     text = f"share of predictions that are true by their scores: {'; '.join(errors)}"
     names = shorten([result.name for result in results])
@@ -47,6 +50,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     ]
     bars = "sums of weights" if is_weighted else "numbers of predictions"
     note = f"bars: {bars}; dashed: perfect calibration" + ("" if is_weighted else f"; {INTERVALS}")
+    note += "" if fits else "; without bins, for which there are too many systems"
     height = 2.9 if len(panels) <= 2 else 2.35 if len(panels) <= 9 else 1.95
     narrow = Grid(1, 2.6) if len(panels) == 1 else Grid(2, 1.95)
     return Plan(panels, None, text, Grid(_columns(len(found[0])), height), narrow, note=note,

@@ -22,6 +22,7 @@ from xmceval.scoring.batch import Batch, Ranking, rank
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import EVERY_HASH, Hashes, entries_of
 from xmceval.scoring.states.stored import MOST_ROWS, take
+from xmceval.statistics.powers import power
 
 CAPACITY = 4096  # distinct hashes
 ROWS_AT_ONCE = 2 * CAPACITY
@@ -227,7 +228,7 @@ def find_copies(sketch: Sketch) -> Copies | None:
     excess, of_first = _excess(own), _excess(sum_by_id(hashes[can_tell] >> np.uint64(LATER_BITS), own)[1])
     by_chance, mean = excess / n_rows, n_rows / own.size  # the first is the mean of Poisson's numbers of this excess
     is_uneven = of_first > TIMES * excess or by_chance > TIMES * mean
-    if is_uneven and mean < by_chance / -math.expm1(-by_chance) + CLEARLY:
+    if is_uneven and mean < by_chance / (1 - float(power(math.e, -by_chance))) + CLEARLY:
         return None
     return Copies(1 - own.size / n_rows, 1 + excess / n_rows)
 
@@ -235,7 +236,7 @@ def find_copies(sketch: Sketch) -> Copies | None:
 def _excess(counts: Int64) -> float:
     """Return the sum of c (c - 1)."""
     numbers = counts.astype(np.float64)
-    return float(numbers @ (numbers - 1))
+    return float((numbers * (numbers - 1)).sum())
 
 
 _NO_HASHES, _NO_COUNTS = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)

@@ -221,9 +221,10 @@ def test_systems_are_no_run():
         xmceval.score(QRELS, {"a": RUN})
 
 
-def test_an_evaluator_refuses_them():
-    with pytest.raises(UsageError, match="y_true has grades by query and document, which each batch would number anew"):
-        xmceval.Evaluator(metrics="P", k=1, n_labels=3).update(QRELS, RUN)
+@pytest.mark.parametrize(("y_true", "message"), [(QRELS, "y_true has grades"), (np.eye(2), "y_score has scores")])
+def test_an_evaluator_refuses_them_and_says_what_to_do(y_true, message):
+    with pytest.raises(UsageError, match=rf"{message} by query and document.*\(hint: gather the batches in two dicts"):
+        xmceval.Evaluator(metrics="P", k=1, n_labels=2).update(y_true, RUN)
 
 
 def test_they_cannot_be_shards():

@@ -53,6 +53,13 @@ LINES = [
     ),
     (case(empty_rows=2), "2 instances have no true label: they count as 0"),
     (case(empty_rows=1), "1 instance has no true label: it counts as 0"),
+    (case(names=["macroECE"], empty_rows=2), "2 instances have no true label: their predictions count as misses"),
+    (case(names=["ECE@1", "macroF1"], empty_rows=1), "1 instance has no true label: its predictions count as misses"),
+    (case(names=["P@1", "macroECE"], empty_rows=2), "2 instances have no true label: they count as 0"),
+    (
+        case(names=["macroECE"], empty_rows=2, options={"empty_rows": "drop"}),
+        "2 instances have no true label: they are left out",
+    ),
     (case(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
     (case(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
     (case(n_true=0), "no instance has a true label: is this the right truth file?"),

@@ -331,7 +331,7 @@ class Result(Readable, Mapping[str, float]):
     @property
     def conventions(self) -> tuple[str, ...]:
         """The warnings that say how instances were counted, such as those without a true label."""
-        usual = set(list_conventions(self.counts, self.empty_rows))
+        usual = set(list_conventions(self.counts, self.empty_rows, self.figures))
         return tuple(line for line in self.warnings if line in usual)
 
     @property

@@ -239,7 +239,10 @@ def _check_together(first: RowTable, other: RowTable) -> None:
     digests = first.meta.get("truth"), other.meta.get("truth")
     lost_rows = (first.has_dropped or other.has_dropped) and set(first.rows) != set(other.rows)
     if None not in digests and digests[0] != digests[1] and not lost_rows:
-        raise DataError(f"{first.name} and {other.name} are of different truths, by their digests")
+        raise DataError(
+            f"{first.name} and {other.name} are of different truths, by their digests (hint: score both against the "
+            f"same truth, with its rows in the same order and the same {argument('filter')}, if any)"
+        )
     weighed = [name for name in first.metrics if any(each.needs_propensities for each in _parsed(name))]
     digests = first.meta.get("propensities"), other.meta.get("propensities")
     if weighed and None not in digests and digests[0] != digests[1]:

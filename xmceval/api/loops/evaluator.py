@@ -146,7 +146,7 @@ class Evaluator:
             Data that is wrong, with its batch and row, both counted as messages of `score` count them: batches from 1,
             rows from 0; another number of labels than in earlier batches.
         UsageError
-            A path, or weights without `max_weight`.
+            A path, grades or scores by query and document, or weights without `max_weight`.
         """
         with self._lock:
             add_batch(self._accumulator, y_true, y_score, sample_weight, number=self._n_batches + 1)

@@ -75,7 +75,8 @@ def add_batch(
         if find_records(matrix, name, noun) is not None:
             raise UsageError(
                 f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
-                "matrices (hint: xmceval.score takes all queries at once)"
+                "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "
+                "these to xmceval.score)"
             )
     opener, width = Opener(state.options), state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)

@@ -10,6 +10,8 @@ from xmceval.errors import argument, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.summary import Counts, Figure, Summary
 
+OF_CELLS = frozenset({"label", "confusion", "calibration", "column"})  # families that take no value of each row
+
 
 @dataclass(frozen=True)
 class Case:
@@ -37,8 +39,8 @@ def find_cautions(case: Case) -> list[str]:
     return [line for caution in CAUTIONS for line in caution(case)]
 
 
-def list_conventions(counts: Counts, empty_rows: str) -> Iterator[str]:
-    """Yield how instances with too few predictions, and those without a true label, were counted."""
+def list_conventions(counts: Counts, empty_rows: str, figures: Iterable[Figure]) -> Iterator[str]:
+    """Yield how instances with too few predictions, and those without a true label, were counted in figures."""
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
     if n:
@@ -51,11 +53,13 @@ def list_conventions(counts: Counts, empty_rows: str) -> Iterator[str]:
     if n:
         it_counts, it_is = ("it counts", "it is") if n == 1 else ("they count", "they are")
         treatment = f"{it_counts} as 0" if empty_rows == "zero" else f"{it_is} left out"
+        if empty_rows == "zero" and all(figure.measure.metric.family in OF_CELLS for figure in figures):
+            treatment = f"{'its' if n == 1 else 'their'} predictions count as misses"
         yield f"{counted(n, 'instance')} {_have(n)} no true label: {treatment}"
 
 
 def _conventions(case: Case) -> Iterator[str]:
-    yield from list_conventions(case.counts, case.empty_rows)
+    yield from list_conventions(case.counts, case.empty_rows, case.figures)
 
 
 def _no_truth(case: Case) -> Iterator[str]:

@@ -25,6 +25,7 @@ from xmceval.scoring.states.stored import MOST_ROWS, take
 
 CAPACITY = 4096  # distinct hashes
 SPARE = 1.1  # so many times the hashes that are kept are expected among those that are looked at first
+MOST_AT_HAND = CAPACITY + CAPACITY // 4  # hashes
 LEAST_TWINS = 8  # rows
 LEAST_SHARE, TIMES = 0.01, 3  # of rows that have a twin, above so many times those within a state
 EVERY_FIRST = (1 << (64 - LATER_BITS)) - 1  # first bits of a hash
@@ -68,7 +69,7 @@ class Sketch(Mergeable):
         upto = min(most, int(EVERY_FIRST * SPARE * CAPACITY) // max(n_rows, 1))
         while above < most:
             self._add_some(batch, above, upto)
-            if upto < most:
+            if upto < most or self.least.n_rows > MOST_AT_HAND:  # the sooner, the fewer rows are hashed
                 with self._lock:
                     self.least.columns()
                 most = self._most

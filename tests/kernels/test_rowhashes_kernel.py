@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 
 from xmceval.kernels.rows.rowhashes import add_digests, sketch_rows
 
-MODULO, GOLDEN, SECOND = 1 << 64, 0x9E3779B97F4A7C15, 0x94D049BB133111EB
+MODULO, GOLDEN = 1 << 64, 0x9E3779B97F4A7C15
+FIRST, SECOND, THIRD = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93
 
 
 def mix(word):
@@ -34,7 +35,10 @@ def hash_ranked(ranked):
 
 def first_of(truth, ranked):
     """Return the first 36 bits: of the two best labels, or of the truth without any."""
-    return mix(hash_ranked(ranked[:2]) if ranked else hash_truth(truth)) >> 28
+    if not ranked:
+        return mix(hash_truth(truth)) >> 28
+    numbers = [number for label, score in ranked[:2] for number in (label, round_bits(score))]
+    return mix(sum(map(int.__mul__, numbers, (GOLDEN, SECOND, FIRST, THIRD))) % MODULO) >> 28
 
 
 def points_of(ranked):
@@ -68,13 +72,13 @@ def arrays_of(rows):
     for row, (_, best) in enumerate(rows):
         ranked[row, : len(best)], scores[row, : len(best)] = [each[0] for each in best], [each[1] for each in best]
     n_ranked = np.array([len(best) for _, best in rows], dtype=np.int64)
-    return (indptr, labels, grades), (ranked, scores.view(np.int64), scores, n_ranked)
+    return (indptr, labels, grades), (ranked, scores, n_ranked)
 
 
 @given(ROWS, st.integers(0, 2**50), st.booleans())
 def test_digests_are_sums_that_depend_on_the_number_of_a_row(rows, first_row, has_gaps):
     kept = np.arange(len(rows)) * 3 if has_gaps else np.empty(0, dtype=np.int64)
-    truth, (ranked, _, _, n_ranked) = arrays_of(rows)
+    truth, (ranked, _, n_ranked) = arrays_of(rows)
     digests = np.zeros(2, dtype=np.uint64)
     with np.errstate(over="ignore"):
         add_digests(truth, ranked, n_ranked, first_row, kept, digests)
@@ -87,20 +91,20 @@ def test_digests_are_sums_that_depend_on_the_number_of_a_row(rows, first_row, ha
     assert digests.tolist() == [each % MODULO for each in sums]
 
 
-@given(ROWS, st.sampled_from([2**36 - 1, 2**35, 2**34]))
-def test_hashes_are_those_of_plain_integers(rows, greatest):
+@given(ROWS, st.sampled_from([-1, 2**33]), st.sampled_from([2**36 - 1, 2**35, 2**34]))
+def test_hashes_are_those_of_plain_integers(rows, above, greatest):
     truth, ranking = arrays_of(rows)
     (places, firsts), hashes = np.empty((2, len(rows)), dtype=np.int64), np.empty(len(rows), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        n, n_rows = sketch_rows(truth, ranking, greatest, 0, places, firsts, hashes)
+        n, n_rows = sketch_rows(truth, ranking, above, greatest, 0, places, firsts, hashes)
     filled = [row for row, both in enumerate(rows) if any(both)]
-    sampled = [row for row in filled if first_of(*rows[row]) <= greatest]
+    sampled = [row for row in filled if above < first_of(*rows[row]) <= greatest]
     assert (n_rows, places[:n].tolist()) == (len(filled), sampled)
     assert hashes[:n].tolist() == [hash_one(*rows[row]) for row in sampled]
     if n:
         again = np.zeros(n, dtype=np.uint64)
         with np.errstate(over="ignore"):
-            sketch_rows(truth, tuple(each[places[:n]] for each in ranking), greatest, n, places, firsts, again)
+            sketch_rows(truth, tuple(each[places[:n]] for each in ranking), above, greatest, n, places, firsts, again)
         assert again.tolist() == hashes[:n].tolist()
 
 

@@ -25,7 +25,8 @@ from xmceval.scoring.states.stored import MOST_ROWS, take
 from xmceval.statistics.powers import power
 
 CAPACITY = 4096  # distinct hashes
-ROWS_AT_ONCE = 2 * CAPACITY
+SPARE = 1.1  # so many times the hashes that are kept are expected among those that are looked at first
+MOST_AT_HAND = CAPACITY + CAPACITY // 4  # hashes
 LEAST_TWINS = 8  # rows
 LEAST_SHARE, TIMES = 0.01, 3  # of rows that have a twin, above so many times those within a state
 EVERY_FIRST = (1 << (64 - LATER_BITS)) - 1  # first bits of a hash
@@ -64,23 +65,35 @@ class Sketch(Mergeable):
         self.least = GrowingTable(_keep_least, (_NO_HASHES, _NO_COUNTS), CAPACITY)
 
     def add(self, batch: Batch) -> None:
-        """Add the rows of a batch: some at a time, since after the first few hardly any other is among the least."""
-        for start in range(0, batch.n_rows, ROWS_AT_ONCE):
-            self._add_some(batch, slice(start, min(start + ROWS_AT_ONCE, batch.n_rows)))
+        """Add the rows of a batch: those of which it takes so few to have the least hashes, and others if need be."""
+        n_rows, above, most = batch.n_rows, -1, self._most
+        upto = min(most, int(EVERY_FIRST * SPARE * CAPACITY) // max(n_rows, 1))
+        while above < most:
+            self._add_some(batch, above, upto)
+            if upto < most or self.least.n_rows > MOST_AT_HAND:  # the sooner, the fewer rows are hashed
+                with self._lock:
+                    self.least.columns()
+                most = self._most
+            above, upto = upto, min(most, 4 * upto)
 
-    def _add_some(self, batch: Batch, some: slice) -> None:
-        least, (indptr, labels, grades) = self.least.formed[0], batch.truth
-        truth, n = (indptr[some.start : some.stop + 1], labels, grades), some.stop - some.start
-        greatest = int(least[-1]) >> LATER_BITS if least.size == CAPACITY else EVERY_FIRST
-        (rows, firsts), hashes = np.empty((2, n), dtype=np.int64), np.empty(n, dtype=np.uint64)
-        n, n_rows = sketch_rows(truth, _numbers(batch.ranking, some), greatest, 0, rows, firsts, hashes)
-        if n and batch.ranking.labels.shape[1] < self._least_ranked:
-            deeper = _numbers(self._rank_deeper(batch.scores, some.start + rows[:n]), slice(0, n))
-            sketch_rows(truth, deeper, greatest, n, rows, firsts, hashes)
-        self.count(hashes[:n], n_rows)
+    @property
+    def _most(self) -> int:
+        """The greatest first bits that a hash among the least may have."""
+        least = self.least.formed[0]
+        return int(least[-1]) >> LATER_BITS if least.size == CAPACITY else EVERY_FIRST
+
+    def _add_some(self, batch: Batch, above: int, upto: int) -> None:
+        """Add the rows with first bits above `above`, up to `upto`; all rows are counted when these are the first."""
+        room = batch.scratch.held("sketch", (batch.n_rows,), _make_room)
+        truth, ranking = tuple(batch.truth), batch.ranking
+        n, n_rows = sketch_rows(truth, ranking.arrays, above, upto, 0, *room)
+        if n and ranking.labels.shape[1] < self._least_ranked:
+            deeper = self._rank_deeper(batch.scores, room[0][:n])
+            sketch_rows(truth, deeper.arrays, above, upto, n, *room)
+        self.count(np.sort(room[2][:n]), n_rows if above < 0 else 0)
 
     def count(self, hashes: Hashes, n_rows: int) -> None:
-        """Count rows by those of their hashes that may be among the least."""
+        """Count rows by those of their hashes that may be among the least; ascending ones are sorted soonest."""
         with self._lock:
             self.n_rows += n_rows
             if hashes.size:
@@ -117,10 +130,10 @@ class Sketch(Mergeable):
         self.least.formed = hashes, counts
 
 
-def _numbers(ranking: Ranking, some: slice) -> tuple[Int64, Int64, Float64, Int64]:
-    """Return labels, bits of scores, and scores, [n_rows, depth], and how many count, [n_rows], of some rows."""
-    scores = ranking.scores[some]
-    return ranking.labels[some], scores.view(np.int64), scores, ranking.n_ranked[some]
+def _make_room(scratch: Scratch, n_rows: int) -> tuple[Int64, Int64, Hashes]:
+    """Return arrays for the numbers of rows, the first bits of their hashes, and the hashes, [n_rows] each."""
+    rows, firsts = (scratch.array(f"sketched {name}", n_rows, np.int64) for name in ("rows", "firsts"))
+    return rows, firsts, scratch.array("hashes", n_rows, np.uint64)
 
 
 def _keep_least(hashes: Hashes, counts: Int64) -> tuple[Hashes, Int64]:

@@ -167,3 +167,10 @@ def test_a_benchmark_and_other_ties_are_refused(data, tmp_path):
     )
     with pytest.raises(DataError, match=r"b.toml:1: OwnP@1: benchmark does not take own metrics"):
         xmceval.benchmark(tmp_path / "b.toml")
+
+
+def test_a_metric_is_asked_for_by_its_name(data):
+    metric = xmceval.metric(own_recall, name="Mine")
+    for metrics in (metric, ["P", metric]):
+        with pytest.raises(UsageError, match=r"got a Metric \(hint: pass its name, 'Mine'\)"):
+            xmceval.score(data[0], data[1][0], metrics=metrics)

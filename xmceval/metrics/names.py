@@ -138,10 +138,15 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     Raises
     ------
     UsageError
-        An unknown name, option or choice, or a cutoff that is not a whole number above 0.
+        An unknown name, option or choice, a cutoff that is not a whole number above 0, or what is no name.
     """
     cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
-    return list(_parse_names((names,) if isinstance(names, str) else tuple(names), cutoffs))
+    texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
+    for each in texts:
+        if not isinstance(each, str):
+            hint = f" (hint: pass its name, {each.name!r})" if isinstance(each, Metric) else ""
+            raise UsageError(f"metrics must be names, got a {type(each).__name__}{hint}")
+    return list(_parse_names(texts, cutoffs))
 
 
 @lru_cache(maxsize=64)

@@ -401,7 +401,7 @@ def test_rows_with_other_metrics_are_refused(run, rows):
 
 def test_a_csv_that_lacks_rows_is_refused(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1"), rows("b.rows.csv", MODEL_B, "-m", "P@1")
-    lines = b.read_text().splitlines(keepends=True)
+    lines = [line.rpartition(",")[0] + "\n" for line in b.read_text().splitlines()]  # without the number of rows
     b.write_text("".join(line for line in lines if not line.startswith(("7,", "9,"))))
     for files in ((a, b), (b, a)):
         code, output, error = run(*files)

@@ -57,7 +57,7 @@ def _score(own: Sequence[str], is_of_dicts: bool, case: Case, options: Mapping[s
     data = (by_query(case.truth), by_query(case.scores)) if is_of_dicts else (case.truth, case.scores)
     needs = {"train": case.train} if any(name.startswith("PS") for name in own) else {}
     if options.get("unknown"):
-        options = {**options, "unknown": csr_matrix((np.ones(case.unknown[0].size), case.unknown), case.truth.shape)}
+        options = {**options, "unknown": np.column_stack(case.unknown)}
     names = [name.removesuffix("@{k}") for name in own]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", xmceval.XmcevalWarning)

@@ -12,7 +12,6 @@ import numpy as np
 from agreement.cell import OTHERS, Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
 from agreement.inputs import ANY, Case, by_query
 from agreement.peertools import Values, case_of, examples_of
-from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.metrics.names import parse

@@ -175,7 +175,7 @@ def torchmetrics() -> Iterator[Cell]:
             ("multilabel_recall_at_fixed_precision", "macro"),
         ):
             yield Cell(
-                f"{name}(min_precision={precision})" + (", mean of labels" if average == "macro" else ""),
+                f"{name}(min_precision={precision})[0]" + (".mean()" if average == "macro" else ""),
                 f"{average}RecallAtPrecision(precision={precision})",
                 recall(name, min_precision=precision),
                 but={"labels without a score": ZERO} | ({"labels never true": never} if average == "macro" else {}),

@@ -232,6 +232,8 @@ def find_copies(sketch: Sketch) -> Copies | None:
     as Poisson's numbers do. So where these are more than 3 times as large, the mean of c must be above that of
     Poisson's numbers that are not 0.
     """
+    if sketch.least.n_rows < LEAST_DISTINCT:
+        return None
     hashes, counts = sketch.table()
     can_tell = (hashes & np.uint64(TELLS_APART)).astype(np.bool_)
     own, n_others = counts[can_tell], int(counts[~can_tell].sum())

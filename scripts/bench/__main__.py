@@ -42,7 +42,7 @@ from bench.measure import (
     verdict,
     write,
 )
-from bench.model import CASES, CHECKS, Case
+from bench.model import MODELS, Case, Merge
 from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
 from bench.peertable import RECORDED as SPEED
 from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
@@ -322,30 +322,40 @@ def scaling(options: argparse.Namespace) -> Figures:
 
 
 def model(options: argparse.Namespace) -> Figures:
-    """Fit how time and memory grow with rows, labels, predictions, systems and files; check the fit on other cases."""
+    """Fit how time and memory of `score` and `merge` grow with sizes; check the fit on other cases."""
     folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench")
-    commands = {case: Command((arguments_of_case(case, options, folder),)) for case in (*CASES, *CHECKS)}
-    found = alternate({str(case): command for case, command in commands.items()}, options.runs)
-    medians = [entry for case in commands for entry in entries("model", {str(case): found[str(case)]})]
-    measured = [
-        [case, entry["cpu"]["median"], entry["peak"]["median"]] for case, entry in zip(commands, medians, strict=True)
-    ]
+    measured: dict[str, list[list[object]]] = {}
+    for name in (name for name in MODELS if options.only in name):
+        cases = MODELS[name].cases + MODELS[name].checks
+        commands = {case: Command((arguments_of_case(case, options, folder),)) for case in cases}
+        found = alternate({str(case): command for case, command in commands.items()}, options.runs)
+        medians = [entry for case in commands for entry in entries("model", {str(case): found[str(case)]})]
+        measured[name] = [
+            [case, entry["cpu"]["median"], entry["peak"]["median"]]
+            for case, entry in zip(commands, medians, strict=True)
+        ]
     with tempfile.TemporaryDirectory() as empty:
         path = Path(empty) / "measured.json"
         path.write_text(json.dumps(measured), encoding="utf-8")
         figures = figures_of("model", str(path))
-    for kind, unit in (("cpu", "s"), ("peak", "MB")):
-        for name, factor in figures[kind]["factors"].items():
-            print(f"{name:<46}{factor:>10.4f} {unit}")
-        for each in figures[kind]["cases"]:
-            case, ratio = Case(*each["case"]), each["predicted"] / each["measured"]
-            mark = "check" if case in CHECKS else ""
-            print(f"  {mark:<6}{each['measured']:>8.2f} {unit}, model {ratio:.2f} of it: {case}")
+    for name, kinds in figures.items():
+        for kind, unit in (("cpu", "s"), ("peak", "MB")):
+            print(f"xmceval {name}")
+            for term, factor in kinds[kind]["factors"].items():
+                print(f"{term:<46}{factor:>10.4f} {unit}")
+            for each in kinds[kind]["cases"]:
+                mark, ratio = "check" if each["is_check"] else "", each["predicted"] / each["measured"]
+                sizes = ", ".join(f"{size:,} {noun}" for noun, size in each["case"].items())
+                print(f"  {mark:<6}{each['measured']:>8.2f} {unit}, model {ratio:.2f} of it: {sizes}")
     return {"model": figures}
 
 
-def arguments_of_case(case: Case, options: argparse.Namespace, folder: Path) -> tuple[str, ...]:
+def arguments_of_case(case: Case | Merge, options: argparse.Namespace, folder: Path) -> tuple[str, ...]:
     """Make the data of a case, and return the command line; files and systems beyond the first are links to these."""
+    if isinstance(case, Merge):
+        command = module("model", str(folder / case.name), *map(str, case))
+        subprocess.run(command.argvs[0], env=command.environ, check=True)
+        return (program(), "merge", str(folder / case.name / "*.state"), "-o", "json")
     paths = made(options, case.name)
     lists = {}
     for kind, n in (("truth", 1), ("preds", case.systems)):
@@ -447,7 +457,7 @@ def parser() -> argparse.ArgumentParser:
     for name, path in (("check", RECORDED), ("peers", SPEED)):
         commands.choices[name].add_argument("--record", action="store_true", help=f"write {path.name} anew")
     commands.choices["texts"].add_argument("--against", metavar="REV", help="another revision, measured in turns")
-    for name in ("scaling", "peers", "texts"):
+    for name in ("scaling", "peers", "texts", "model"):
         commands.choices[name].add_argument("--only", default="", help="only lines that have this in their name")
     return top
 

@@ -183,17 +183,6 @@ def test_names_and_rows_of_parts_are_kept():
         finish_state(replace(merged, parts=()))
 
 
-def test_a_saved_state_with_the_same_rows_twice_is_refused():
-    part = StatePart("a.state", 2, truth_digest="1" * 32, scores_digest="2" * 32)
-    with pytest.raises(DataError, match=r"a\.state and a\.state have the same instances"):
-        saved(replace(make_state("a", slice(4)), parts=(part, part)))
-
-
-def test_removed_duplicates_add_up_by_side():
-    one, two = (replace(make_state("a", slice(4)), removed=each) for each in ((1, 20), (3, 40)))
-    assert one.merge(two).removed == saved(one.merge(two)).removed == (4, 60)
-
-
 def test_warnings_are_kept_once_in_an_order_of_their_own():
     one, two = (replace(make_state("a", slice(4)), warnings=each, notes=each) for each in (("b", "a"), ("c", "a")))
     assert one.merge(two).warnings == two.merge(one).warnings == ("a", "b", "c")

@@ -145,17 +145,6 @@ def tied_mean(y, s, k, discounted):
     return math.fsum(share / math.log2(rank + 1) if discounted else share for rank, share in enumerate(shares[:k], 1))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-def test_dense_scores_tie_as_stored_ones(rng, dtype):
-    truth, scores = rng.random((60, 40)) < 0.3, rng.integers(1, 4, size=(60, 40)).astype(dtype)
-    dense, stored = (
-        xmceval.score(truth, each, k=[1, 3, 20], metrics=["P", "nDCG"], ties="expected")
-        for each in (scores, csr_matrix(scores.astype(np.float64)))
-    )
-    assert dict(dense) == dict(stored)
-    assert [dense.tie_bounds(name) for name in dense] == [stored.tie_bounds(name) for name in stored]
-
-
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     y_true = rng.random((50, 20)) < 0.2

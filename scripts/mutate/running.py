@@ -42,7 +42,6 @@ OTHERS = (
     "tests/project/test_packaging.py",
     "tests/project/test_types.py",
     "tests/realdata/",
-    "tests/inspection/",
     "tests/kernels/test_cache.py",
     "tests/cli/test_processes.py",
     "tests/cli/test_streams.py",

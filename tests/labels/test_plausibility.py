@@ -64,6 +64,16 @@ def test_each_rule_finds_its_violation(values, severity, text):
     assert message.startswith(text)
 
 
+@pytest.mark.parametrize(("psndcg", "is_unlikely"), [(39.96, False), (40.0, False), (39.94, True)])
+def test_psndcg_that_falls_where_psp_rises_is_unlikely_beyond_rounding(psndcg, is_unlikely):
+    values = {"PSP@3": 30, "PSP@5": 35, "PSnDCG@3": 40, "PSnDCG@5": psndcg}
+    printed = {name: Printed(value / 100, 2.5e-4) for name, value in values.items()}
+    texts = [each.text for each in check_row("row", printed) if each.severity == UNLIKELY]
+    assert texts == ([f"PSnDCG@5 {psndcg:.1f} is below PSnDCG@3 40.0, though PSP rises"] if is_unlikely else [])
+    falling = printed | {"PSP@5": Printed(0.3, 2.5e-4)}
+    assert not list(check_row("row", falling))
+
+
 def test_a_ceiling_is_that_of_the_data_set():
     [(_, message)] = found({"P@5": 46}, **{"P@5": 0.4202})
     assert message == "P@5 46.00 exceeds 42.02, its ceiling"

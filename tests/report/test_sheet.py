@@ -64,6 +64,17 @@ def test_several_systems_are_lines_of_one_table():
     assert sheet.below == (FEW, *(f"{name}: {line}" for name in "ab" for line in ties))
 
 
+def test_a_caution_names_systems_where_others_have_intervals_without_it():
+    few, none = score(metrics="P", k=1), score(name="b", metrics="P", k=1)
+    [figure] = none.figures
+    for estimate, line in (
+        (replace(figure.estimate, caution=None), f"{FEW} (a)"),
+        (replace(figure.estimate, caution=None, low=None, high=None), FEW),  # there is no interval that is better
+    ):
+        other = replace(none, figures=(replace(figure, estimate=estimate),))
+        assert [each for each in build_sheet([few, other]).below if each.startswith("caution")] == [line]
+
+
 def test_each_bin_has_a_line_per_system():
     options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(**options), score(name="b", **options)])

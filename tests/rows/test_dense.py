@@ -88,6 +88,17 @@ def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
         )
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+@pytest.mark.parametrize("ties", ["label", "worst"])
+def test_true_labels_in_a_tie_at_the_last_cutoff_are_neither_lost_nor_counted_twice(whole, stored_as, dtype, ties):
+    truth = np.array([[0, 0, 0, 1, 0, 1, 1], [0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0]])
+    scores = stored_as(np.array([[5.0, 2, 2, 2, 2, 1, 2], [5, 2, 2, 2, 2, 1, 2], [2, 2, 2, 2, 2, 2, 2]]), dtype)
+    options = {"k": [1, 3], "metrics": ["P", "nDCG"], "ties": ties}
+    found = xmceval.score(truth, scores, **options)
+    assert content(found) == whole(truth, scores, **options)
+    assert found.tie_bounds("P@3") == (pytest.approx((0 + 1 / 3 + 0) / 3), pytest.approx((2 / 3 + 2 / 3 + 1) / 3))
+
+
 def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
     scores = np.array([[5.0, 5, 5, *[3] * 40]])
     truth = np.array([[2, 2, 2, *[0] * 40]])

@@ -1,5 +1,6 @@
 """Threads: whatever is wrong, and wherever, the error is the same for any number of threads."""
 
+import threading
 import time
 from dataclasses import dataclass
 
@@ -131,3 +132,32 @@ def test_every_command_reports_the_same_for_any_number_of_threads(tmp_path, monk
     assert expected[0].startswith("t.txt has 4 rows" if "only" in case else ("t.txt:5", "p.txt:2", "p.txt:3"))
     for n_threads in THREADS[1:]:
         assert list(messages(n_threads)) == expected
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_results_are_taken_in_the_order_of_blocks(threads):
+    def prepare(_, block):
+        time.sleep(0.002 * (block.first_row % 2))
+        return block.first_row
+
+    taken = []
+    blocks = items(7, ends_in_error=False)
+    running = threading.Thread(
+        target=engine.in_order, args=(blocks, prepare, taken.append, threads), daemon=True
+    )  # one that waits for its turn for ever does not hold the tests
+    running.start()
+    running.join(timeout=20)
+    assert taken == list(range(0, 21, 3))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_nothing_is_taken_after_a_failure(threads):
+    def take(first_row):
+        taken.append(first_row)
+        if first_row == 6:
+            raise DataError("the disk is full")
+
+    taken = []
+    with pytest.raises(DataError, match="the disk is full"):
+        engine.in_order(items(7, ends_in_error=False), lambda _, block: block.first_row, take, threads)
+    assert taken == [0, 3, 6]

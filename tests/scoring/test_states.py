@@ -189,6 +189,19 @@ def test_warnings_are_kept_once_in_an_order_of_their_own():
     assert one.merge(one).notes == ("b", "a")
 
 
+def test_pairs_that_were_removed_add_up_in_truth_and_in_scores():
+    one, two = (replace(make_state(name, slice(4)), removed=each) for name, each in (("a", (5, 20)), ("b", (3, 7))))
+    assert one.merge(two).removed == two.merge(one).removed == (8, 27)
+    assert saved(one.merge(two)).removed == (8, 27)
+
+
+def test_a_saved_state_cannot_have_the_same_rows_twice():
+    state = make_state("a", slice(4))
+    parts = tuple(StatePart(name, 2, shard=(1, 2)) for name in ("x", "y"))
+    with pytest.raises(DataError, match="x and y are both shard 1 of 2"):
+        saved(replace(state, parts=parts))
+
+
 def test_a_state_of_an_unknown_number_of_labels_takes_that_of_another():
     known = make_state("a", slice(4), metrics="P@1")
     unknown = replace(known, name="b", terms=replace(known.terms, width=type(known.terms.width)()))

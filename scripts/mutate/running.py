@@ -28,7 +28,8 @@ from mutate.mutants import ROOT, Mutant, lines_of
 
 KEPT = ROOT / "build" / "mutate"  # what was learnt and tried, so that a run can be continued
 MOST_SECONDS = 3.0  # of a single test: what takes longer as plain Python is left out
-MOST_OF_FILE = 25.0  # of a file of tests, of which the rest is left out
+MOST_OF_FIXTURE = 12.0  # of a fixture of many tests, all of which fail where it takes longer
+MOST_OF_FILE = 40.0  # of a file of tests, of which the rest is left out
 MOST_OF_MUTANT = 5.0  # of the tests of one mutant, as they took when they were learnt
 ENDLESS = 30.0  # processor time beyond that of its tests, after which a mutant counts as noticed
 STUCK = 400.0  # real time after which a fork is killed: not noticed, as it may only have waited
@@ -77,7 +78,7 @@ class Reports:
 
 
 class Fixtures:
-    """A plugin of pytest that counts what a fixture of many tests does for each of them."""
+    """A plugin of pytest that counts what a fixture of many tests does for each of them, and gives it more time."""
 
     def __init__(self, switch: Callable[[str], None]) -> None:
         self._switch = switch
@@ -85,11 +86,14 @@ class Fixtures:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Any:
-        if fixturedef.scope != "function":
-            self._switch(f"fixture {fixturedef.argname}")
+        if fixturedef.scope == "function":
+            return (yield)
+        self._switch(f"fixture {fixturedef.argname}")
+        left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, MOST_OF_FIXTURE)
         try:
             return (yield)
         finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, left)
             self._switch(self.test)
 
 
@@ -113,6 +117,7 @@ def collect(paths: list[str], work: Callable[[list[Any]], None]) -> int:
         "-s",
         "--no-header",
         "--no-summary",
+        "--tb=native",  # others need the line of each frame, which one that a limit of time interrupts may not have
         "-p",
         "no:xdist",
         "-W",

@@ -114,7 +114,10 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
                 query, document = (quote(word) for word in words[:2])
                 raise DataError(f"{path}:{number}: document {document} of query {query} appears twice")
             part.values[row] = read_number(path, number, words[-1])
-        values[places[is_inside]] = part.values[is_inside]
+        if n_words == 3:
+            values[places[is_inside]] = part.values[is_inside]
+        else:
+            values[n_scores : n_scores + part.counts.size] = part.values[: max(0, n_documents - n_scores)]
         n_scores += part.counts.size
     if n_scores != n_documents:
         raise DataError(
@@ -244,7 +247,8 @@ def _begin_with(text: NDArray[np.uint8], begins: Int64, ends: Int64, start: byte
 
 def _held(path: Path, values: Float64, indptr: Int64, form: Format, facts: tuple[str, ...], request: Request) -> Opened:
     """Return an opened file whose rows are in memory; each value has the label of its position within its row."""
-    labels = np.arange(values.size) - np.repeat(indptr[:-1], np.diff(indptr))
+    labels = np.arange(values.size)
+    labels -= np.repeat(indptr[:-1], np.diff(indptr))
     csr = Csr(indptr, labels, values, request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
     return Opened(source, form, facts, request.role, is_held=True)

@@ -8,7 +8,7 @@ import numpy as np
 from xmceval.kernels.compile.decorators import kernel
 from xmceval.kernels.text.fields import is_blank
 from xmceval.kernels.text.lines import DIGIT_0, HASH, KINDS, NEWLINE, SPACE, Bytes, Floats, Ints, line_end
-from xmceval.kernels.text.numbers import parse_number
+from xmceval.kernels.text.numbers import FAST, MINUS, parse_decimal, parse_number
 
 U1 = np.uint64(1)
 LONGEST_PLACE = 18  # digits
@@ -55,6 +55,19 @@ def split_first_words(
     row, line = 0, 0
     while at < end:
         begin, count = at, 0
+        if FAST and number < 0:  # a line that is a number needs no search for words
+            first = at + U1 if text[at] == MINUS else at
+            value, _, last = parse_decimal(text, first)
+            if last != first and text[last] == NEWLINE:
+                words[0, 0, row], words[0, 1, row] = at, last
+                for missing in range(1, n_words):
+                    words[missing, 0, row], words[missing, 1, row] = last, last
+                counts[row], lines[row], are_hard[row] = 1, line, 0
+                values[row] = -value if first != at else value
+                row += 1
+                line += 1
+                at = last + U1
+                continue
         while count <= n_words:
             while is_blank(text[at]) and text[at] != NEWLINE:
                 at += U1

@@ -58,7 +58,7 @@ def split_first_words(
         if FAST and number < 0:  # a line that is a number needs no search for words
             first = at + U1 if text[at] == MINUS else at
             value, _, last = parse_decimal(text, first)
-            if last != first and text[last] == NEWLINE:
+            if last != first and last < end and text[last] == NEWLINE:
                 words[0, 0, row], words[0, 1, row] = at, last
                 for missing in range(1, n_words):
                     words[missing, 0, row], words[missing, 1, row] = last, last

@@ -191,6 +191,14 @@ def test_thresholds_are_rounded_to_the_type_of_the_scores(thresholds):
         assert (found["tp"], found["fp"]) == ((decided & (truth > 0)).sum(), (decided & (truth == 0)).sum())
 
 
+@pytest.mark.parametrize("options", [{"threshold": 0.5}, {"thresholds": [0.5, 0.5]}])
+def test_a_threshold_without_a_metric_of_decisions_is_doubted(options):
+    result = xmceval.score(sparse.eye(2), sparse.eye(2), k=1, metrics="macroF1", **options)
+    [line] = (each for each in result.warnings if each.startswith("the threshold has no effect"))
+    assert "f1_score(average=macro)" in line
+    assert not xmceval.score(sparse.eye(2), sparse.eye(2), metrics="f1_score(average=macro)", **options).doubts
+
+
 def test_thresholds_that_do_not_fit_are_refused(tmp_path):
     y, path = np.eye(3), tmp_path / "limits.txt"
     with pytest.raises(xmceval.UsageError, match="pass one of threshold and thresholds"):

@@ -139,6 +139,15 @@ def test_the_warning_of_a_set_with_a_filter_goes_when_one_is_given(files):
     assert not [line for line in given_one if "filter" in line]
 
 
+@pytest.mark.parametrize("option", ["filter", "unknown"])
+def test_a_sparse_matrix_of_pairs_is_refused_with_what_to_pass(option):
+    matrix = csr_matrix([[0, 1, 0]])
+    with pytest.raises(DataError, match=f"^{option}: expected pairs of row and label.*column_stack"):
+        xmceval.score(matrix, matrix, **{option: matrix}, k=1, metrics="P")
+    pairs = np.column_stack(csr_matrix([[1, 0, 0]]).nonzero())
+    assert xmceval.score(matrix, csr_matrix([[0.9, 0.5, 0]]), **{option: pairs}, k=1, metrics="P")["P@1"] == 1
+
+
 def test_filter_truth_needs_a_filter(files):
     with pytest.raises(UsageError, match="needs a filter"):
         xmceval.score(files / "t.txt", files / "p.txt", filter_truth=True, k=1)

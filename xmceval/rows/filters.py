@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.kernels.rows.filters import drop_pairs
 from xmceval.rows.block import Int64, Rows
-from xmceval.rows.matrices.arrays import as_array
+from xmceval.rows.matrices.arrays import as_array, is_sparse
 from xmceval.rows.width import Width
 
 
@@ -170,7 +170,11 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        raise DataError(f"{name}: expected pairs of row and label, got shape {array.shape} of {array.dtype}")
+        of_matrix = " (hint: of a sparse matrix, pass numpy.column_stack(matrix.nonzero()))"
+        raise DataError(
+            f"{name}: expected pairs of row and label, got shape {array.shape} of {array.dtype}"
+            + (of_matrix if is_sparse(pairs) else "")
+        )
     wrong = first_wrong(array)
     if wrong is not None:
         raise DataError(f"{name}[{wrong}]: expected row and label, whole numbers from 0, got {array[wrong].tolist()}")

@@ -349,4 +349,5 @@ def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
     if not options.has_threshold or has_decisions:
         return ()
-    return ("the threshold has no effect: no metric of decisions was requested",)
+    decisions = "precision_score, recall_score, f1_score, f1_score(average=macro) ..."
+    return (f"the threshold has no effect: no metric of decisions was requested (hint: those are {decisions})",)

@@ -69,6 +69,11 @@ def as_array(values: Any, name: str) -> AnyArray:
     return taken if isinstance(taken, np.ndarray) else taken[:]
 
 
+def is_sparse(matrix: Any) -> bool:
+    """Whether it is a sparse matrix, of scipy or with the same attributes."""
+    return hasattr(matrix, "tocsr") and hasattr(matrix, "nnz")
+
+
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse what is not a number.
 

@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, Fault, counted
 from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
-from xmceval.rows.matrices.arrays import as_values, check_dtype
+from xmceval.rows.matrices.arrays import as_values, check_dtype, is_sparse
 from xmceval.rows.matrices.dense import Dense, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
 from xmceval.rows.matrices.storage import AnyArray, Csr, FilePieces, Matrix, PaddedLists, slice_rows
@@ -188,7 +188,7 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     """
     if not isinstance(y_true, np.ndarray):
         y_true = tensors.unnested(y_true)
-        if _is_sparse(y_true) or tensors.is_sparse(y_true):
+        if is_sparse(y_true) or tensors.is_sparse(y_true):
             return _wrap_sparse(y_true, name, are_scores=False)
         lists = find_lists(y_true, name, n_labels)
         if lists is not None:
@@ -213,7 +213,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     """
     if not isinstance(y_score, np.ndarray):
         y_score = tensors.unnested(y_score)
-        if _is_sparse(y_score) or tensors.is_sparse(y_score):
+        if is_sparse(y_score) or tensors.is_sparse(y_score):
             return _wrap_sparse(y_score, name, are_scores=True)
         pair = find_pair(y_score, name)
         if pair is not None:
@@ -274,10 +274,6 @@ def _wrap_padded_lists(pair: Pair) -> MatrixSource:
         )
     pieces = [PaddedLists(ids[:], values)]
     return MatrixSource(pair.labels_name, ids.shape[0], None, pieces, is_exact=False, dtype=values.dtype)
-
-
-def _is_sparse(matrix: Any) -> bool:
-    return hasattr(matrix, "tocsr") and hasattr(matrix, "nnz")
 
 
 def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:

@@ -111,7 +111,8 @@ class Session:
 def collect(paths: list[str], work: Callable[[list[Any]], None]) -> int:
     """Collect tests in this process, and do some work with them."""
     ignored = [f"--ignore={each}" for each in OTHERS]
-    # As plain Python, kernels have numpy's numbers, which warn of what is meant: words without their overflow.
+    # As plain Python, kernels have numpy's numbers, which warn of what is meant: words without their overflow, and
+    # infinities.
     options = [
         "-q",
         "-s",
@@ -120,8 +121,7 @@ def collect(paths: list[str], work: Callable[[list[Any]], None]) -> int:
         "--tb=native",  # others need the line of each frame, which one that a limit of time interrupts may not have
         "-p",
         "no:xdist",
-        "-W",
-        "ignore:overflow encountered in scalar",
+        *(f"-Wignore:{what} encountered in scalar" for what in ("overflow", "invalid value", "divide by zero")),
     ]
     return int(pytest.main([*options, *ignored, *paths], [Session(work)]))
 

@@ -5,8 +5,11 @@ import pytest
 
 import xmceval
 from xmceval.errors import XmcevalWarning
+from xmceval.metrics.names import parse
+from xmceval.report.comparison import Difference
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.verdicts import describe_size, summarise, write_verdicts
+from xmceval.report.sheet.systemtable import join_letters
+from xmceval.report.sheet.verdicts import describe_level, describe_size, summarise, write_verdicts
 
 N_ROWS = 60
 HIT, MISS = np.tile([0.9, 0.1], (N_ROWS, 1)), np.tile([0.1, 0.9], (N_ROWS, 1))
@@ -134,3 +137,30 @@ def test_an_interval_that_is_not_symmetric_has_two_ends(test):
         else:
             assert size == f"80.00 ({low:.2f}..{high:.2f}) points"
         assert describe_size(each, Layout(percent=False)).startswith("0.8000 ")
+
+
+@pytest.mark.parametrize("interval", [(0.05, 0.01, 0.08), (-0.05, -0.08, -0.01)])
+def test_the_ends_of_an_interval_are_in_the_direction_of_the_difference(interval):
+    each = Difference(parse("P@1")[0], "b", "a", *interval, n=N_ROWS)
+    assert describe_size(each, Layout()) == "5.00 (1.00..8.00) points"
+
+
+@pytest.mark.parametrize(("adjust", "level"), [("none", "p < 0.05"), ("holm", "p (Holm) < 0.05")])
+def test_the_level_says_how_p_was_adjusted(adjust, level):
+    comparison = xmceval.compare(TRUTH, {"a": hits(50), "b": hits(20)}, k=1, metrics="P", adjust=adjust)
+    assert describe_level(comparison) == level
+
+
+@pytest.mark.parametrize("names", ["ab", "abc"])
+def test_what_was_tested_for_no_pair_is_said_once_without_names(names):
+    systems = {name: hits(n) for name, n in zip("abc", (50, 20, 5), strict=True)}
+    comparison = xmceval.compare(TRUTH, {name: systems[name] for name in names}, k=1, metrics=["P", "macroF1"])
+    assert write_verdicts(comparison)[len(names) * (len(names) - 1) // 2 :] == ["macroF1@1 was not tested"]
+
+
+@pytest.mark.parametrize(
+    ("letters", "text"),
+    [("abc", "abc"), ("dcba", "a-d"), ("abde", "abde"), ("bdefgh", "bd-h"), (["2", "10"], "2,10"), ("", "")],
+)
+def test_four_letters_in_a_row_are_a_range(letters, text):
+    assert join_letters(letters) == text

@@ -249,8 +249,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for name, spec in self._passed:
-            value = getattr(self, name)
+        for name, spec, value in self._passed():
             if spec.is_file:
                 object.__setattr__(self, name, as_input(value))
             if spec.choices and value not in spec.choices:
@@ -285,11 +284,10 @@ class Options:
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
             )
 
-    @cached_property
-    def _passed(self) -> list[tuple[str, Spec]]:
-        """The options that are not the default: their names, and how they are shown."""
+    def _passed(self) -> list[tuple[str, Spec, Any]]:
+        """Return the options that are not the default: their names, how they are shown, and their values."""
         own, default = vars(self), type(self)
-        return [(name, spec) for name, spec in specs().items() if own[name] is not getattr(default, name)]
+        return [(name, spec, own[name]) for name, spec in specs().items() if own[name] is not getattr(default, name)]
 
     def _take_groups(self) -> None:
         """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""
@@ -365,7 +363,7 @@ class Options:
     @property
     def files(self) -> tuple[Any, ...]:
         """The values that may be paths, where any are passed."""
-        return tuple([getattr(self, name) for name, spec in self._passed if spec.is_file])
+        return tuple([value for _, spec, value in self._passed() if spec.is_file])
 
     def changed(self) -> dict[str, Any]:
         """Return what is not the default and may change a value, by name, as reports record it.
@@ -373,10 +371,10 @@ class Options:
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """
         changed = {}
-        for name, spec in self._passed:
+        for name, spec, passed in self._passed():
             if spec.shown == "nowhere":
                 continue
-            value, default = self.cutoffs if name == "k" else getattr(self, name), getattr(type(self), name)
+            value, default = self.cutoffs if name == "k" else passed, getattr(type(self), name)
             is_default = default is not None and value == default
             is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
             if not is_default:

@@ -19,6 +19,7 @@ from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.metrics.table import DECISION_NAMES
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import all_rounded
@@ -349,5 +350,5 @@ def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
     if not options.has_threshold or has_decisions:
         return ()
-    decisions = "precision_score, recall_score, f1_score, f1_score(average=macro) ..."
-    return (f"the threshold has no effect: no metric of decisions was requested (hint: those are {decisions})",)
+    decisions = ", ".join(DECISION_NAMES)
+    return (f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})",)

@@ -37,7 +37,7 @@ WORDS = {running.SURVIVED: "", running.ENDED: "endless", running.STUCK_CODE: "",
 
 
 def draw(options: argparse.Namespace) -> list[Mutant]:
-    """Return the mutants that are drawn, the same after changes elsewhere; what is no change of what runs is skipped."""
+    """Return the mutants that are drawn, the same ones after changes elsewhere; what changes nothing is skipped."""
 
     def turn(mutant: Mutant) -> bytes:
         return hashlib.sha256(f"{options.seed} {mutant.key}".encode()).digest()

@@ -9,8 +9,7 @@ from xmceval.kernels.rows.order import sort_entries
 
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
 PART = 32  # scores of a block that holds a better one, likewise
-RUN = 16  # consecutive scores of a sample
-SAMPLED = 16  # rows with more labels than so many samples get a first bound from one: rising scores are no worse
+MOST_RUNS = 32  # of consecutive scores, which the first bound of a row comes from
 CHUNK = 4096  # half-precision scores whose keys are made at once, in the processor's cache
 
 # Slots of `state`: candidates, labels that tie with the bound and were dropped, labels without a score, and the label
@@ -48,13 +47,32 @@ def _select(work, count, depth):
 
 
 @function
-def _first_bound(sample, depth, lowest):
-    """Return a value below at least `depth` scores of a sample, or the lowest one; `sample` is reordered."""
-    last = _select(sample, sample.size, depth)
+def _lay_runs(n_labels, size):
+    """Return the number of runs of `size` scores of a row, and from the start of one to the next.
+
+    The last ends where the row does, so that rising scores are no worse than others.
+    """
+    n_runs = min(n_labels // size, MOST_RUNS)
+    return n_runs, (n_labels - size) // max(n_runs - 1, 1)
+
+
+@function
+def _add_to_maxima(values, start, maxima):
+    """Raise each of the maxima to the score at its place, counted from `start`; a NaN raises none."""
+    first = np.uint64(start)
+    for i in range(np.uint64(maxima.size)):
+        value, old = values[first + i], maxima[i]
+        maxima[i] = value if value > old else old
+
+
+@function
+def _first_bound(maxima, depth, lowest):
+    """Return a value below at least `depth` of the maxima, so below as many scores, or the lowest; reorders them."""
+    last = _select(maxima, maxima.size, depth)
     bound = lowest
-    for i in range(sample.size):
-        if bound < sample[i] < last:
-            bound = sample[i]
+    for i in range(maxima.size):
+        if bound < maxima[i] < last:
+            bound = maxima[i]
     return bound
 
 
@@ -171,8 +189,8 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
         The true labels, ascending within a row.
     limits : the type of `values` [2]
         The value that stands for no score, and the largest that is a number.
-    space : scores, labels, work, bounds, sample, state
-        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; sample
+    space : scores, labels, work, bounds, maxima, state
+        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; maxima
         has more than `depth`; state is int64 [4].
     rows : indptr, indices, scores
         Written: the best labels. Where the last two of them tie, further true labels with that score follow.
@@ -184,19 +202,19 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
         Written where a score is NaN: its row and label.
     """
     truth_indptr, truth_indices = truth
-    scores, labels, work, bounds, sample, state = space
+    scores, labels, work, bounds, maxima, state = space
     indptr, indices, best = rows
     indptr[0] = ends[0] = 0
-    gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
+    n_runs, gap = _lay_runs(n_labels, maxima.size)
     for row in range(truth_indptr.size - 1):
         state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
         bounds[0], bounds[1] = limits[0], limits[0]
         start = row * step
-        if n_labels > SAMPLED * sample.size:
-            for i in range(sample.size):
-                value = values[start + i // RUN * gap + i % RUN]
-                sample[i] = value if value <= limits[1] else limits[0]
-            bounds[0] = _first_bound(sample, depth, limits[0])
+        if n_runs > 1:
+            maxima[:] = limits[0]
+            for run in range(n_runs):
+                _add_to_maxima(values, start + run * gap, maxima)
+            bounds[0] = _first_bound(maxima, depth, limits[0])
         _scan(values, start, start + n_labels, np.int64(0), limits[1], depth, scores, labels, work, bounds, state)
         if state[WRONG] >= 0:
             found[ROW], found[LABEL] = row, state[WRONG]
@@ -233,20 +251,23 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
     `chunk` is working space of CHUNK int16.
     """
     truth_indptr, truth_indices = truth
-    scores, labels, work, bounds, sample, state = space
+    scores, labels, work, bounds, maxima, state = space
     indptr, indices, best = rows
     highest = limits[1]
     indptr[0] = ends[0] = 0
-    gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
+    n_runs, gap = _lay_runs(n_labels, maxima.size)
     for row in range(truth_indptr.size - 1):
         state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
         bounds[0], bounds[1] = limits[0], limits[0]
         start = row * step
-        if n_labels > SAMPLED * sample.size:
-            for i in range(sample.size):
-                key = _key(values[start + i // RUN * gap + i % RUN], highest)
-                sample[i] = key if key <= highest else limits[0]
-            bounds[0] = _first_bound(sample, depth, limits[0])
+        if n_runs > 1:
+            maxima[:] = limits[0]
+            for run in range(n_runs):
+                here = np.uint64(start + run * gap)
+                for i in range(np.uint64(maxima.size)):
+                    key, old = _key(values[here + i], highest), maxima[i]
+                    maxima[i] = key if old < key <= highest else old
+            bounds[0] = _first_bound(maxima, depth, limits[0])
         for first in range(0, n_labels, CHUNK):
             size = CHUNK if first + CHUNK < n_labels else n_labels - first
             here = np.uint64(start + first)

@@ -227,7 +227,7 @@ def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -
     size = 2 * depth + SPARE
     space = (
         *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),
-        *(np.empty(2, dtype=dtype), np.empty(8 * depth + SPARE, dtype=dtype), np.empty(4, dtype=np.int64)),
+        *(np.empty(2, dtype=dtype), np.empty(8 * depth // 32 * 32 + 32, dtype=dtype), np.empty(4, dtype=np.int64)),
     )
     return np.array([-infinity, infinity], dtype=dtype), Arrays(space)
 

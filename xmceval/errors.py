@@ -159,6 +159,11 @@ def listed(choices: Iterable[object], last: str = "") -> str:
     return ", ".join(words)
 
 
+def averaged(mean: float) -> str:
+    """Return a mean of counts with three digits, but as many as it has before the point: ``6.53``, ``12,345``."""
+    return f"{mean:,.0f}" if mean >= 999.5 else f"{mean:.3g}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 row``, ``12,345 rows``."""
     several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, Fault
+from xmceval.errors import DataError, Fault, averaged
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores
@@ -54,7 +54,7 @@ class Spread:
     bins: tuple[tuple[int, int, int, float], ...]
 
     def __str__(self) -> str:
-        return f"{self.least:,} to {self.most:,}, median {self.median:g}, mean {self.mean:.3g}"
+        return f"{self.least:,} to {self.most:,}, median {self.median:,.10g}, mean {averaged(self.mean)}"
 
 
 class FileTally:

@@ -16,7 +16,7 @@ MARKS = {mark: f"$^{{{plain}}}$" for sign, plain in ASCII_MARKS.items() for mark
 DIAMOND = r"$^{\diamond}$"
 SIGN = re.compile(f"([{''.join(ASCII_MARKS)}{PUBLISHED_SIGN}]) ")
 LEVEL = re.compile(r"\bp((?: \([A-Z]\w*\))?) (?:\$<\$|<) ([\d.]*\d)")
-NUMBERS = re.compile(r"[-+\d.,<\s]*\d[*]?")
+NUMBERS = re.compile(rf"[-+{MINUS}\d.,<\s]*\d[*]?")
 LONG = 50  # characters, from which on a column of a list is wrapped
 LEAST_NOTE = 200  # points
 MOST_ROWS = 35  # of a list on one page
@@ -81,7 +81,7 @@ def draw_listing(listing: Listing) -> Iterator[str]:
     texts = [listing.title, *(cell for row in listing.rows for cell in row)]
     yield from map(comment, list_replaced(texts))
     if not listing.rows:
-        yield comment(listing.title)
+        yield from map(comment, (listing.title, *listing.lines))
         return
     kinds, blocks, width, long = _plan_listing(listing)
     rows = [_draw_rows(listing, block, long) for block in blocks]

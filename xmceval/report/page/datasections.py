@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xmceval.errors import counted, listed
+from xmceval.errors import averaged, counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.tally import Spread
@@ -44,7 +44,7 @@ def describe_data(content: PageContent) -> PageSection | None:
     facts: dict[str, Child] = {
         "Instances": f"{counts.n_instances:,}",
         "Labels": f"{counts.n_labels:,}",
-        "True labels": f"{counts.n_true:,}, {counts.n_true / max(counts.n_instances, 1):.3g} per instance",
+        "True labels": f"{counts.n_true:,}, {averaged(counts.n_true / max(counts.n_instances, 1))} per instance",
     }
     if counts.empty_rows:
         how = {"zero": "each counts 0", "drop": "left out"}[content.results[0].empty_rows]

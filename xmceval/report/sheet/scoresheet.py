@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from xmceval.errors import counted, listed
+from xmceval.errors import averaged, counted, listed
 from xmceval.labels.catalogue import Published
 from xmceval.labels.propensity import Propensities
 from xmceval.labels.standings import Standings
@@ -147,7 +147,7 @@ def _column(figure: Figure) -> str:
 
 
 def _mean_per_instance(result: Result, number: int, noun: str) -> str:
-    mean = f"{number / max(result.counts.n_instances, 1):.3g}"
+    mean = averaged(number / max(result.counts.n_instances, 1))
     return f"{mean} {noun}" if mean == "1" else f"{mean} {noun}s"
 
 

@@ -1,0 +1,143 @@
+"""Whole outputs of every form for people, as somebody read and approved them: in `approved`, a file for each.
+
+After a change of what is shown, ``XMCEVAL_APPROVE=1 pytest tests/report/test_approved.py`` writes them anew: read what
+changed before it is committed.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.benchmarks import benchmark, published_row
+
+import xmceval
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import render, render_benchmark, render_comparison, render_listings
+from xmceval.report.sheet.model import Listing
+
+NAMES = "One & only", "second_system", "a system of a name that is rather long", "4"
+APPROVED = Path(__file__).parent / "approved"
+LAYOUTS = {
+    "wide.txt": ("table", {"width": 150}),
+    "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
+    "fractions.txt": ("table", {"percent": False, "places": 3, "transpose": True, "intervals": False}),
+    "md": ("md", {}),
+    "transposed.md": ("md", {"transpose": True, "percent": False, "intervals": False}),
+    "tex": ("latex", {"is_verbose": True, "pairs": True}),
+    "siunitx.tex": ("latex", {"siunitx": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),
+    "transposed.tex": ("latex", {"transpose": True, "intervals": True, "is_unicode": False}),
+    "html": ("html", {}),
+}
+
+FORMS_OF_LISTINGS = "wide.txt", "md", "tex", "html"  # the others show lists in the same way
+
+
+def make_scores(n_systems, n_rows, n_labels):
+    """Return a truth and systems that find it less well, one after the other, in whole numbers."""
+    rng = np.random.default_rng(5)
+    y_true = (rng.random((n_rows, n_labels)) < np.geomspace(0.6, 0.01, n_labels)).astype(int)
+    y_true[2] = 0
+    noise = rng.integers(0, 8, (n_systems, n_rows, n_labels))
+    return y_true, {
+        name: 5 * y_true + (1 + i) * noise[i] + np.arange(n_labels) % 3
+        for i, name in enumerate(
+            ("One & only", "second_system", "a system of a name that is rather long", "4")[:n_systems]
+        )
+    }
+
+
+def make_score():
+    """One system: bins, propensities, calibration, decisions, and a coverage error above 1,000."""
+    y_true, systems = make_scores(1, 24, 1600)
+    options = {"train": y_true[:20], "threshold": 0.3, "by_frequency": 2, "ceiling": True, "threads": 1}
+    names = "P,nDCG,PSP,coverage_error,LRAP,macroF1,microF1,ECE@1"
+    scores = (systems["One & only"] - 4 * y_true) / 50
+    return [xmceval.score(y_true, scores, metrics=names, k=(1, 3), **options)]
+
+
+def make_groups():
+    """One system, by groups of rows and with clusters of them, without rows that have no labels."""
+    y_true, systems = make_scores(1, 30, 7)
+    options = {"by_group": ["en", "de"] * 15, "cluster_rows": np.arange(30) // 3, "empty_rows": "drop", "threads": 1}
+    return [xmceval.score(y_true, systems["One & only"], metrics="P,AP,macroF1", k=1, **options)]
+
+
+def make_two():
+    """Two systems, not compared."""
+    y_true, systems = make_scores(2, 40, 9)
+    options = {"metrics": "P,PSP,macroF1,PSnDCG", "k": (1, 3, 5), "train": y_true, "threads": 1}
+    return xmceval.compare(y_true, systems, **options).results
+
+
+def make_letters():
+    """Four systems, each tested against each, in bins."""
+    y_true, systems = make_scores(4, 60, 12)
+    options = {"metrics": "P@1,PSP@3,coverage_error,macroF1@1", "train": y_true, "threads": 1}
+    return xmceval.compare(y_true, systems, by_frequency=2, ceiling=True, **options)
+
+
+def make_baseline():
+    """Three systems against the first, one with two runs, and what a filter removes."""
+    y_true, systems = make_scores(3, 50, 8)
+    first, second, third = systems
+    runs = {first: systems[first], second: [systems[second], systems[third]], third: systems[third]}
+    options = {"metrics": "P,nDCG,coverage_error", "k": (1, 2), "threads": 1}
+    return xmceval.compare(y_true, runs, against=first, filter=[[0, 1], [3, 0], [7, 2]], **options)
+
+
+def make_benchmark():
+    """Five data sets and a published row; what is missing and what failed."""
+    hits = {f"set {i}": {"old": 12 + i, "new": [25 + i, 24], "mid": 16 + i if i else 30} for i in range(4)}
+    row = published_row(P_at_1=0.8, P_at_2=0.6)
+    return benchmark(
+        {**hits, "set 4": {"old": 20, "new": 9}},
+        against="old",
+        published={"set 1": {"Known": row}},
+        why={"Known": "it has no published row", "bad": "no file bad.npz"},
+        failed=[("set 2", "bad")],
+    )
+
+
+def make_listings():
+    """Lists with numbers, a long column, a long table, lines below, and one without rows."""
+    words = "a text that is so long that no column has room for it, and which is therefore wrapped"
+    return [
+        Listing(
+            "Numbers & names",
+            (("name", "n", "p"), ("a_b", "1,200", "-0.5*"), ("c", "3", "12.25")),
+            numeric=frozenset({1, 2}),
+            lines=("p < 0.05",),
+            has_head=True,
+        ),
+        Listing("Texts", (("name", "text"), ("a", words), ("b", "short")), numeric=frozenset(), has_head=True),
+        Listing("", tuple((f"row {i}", str(i)) for i in range(40)), lines=("forty rows", "of numbers")),
+        Listing("Nothing", (), lines=("no rows",)),
+    ]
+
+
+MADE = {
+    "score": (make_score, render),
+    "groups": (make_groups, render),
+    "two": (make_two, render),
+    "letters": (make_letters, render_comparison),
+    "baseline": (make_baseline, render_comparison),
+    "benchmark": (make_benchmark, render_benchmark),
+    "listings": (make_listings, render_listings),
+}
+
+
+CASES = [(name, suffix) for name in MADE for suffix in LAYOUTS if name != "listings" or suffix in FORMS_OF_LISTINGS]
+make = cache(lambda name: MADE[name][0]())
+
+
+@pytest.mark.parametrize(("name", "suffix"), CASES)
+def test_an_output_is_as_it_was_approved(name, suffix):
+    form, options = LAYOUTS[suffix]
+    text = MADE[name][1](form, make(name), Layout(**options))
+    path = APPROVED / f"{name}.{suffix}"
+    if os.environ.get("XMCEVAL_APPROVE"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")

@@ -39,8 +39,9 @@ PAIR_SPACE = ((int(CHUNK + U64 + U64), np.uint16), (int(CHUNK + U64 + U64), np.u
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
 PATTERNS = np.frombuffer(b": " * 32 + (b":. " * 22)[:64], np.uint8)  # the marks of pairs in one line
 EIGHT_OF_TWO, EIGHT_OF_THREE = (np.uint64(sum(1 << step * i for i in range(8))) for step in (2, 3))
-COMPRESSES = instruction("COMPRESSES")
-_non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
+COMPRESSES, SHUFFLES = instruction("COMPRESSES"), instruction("SHUFFLES")
+_non_digit_mask, _word_at = instruction("non_digit_mask"), instruction("word_at")
+_compress, _compress_eights = instruction("compress"), instruction("compress_eights")
 _ids_of_wholes, _ids_of_decimals, _digits = map(instruction, ("ids_of_wholes", "ids_of_decimals", "digits"))
 _short, _long, _longest = map(instruction, ("short", "long", "longest"))
 _same_mask, _falls, _others = map(instruction, ("same_mask", "falls", "others"))
@@ -61,6 +62,8 @@ def _find_marks(text, at, end, marks, stops):
         carry = colons >> U63
         if COMPRESSES:
             _compress(text, at, mask, base, marks, stops, count)
+        elif SHUFFLES:
+            _compress_eights(text, at, mask, base, marks, stops, count)
         else:
             # Eight at a time, the last of them surplus: a branch per mark would be mispredicted.
             left = mask

@@ -18,7 +18,9 @@ DOUBLE, COLUMNS = ir.DoubleType(), 16
 SHORTS, HALVES, FLOATS = ir.VectorType(SHORT, 32), ir.VectorType(HALF, 16), ir.VectorType(DOUBLE, 8)
 
 _FEATURES = machine()
-COMPRESSES = "+avx512vbmi2" in _FEATURES
+COMPRESSES, SHUFFLES = "+avx512vbmi2" in _FEATURES, "+ssse3" in _FEATURES
+# For each byte as a mask: the positions of its bits, one in each byte of a word, from the lowest on.
+POSITIONS = [sum(at << 8 * i for i, at in enumerate(at for at in range(8) if mask >> at & 1)) for mask in range(256)]
 
 
 def make_instruction(result=types.uint64):
@@ -105,6 +107,31 @@ def compress(builder, text, at, mask, base, marks, stops, count):
             lanes = ir.Constant(ir.VectorType(HALF, 32), [*range(first, first + 32)])
             half = builder.zext(builder.shuffle_vector(places, places, lanes), SHORTS)
             store(builder, builder.add(half, shift), marks, builder.add(count, WORD(first)))
+
+
+@make_instruction(types.void)
+def compress_eights(builder, text, at, mask, base, marks, stops, count):
+    """Do what `compress` does with one table for each eight bytes; up to eight more entries are written."""
+    eight, sixteen, shorts = ir.VectorType(BYTE, 8), ir.VectorType(BYTE, 16), ir.VectorType(SHORT, 8)
+    table = cgutils.global_constant(
+        builder, "xmceval_positions", ir.Constant(ir.ArrayType(WORD, 256), [WORD(word) for word in POSITIONS])
+    )
+    kind = ir.FunctionType(sixteen, [sixteen, sixteen])
+    shuffle = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.ssse3.pshuf.b.128")
+    both = ir.Constant(ir.VectorType(HALF, 16), [*range(8), *range(8)])
+    first = ir.Constant(ir.VectorType(HALF, 8), [*range(8)])
+    offset = builder.trunc(builder.sub(at, base), SHORT)
+    for step in range(0, 64, 8):
+        own = builder.and_(builder.lshr(mask, WORD(step)), WORD(255))
+        word = builder.load(builder.gep(table, [HALF(0), own]))
+        places = builder.bitcast(word, eight)
+        near = load(builder, text, builder.add(at, WORD(step)), eight)
+        near = builder.shuffle_vector(near, near, both)
+        found = builder.call(shuffle, [near, builder.shuffle_vector(places, places, both)])
+        store(builder, builder.shuffle_vector(found, found, first), stops, count)
+        shift = _broadcast(builder, builder.add(offset, SHORT(step)), shorts)
+        store(builder, builder.add(builder.zext(places, shorts), shift), marks, count)
+        count = builder.add(count, builder.ctpop(own))
 
 
 @make_instruction()

@@ -1,8 +1,11 @@
 """The text kernels against Python's own split(), int() and float()."""
 
 import itertools
+import os
 import random
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -531,3 +534,18 @@ def test_many_random_mantissas_and_exponents_keep_their_bits():
         exponent = rng.choice(["", f"e{rng.randint(-345, 310)}", f"E{rng.randint(-30, 30):+03d}"])
         tokens.append(f"1:{rng.choice(['', '-'])}{run[:cut]}.{run[cut:]}{exponent}")
     check_pairs((" ".join(tokens) + "\n").encode())
+
+
+@compiled_only
+def test_a_processor_without_vectors_reads_the_same(tmp_path):
+    """What has no instruction there is compiled from its plain twin."""
+    own = "borders_of_chunks or wherever_they_lie or out_of_order or alike"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", __file__, "-k", own],
+        env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout or "100%" in done.stdout

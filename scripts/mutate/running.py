@@ -53,6 +53,7 @@ OTHERS = (
     "tests/files/test_remote.py",
     "tests/files/test_pipes.py",
     "tests/api/test_dask.py",
+    "tests/api/test_same_bits.py",
     "tests/api/test_torchmetric.py",
     "tests/report/test_pictures.py",
     "tests/report/test_page.py",

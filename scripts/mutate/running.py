@@ -32,7 +32,7 @@ MOST_OF_FIXTURE = 12.0  # of a fixture of many tests, all of which fail where it
 MOST_OF_FILE = 40.0  # of a file of tests, of which the rest is left out
 MOST_OF_MUTANT = 5.0  # of the tests of one mutant, as they took when they were learnt
 ENDLESS = 30.0  # processor time beyond that of its tests, after which a mutant counts as noticed
-STUCK = 400.0  # real time after which a fork is killed: not noticed, as it may only have waited
+STUCK = 150.0  # real time after which a fork is killed: not noticed, as it may only have waited
 # Tests whose work other processes do, which have no mutant; of what is not mutated; of the project and real data.
 OTHERS = (
     "tests/project/test_agreement.py",

@@ -5,6 +5,7 @@ changed before it is committed.
 """
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from support.benchmarks import benchmark, published_row
 import xmceval
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render, render_benchmark, render_comparison, render_listings
+from xmceval.report.leaderboard import render_leaderboard
 from xmceval.report.sheet.model import Listing
 
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4"
@@ -31,6 +33,7 @@ LAYOUTS = {
     "html": ("html", {}),
 }
 
+SCRIPTS = re.compile(r"<(style|script).*?</\1>", re.DOTALL)
 FORMS_OF_LISTINGS = "wide.txt", "md", "tex", "html"  # the others show lists in the same way
 
 
@@ -100,6 +103,13 @@ def make_benchmark():
     )
 
 
+def make_propensities():
+    """Two data sets without a baseline, with propensities and a ceiling."""
+    train, options = np.eye(5)[[0, 0, 0, 1, 1, 2]], {"metrics": ["P@1", "PSP@2", "RR"], "ceiling": True}
+    hits = {"one": {"a": 10, "b": 30, "c": 12}, "two": {"a": 12, "b": 31}}
+    return benchmark(hits, train=train, why={"c": "no file c.npz"}, **options)
+
+
 def make_listings():
     """Lists with numbers, a long column, a long table, lines below, and one without rows."""
     words = "a text that is so long that no column has room for it, and which is therefore wrapped"
@@ -124,6 +134,7 @@ MADE = {
     "letters": (make_letters, render_comparison),
     "baseline": (make_baseline, render_comparison),
     "benchmark": (make_benchmark, render_benchmark),
+    "propensities": (make_propensities, render_benchmark),
     "listings": (make_listings, render_listings),
 }
 
@@ -132,12 +143,29 @@ CASES = [(name, suffix) for name in MADE for suffix in LAYOUTS if name != "listi
 make = cache(lambda name: MADE[name][0]())
 
 
-@pytest.mark.parametrize(("name", "suffix"), CASES)
-def test_an_output_is_as_it_was_approved(name, suffix):
-    form, options = LAYOUTS[suffix]
-    text = MADE[name][1](form, make(name), Layout(**options))
-    path = APPROVED / f"{name}.{suffix}"
+def check(name, text):
+    """Compare a text with the one that was approved, or approve it."""
+    path = APPROVED / name
     if os.environ.get("XMCEVAL_APPROVE"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "suffix"), CASES)
+def test_an_output_is_as_it_was_approved(name, suffix):
+    form, options = LAYOUTS[suffix]
+    check(f"{name}.{suffix}", MADE[name][1](form, make(name), Layout(**options)))
+
+
+def test_a_leaderboard_is_as_it_was_approved():
+    page = render_leaderboard(make("benchmark"), reports={"set 0": "set-0.html"}, layout=Layout(intervals=True))
+    check("leaderboard.html", SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"))
+
+
+def test_a_leaderboard_without_a_baseline_is_as_it_was_approved():
+    page = render_leaderboard(make("propensities"), title="Of two", layout=Layout(percent=False))
+    check(
+        "propensities.leaderboard.html",
+        SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"),
+    )

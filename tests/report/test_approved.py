@@ -1,16 +1,11 @@
-"""Whole outputs of every form for people, as somebody read and approved them: in `approved`, a file for each.
+"""Whole outputs of every form for people, as they were approved; see support/approved.py."""
 
-After a change of what is shown, ``XMCEVAL_APPROVE=1 pytest tests/report/test_approved.py`` writes them anew: read what
-changed before it is committed.
-"""
-
-import os
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.approved import check
 from support.benchmarks import benchmark, published_row
 
 import xmceval
@@ -20,7 +15,6 @@ from xmceval.report.leaderboard import render_leaderboard
 from xmceval.report.sheet.model import Listing
 
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4"
-APPROVED = Path(__file__).parent / "approved"
 LAYOUTS = {
     "wide.txt": ("table", {"width": 150}),
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
@@ -143,29 +137,25 @@ CASES = [(name, suffix) for name in MADE for suffix in LAYOUTS if name != "listi
 make = cache(lambda name: MADE[name][0]())
 
 
-def check(name, text):
-    """Compare a text with the one that was approved, or approve it."""
-    path = APPROVED / name
-    if os.environ.get("XMCEVAL_APPROVE"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_an_output_is_as_it_was_approved(name, suffix):
     form, options = LAYOUTS[suffix]
-    check(f"{name}.{suffix}", MADE[name][1](form, make(name), Layout(**options)))
+    check(__file__, f"{name}.{suffix}", MADE[name][1](form, make(name), Layout(**options)))
 
 
 def test_a_leaderboard_is_as_it_was_approved():
     page = render_leaderboard(make("benchmark"), reports={"set 0": "set-0.html"}, layout=Layout(intervals=True))
-    check("leaderboard.html", SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"))
+    check(
+        __file__,
+        "leaderboard.html",
+        SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"),
+    )
 
 
 def test_a_leaderboard_without_a_baseline_is_as_it_was_approved():
     page = render_leaderboard(make("propensities"), title="Of two", layout=Layout(percent=False))
     check(
+        __file__,
         "propensities.leaderboard.html",
         SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"),
     )

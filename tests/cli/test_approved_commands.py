@@ -1,0 +1,54 @@
+"""What commands print that list and explain something, whole, as it was approved; see support/approved.py."""
+
+from pathlib import Path
+
+import pytest
+from support.approved import check
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+BROKEN = "3 6\n0:1 2:x\n1:0.5 1:0.25 7:1\n0:nan\n"
+TRUTH, SCORES = "4 6\n0:1 2:1\n\n5:1\n1:1\n", "4 6\n2:0.5 0:0.5 1:0.25\n0:1\n\n3:0.125 1:0.75\n"
+SETS = "Eurlex-4K", "LF-AmazonTitles-131K", "MM-AmazonTitles-300K"
+METRICS = "P", "PSP", "nDCG", "macroF1", "ECE", "LRAP", "coverage_error", "macroAUC", "microRecallAtPrecision", "ERR"
+MANY = "P,R,F1,AP,RR,Hit,PSP,PSnDCG,LRAP,coverage_error,label_ranking_loss,macroF1,microF1,macroAUC,ECE,hamming_loss"
+COMMANDS = {
+    "metrics": ["metrics"],
+    "metrics-some": ["metrics", *METRICS],
+    "metrics-csv": ["metrics", *METRICS, "-o", "csv"],
+    "metrics-json": ["metrics", *METRICS[:4], "-o", "json"],
+    "datasets": ["datasets"],
+    "datasets-some": ["datasets", *SETS],
+    "datasets-csv": ["datasets", SETS[0], "-o", "csv"],
+    "formats": ["formats"],
+    "formats-some": ["formats", "pairs", "npz", "run", "json"],
+    "inspect-broken": ["inspect", "broken.txt", "truth.txt"],
+    "inspect-two": ["inspect", "truth.txt", "scores.txt"],
+    "inspect-sample": ["inspect", str(SAMPLE / "tst_X_Y.txt"), str(SAMPLE / "model_b.txt")],
+    "propensity": ["propensity", "truth.txt", "-"],
+    "score": ["score", "truth.txt", "scores.txt", "-k", "1,3", "--train", "truth.txt", "--ceiling"],
+    "score-many": [
+        "score",
+        "truth.txt",
+        "scores.txt",
+        "-k",
+        "1,2",
+        "--train",
+        "truth.txt",
+        "-m",
+        MANY,
+        "--threshold",
+        "0.3",
+    ],
+    "compare": ["compare", "truth.txt", "scores.txt", "truth.txt", "-k", "1", "-m", "P,macroF1,LRAP"],
+    "unknown-metric": ["score", "truth.txt", "scores.txt", "-m", "nDGC"],
+    "broken": ["score", "broken.txt", "scores.txt"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_a_command_prints_is_as_it_was_approved(name, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for file, text in {"broken.txt": BROKEN, "truth.txt": TRUTH, "scores.txt": SCORES}.items():
+        Path(file).write_text(text, encoding="utf-8")
+    code, out, err = run(*COMMANDS[name])
+    check(__file__, f"{name}.txt", f"{out}{err}exit code {code}\n".replace(f"{SAMPLE}/", ""))

@@ -20,6 +20,7 @@ LAYOUTS = {
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
     "fractions.txt": ("table", {"percent": False, "places": 3, "transpose": True, "intervals": False}),
     "md": ("md", {}),
+    "brief.md": ("md", {"pairs": False, "has_conventions": True}),
     "transposed.md": ("md", {"transpose": True, "percent": False, "intervals": False}),
     "tex": ("latex", {"is_verbose": True, "pairs": True}),
     "siunitx.tex": ("latex", {"siunitx": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),
@@ -28,7 +29,6 @@ LAYOUTS = {
 }
 
 SCRIPTS = re.compile(r"<(style|script).*?</\1>", re.DOTALL)
-FORMS_OF_LISTINGS = "wide.txt", "md", "tex", "html"  # the others show lists in the same way
 
 
 def make_scores(n_systems, n_rows, n_labels):
@@ -104,6 +104,19 @@ def make_propensities():
     return benchmark(hits, train=train, why={"c": "no file c.npz"}, **options)
 
 
+def make_disjoint():
+    """Data sets that share no system, or one; runs of different numbers; groups that are small."""
+    hits = {"one": {"a": 10, "b": [30, 31]}, "two": {"c": 12, "b": [20, 22, 24]}, "three": {"d": 7, "c": 3}}
+    return benchmark(hits, failed={("one", "d")}, why={"d": "it is empty"})
+
+
+def make_small_groups():
+    """Two systems in groups of few rows, more of them than are named."""
+    y_true, systems = make_scores(2, 40, 6)
+    options = {"metrics": "P@1,RR", "by_group": [f"g{i % 11}" for i in range(40)], "threads": 1}
+    return xmceval.compare(y_true, systems, **options)
+
+
 def make_listings():
     """Lists with numbers, a long column, a long table, lines below, and one without rows."""
     words = "a text that is so long that no column has room for it, and which is therefore wrapped"
@@ -129,11 +142,15 @@ MADE = {
     "baseline": (make_baseline, render_comparison),
     "benchmark": (make_benchmark, render_benchmark),
     "propensities": (make_propensities, render_benchmark),
+    "disjoint": (make_disjoint, render_benchmark),
+    "small groups": (make_small_groups, render_comparison),
     "listings": (make_listings, render_listings),
 }
 
 
-CASES = [(name, suffix) for name in MADE for suffix in LAYOUTS if name != "listings" or suffix in FORMS_OF_LISTINGS]
+SOME = "wide.txt", "brief.md", "tex", "html"
+FULL = "score", "groups", "two", "letters", "baseline", "benchmark"
+CASES = [(name, suffix) for name in MADE for suffix in (LAYOUTS if name in FULL else SOME)]
 make = cache(lambda name: MADE[name][0]())
 
 

@@ -101,6 +101,15 @@ def test_true_labels_in_a_tie_at_the_last_cutoff_are_neither_lost_nor_counted_tw
     assert found.tie_bounds("P@3") == (pytest.approx((0 + 1 / 3 + 0) / 3), pytest.approx((2 / 3 + 2 / 3 + 1) / 3))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f2", "bfloat16"])
+def test_scores_of_every_row_are_read_as_the_numbers_they_are(rng, stored_as, dtype):
+    truth, scores = rng.random((9, 300)) < 0.1, rng.integers(0, 129, (9, 300)) / 128
+    options = {"k": [1, 3], "metrics": ["ECE", "microF1"], "threshold": 0.9}
+    assert dict(xmceval.score(truth, stored_as(scores, dtype), **options)) == dict(
+        xmceval.score(truth, scores, **options)
+    )
+
+
 def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
     scores = np.array([[5.0, 5, 5, *[3] * 40]])
     truth = np.array([[2, 2, 2, *[0] * 40]])

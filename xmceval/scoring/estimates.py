@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
 from xmceval.kernels.metrics.totals import WORD, WORDS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
@@ -27,7 +25,7 @@ from xmceval.statistics.intervals import (
 BITS = WORD * (WORDS - 2)  # of an exact sum, below 1
 ONE = 1 << BITS  # as a multiple of the last of them
 OF_CLUSTERS: Mapping[str | None, str] = {FEW_ROWS: FEW_CLUSTERS, ONE_ROW: ONE_CLUSTER}  # cautions, by those of rows
-LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
+SHARES = 5  # equal ones, of the variance: a row that carries more than one of them is named
 
 
 @dataclass(frozen=True)
@@ -162,9 +160,12 @@ def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:
     """Return why an interval may be off, None where nothing suggests it."""
     if n < FEWEST_ROWS:
         return FEW_ROWS
-    pairs = [*extremes[0], *extremes[1, :, ::-1]]
-    rows = np.array([(gain, gain + loss) for gain, loss in pairs if np.isfinite(gain)])  # numerators, denominators
-    if not rows.size:  # sums that were added over processes have none
+    pairs = [*extremes[0].tolist(), *(pair[::-1] for pair in extremes[1].tolist())]
+    rows = [(gain, gain + loss) for gain, loss in pairs if math.isfinite(gain)]  # numerators, denominators
+    if not rows:  # sums that were added over processes have none
         return None
-    num, den = (ONE * Fraction(each) for each in rows[np.argmax(np.abs(rows[:, 0] - float(sums.ratio) * rows[:, 1]))])
-    return ONE_ROW if (num - sums.ratio * den) ** 2 > LARGEST_SHARE * sums.squares else None
+    ratio = float(sums.num / sums.den)
+    furthest = max(rows, key=lambda row: abs(row[0] - ratio * row[1]))
+    (num, unit), (den, its_unit) = map(float.as_integer_ratio, furthest)  # whole numbers of 1 / unit
+    error = ONE * (num * its_unit * sums.den - sums.num * den * unit)
+    return ONE_ROW if SHARES * error**2 > sums.squares * (unit * its_unit) ** 2 else None

@@ -13,7 +13,7 @@ from statistics import NormalDist
 CONFIDENCE = 0.95
 FEW = 20  # hits or misses, below which t is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
-ALIKE_SQUARES = Fraction(1, 10**24)  # values that differ by at most 10^-12 of them are alike
+ALIKE = 10**24  # values are alike whose squares are so many times those of their differences
 UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of it, above which t is Fieller's
 
 # Cautions: why an interval may be further from the truth than it says.
@@ -27,7 +27,7 @@ class RowSums:
     """Sums over rows of numerators, denominators, their squares, and their products; exact.
 
     Numerators and denominators may be in any common unit, on which neither the ratio nor its interval depends. As whole
-    numbers of a small one they take a fraction of the time.
+    numbers of a small one they take a fraction of the time: what is found of them is then divided once, in the end.
     """
 
     num: Fraction | int
@@ -37,15 +37,10 @@ class RowSums:
     den2: Fraction | int
 
     @cached_property
-    def ratio(self) -> Fraction:
-        """R = sum num / sum den."""
-        return Fraction(self.num, self.den)
-
-    @cached_property
-    def squares(self) -> Fraction:
-        """The sum of e^2, e = num - R den; at least 0, also where sums were rounded."""
+    def squares(self) -> Fraction | int:
+        """The sum of e^2, e = num - R den, R = sum num / sum den, times (sum den)^2; at least 0, also if rounded."""
         num, den = self.num, self.den
-        return Fraction(max(self.num2 * den**2 - num * (2 * self.cross * den - num * self.den2), 0), den**2)
+        return max(self.num2 * den**2 - num * (2 * self.cross * den - num * self.den2), 0)
 
     def spread(self, n: int) -> tuple[Fraction, Fraction, Fraction]:
         """Return the sums of squared deviations of numerators, of products, and of denominators, from their means."""
@@ -59,7 +54,7 @@ class RowSums:
         Of values within 0 and 1: there no square is above its value, so that equal sums mean equal values.
         """
         is_share = n * self.num2 == self.num * self.den and n * self.den2 == self.den**2
-        return int(self.ratio * n) if is_share else None
+        return int(self.num * n // self.den) if is_share else None
 
 
 def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[float, float] | None:
@@ -93,12 +88,12 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[fl
     hits = few_hits(sums, n) if is_share else None
     if hits is not None:
         return binomial_interval(hits, n)
-    squares = sums.squares
-    if squares <= ALIKE_SQUARES * sums.num2:
+    squares, square = sums.squares, sums.den**2
+    if ALIKE * squares <= sums.num2 * square:
         return None
     if is_uncertain(sums, n):
         return fieller_interval(sums, n)
-    error = math.sqrt(squares / (n * (n - 1))) / float(sums.den / n)
+    error = math.sqrt(squares / (square * n * (n - 1))) / float(sums.den / n)
     value, margin = float(sums.num / sums.den), t_quantile(n - 1) * error
     return value - margin, value + margin
 
@@ -113,8 +108,8 @@ def is_uncertain(sums: RowSums, n: int) -> bool:
     """Return whether the 95% interval of the mean denominator, of 30 rows or more, reaches further than 20% of it."""
     if n < FEWEST_ROWS:
         return False
-    *_, spread = sums.spread(n)
-    return t_quantile(n - 1) ** 2 * float(spread * n / (n - 1) / sums.den**2) > UNCERTAIN**2
+    square = sums.den**2
+    return t_quantile(n - 1) ** 2 * float((n * sums.den2 - square) / ((n - 1) * square)) > UNCERTAIN**2
 
 
 def fieller_interval(sums: RowSums, n: int) -> tuple[float, float] | None:

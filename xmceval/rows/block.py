@@ -82,23 +82,29 @@ class Scratch:
     """Arrays of one thread, used again for block after block: first touch of fresh memory is slow."""
 
     def __init__(self) -> None:
-        self._arrays: dict[str, NDArray[Any]] = {}
+        self._arrays: dict[tuple[str, type], NDArray[Any]] = {}
         self._held: dict[str, tuple[tuple[Any, ...], Any]] = {}
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the arrays."""
+        return sum([array.nbytes for array in self._arrays.values()])
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
         """Return an array [size], with the elements as they were left; a new one is filled with `fill`, if given."""
-        array = self._arrays.get(name)
+        key = name, dtype
+        array = self._arrays.get(key)
         if array is None or array.size < size:
             array = np.empty(size + size // 4, dtype=dtype)
             if fill is not None:
                 array.fill(fill)
-            self._arrays[name] = array
+            self._arrays[key] = array
         return array[:size]
 
     def whole(self, name: str, size: int, dtype: type) -> NDArray[Any]:
         """Return all of an array that has at least `size` elements."""
         self.array(name, size, dtype)
-        return self._arrays[name]
+        return self._arrays[name, dtype]
 
     def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:
         """Return what `make` returns of this and some sizes, as it was left: made again only when the sizes change."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from operator import itemgetter
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from xmceval.errors import DataError, Fault, UsageError, as_here
 from xmceval.rows.block import Block, Scratch
@@ -58,15 +58,15 @@ def each_block(
     n_threads = default_threads() if threads is None else threads
     if n_threads < 1:
         raise UsageError(f"threads must be at least 1, got {n_threads}")
-    loop, failures = _Loop(items, start, work, all_faults), list[BaseException]()
+    loop = _Loop(items, start, work, all_faults)
     if n_threads == 1 or not loop.draw_two():  # to start a pool takes longer than a small block
         with closing(items):
             loop.run()
     else:
-        failures = _run_in_pool(loop.run, n_threads, loop.stop)
+        failures = _run_in_pool(loop, n_threads)
         items.close()  # only now: a thread may have been reading until then
-    if failures:
-        raise failures[0]
+        if failures:
+            raise failures[0]
     loop.raise_first()
 
 
@@ -94,22 +94,26 @@ class _Loop(Generic[Item, State]):
         all_faults: bool,
     ) -> None:
         self._items, self._start, self._work, self._all_faults = items, start, work, all_faults
-        self.stop = threading.Event()
+        self._is_stopped = False
         self._lock = threading.Lock()
         self._n_drawn = 0
-        self._ahead = deque[tuple[int, Item]]()
-        self._faults = list[tuple[int, Fault]]()
-        self._errors = list[tuple[int, DataError]]()
+        self._ahead: deque[tuple[int, Item]] = deque()
+        self._faults: list[tuple[int, Fault]] = []
+        self._errors: list[tuple[int, DataError]] = []
 
     def run(self) -> None:
         """Work on items until there are no more, or an error stops all threads."""
         try:
             state = self._start()
-            while not self.stop.is_set() and (drawn := self._take()):
+            while not self._is_stopped and (drawn := self._take()):
                 self._work_on(state, *drawn)
         except BaseException:
-            self.stop.set()
+            self.stop()
             raise
+
+    def stop(self) -> None:
+        """Let no thread begin another item."""
+        self._is_stopped = True
 
     def draw_two(self) -> bool:
         """Draw two items before any work; return whether there are as many."""
@@ -139,10 +143,10 @@ class _Loop(Generic[Item, State]):
             others = further_faults(state, item, self._work, fault) if self._all_faults else []
             self._faults += [(number, each) for each in (fault, *others)]
             if not self._all_faults or len(self._faults) >= COUNTED:
-                self.stop.set()
+                self.stop()
         except DataError as error:
             self._errors.append((number, error))
-            self.stop.set()
+            self.stop()
 
     def find_first(self) -> tuple[list[Fault], DataError | None]:
         """Return the first error, and the faults of rows before it."""
@@ -179,8 +183,8 @@ class _Running:
             self._changed.wait_for(lambda: self._number == 0)
 
 
-def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event) -> list[BaseException]:
-    """Run a function in each of some threads, wait until all have ended, and return their errors.
+def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
+    """Run a loop in each of some threads, wait until all have ended, and return their errors.
 
     The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned when they have; a
     second one is raised at once.
@@ -189,8 +193,7 @@ def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event)
 
     def run_counted() -> None:
         with running:
-            if not stop.is_set():
-                run()
+            loop.run()
 
     pool = ThreadPoolExecutor(n_threads)
     try:
@@ -198,12 +201,12 @@ def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event)
         wait(futures)
         pool.shutdown()
     except BaseException as error:
-        stop.set()
+        loop.stop()
         running.wait()
         pool.shutdown(wait=False)
         return [error]
     finally:
-        stop.set()  # a second interrupt may have come before that
+        loop.stop()  # a second interrupt may have come before that
     return [ended for future in futures if (ended := future.exception()) is not None]
 
 

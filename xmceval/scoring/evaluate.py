@@ -60,6 +60,11 @@ def evaluate(
     first = systems[0].terms
     n_weights = None if first.weights is None else first.weights.size
     steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once(program, systems))
+    workers: list[Worker] = []
+
+    def start() -> Worker:
+        workers.append(Worker(program, systems, observers))
+        return workers[-1]
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
@@ -70,7 +75,9 @@ def evaluate(
 
     name = systems[0].scores.name if len(systems) == 1 else counted(len(systems), "system")
     with phase(name, truth.n_rows) as add:
-        each_block(iter(steps), lambda: Worker(program, systems, observers), work, threads, all_faults=True)
+        each_block(iter(steps), start, work, threads, all_faults=True)
+    for worker in workers:
+        worker.close()
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     for groups in (first.groups, first.clusters):

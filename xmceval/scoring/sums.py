@@ -53,6 +53,8 @@ def add_words(left: Int64, right: Int64) -> Int64:
     """
     if not right.size:
         return left
+    if not left.any():  # of no rows
+        return right
     sums: Int64 = left + right
     carries = sums[..., :-1] >> WORD
     while carries.any():

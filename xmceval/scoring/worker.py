@@ -21,6 +21,9 @@ from xmceval.scoring.totals import Filtered, Totals, largest_label
 
 NO_LABEL = -1
 
+MOST_SPARE = 1 << 20  # bytes
+_spare: list[tuple[Scratch, Scratch]] = []  # of a worker that is done, for the next one
+
 
 class CheckedScores(NamedTuple):
     """The scores of some rows; see `Batch` for `ends` and `omitted`."""
@@ -69,9 +72,17 @@ class Worker:
         self._program, self.systems, self._observers = program, systems, observers
         self._largest_grade, self._needs_zeros = program.largest_grade, program.needs_zeros
         self._copies_rankings = any(each.needs_rankings for each in observers)
-        self._truth, self._scores = Scratch(), Scratch()
+        try:
+            self._truth, self._scores = _spare.pop()
+        except IndexError:
+            self._truth, self._scores = Scratch(), Scratch()
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min([system.terms.width for system in systems], key=lambda width: width.n_labels, default=Width())
+
+    def close(self) -> None:
+        """Leave small arrays to the next worker: a few rows are scored sooner than new ones are made."""
+        if self._truth.n_bytes + self._scores.n_bytes <= MOST_SPARE:
+            _spare[:] = [(self._truth, self._scores)]
 
     @cached_property
     def _rooms_of_kept(self) -> tuple[Scratch, Scratch, Scratch]:

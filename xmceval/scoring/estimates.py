@@ -105,8 +105,8 @@ def _row_sums(moments: Sequence[int]) -> RowSums:
     return RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)
 
 
-def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estimate:
-    """Divide: the moments [MOMENTS, WORDS] of the values of `n` rows become an estimate.
+def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceiling: bool = False) -> Estimate:
+    """Divide: the moments [MOMENTS, WORDS] of the values of `n` rows become an estimate, with a ceiling or without.
 
     The interval is that of a mean, or of a ratio of sums by the delta method; with sample weights w, numerator and
     denominator are w times the row's, which is the delta method of the weighted mean. `extremes` [2, KEPT, 2] are the
@@ -116,12 +116,11 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     num, den, *_, best, worst, most = moments
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    ceiling, value = most / den, num / den  # of whole numbers, which Python rounds once
-    tie_low = tie_high = value
+    tie_low = tie_high = value = num / den  # of whole numbers, which Python rounds once
     if best or worst:
         tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
     low, high, caution = _interval(_row_sums(moments), n, extremes, is_share=measure.is_mean_share)
-    return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
+    return Estimate(value, low, high, tie_low, tie_high, ceiling=most / den if ceiling else None, caution=caution)
 
 
 def with_clusters(

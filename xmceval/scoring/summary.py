@@ -140,10 +140,11 @@ def finish_totals(
 
 def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> dict[str, Estimate]:
     """Return the estimates of all measures."""
-    scored, estimates = ScoredRows(totals.tally.n_rows, terms), dict[str, Estimate]()
+    scored = ScoredRows(totals.tally.n_rows, terms, ceiling)
+    estimates: dict[str, Estimate] = {}
     for task, part in zip(program.tasks, totals.parts, strict=True):
         estimates |= task.finish(part, scored)
-    return estimates if ceiling else {name: each.without_ceiling() for name, each in estimates.items()}
+    return estimates
 
 
 def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_alignment: bool) -> Alignment:
@@ -159,13 +160,15 @@ def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_al
 
 def _list_bins(program: Program, totals: Totals, terms: Terms) -> Iterator[Slice]:
     """Yield the figures of each bin of labels, in the order of the measures."""
+    if terms.bins is None:
+        return
     scored = ScoredRows(totals.tally.n_rows, terms)
     by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
     for task, part in zip(program.tasks, totals.parts, strict=True):
         if task.has_bins:
             for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
                 all_tasks.update(of_task)
-    for bin_, estimates in zip(() if terms.bins is None else terms.bins.bins, by_bin, strict=True):
+    for bin_, estimates in zip(terms.bins.bins, by_bin, strict=True):
         kinds = {each: "share" if each.metric.is_additive else "average" for each in program.measures}
         present = ((each, kind) for each, kind in kinds.items() if each.name in estimates)
         yield Slice(bin_, tuple(Figure(each, estimates[each.name], kind) for each, kind in present))
@@ -202,14 +205,14 @@ def _over_clusters(
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
-    slots = {int(k): FIRST_CUTOFF + 2 * i for i, k in enumerate(program.cutoffs)}
-    counts = [int(count) for count in totals.tally.counts]
+    slots = {k: FIRST_CUTOFF + 2 * i for i, k in enumerate(program.cutoffs.tolist())}
+    counts = totals.tally.counts.tolist()
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {
-        measure.name: int(n)
+        measure.name: n
         for task, part in tasks
         if isinstance(task, RowTask)
-        for measure, n in zip(task.measures, part.left_out, strict=True)
+        for measure, n in zip(task.measures, part.left_out.tolist(), strict=True)
         if n
     }
     unscored = {task.rel: Unscored(*part.true.tolist()) for task, part in tasks if task.counts_unscored}

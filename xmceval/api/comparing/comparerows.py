@@ -347,7 +347,7 @@ def _result(
 
 def _estimate(output: Output, system: int) -> Estimate:
     of_rows = output.sums[system], output.n_rows[system], output.extremes[system]
-    return estimate(output.measure, *of_rows).without_ceiling().without_tie_bounds()
+    return estimate(output.measure, *of_rows).without_tie_bounds()
 
 
 def _warnings(tables: Sequence[RowTable]) -> list[str]:

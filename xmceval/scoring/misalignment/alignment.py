@@ -224,6 +224,7 @@ def _is_one_order(ranked: Int64) -> bool:
 
 def find_grades(scores: Float64) -> tuple[int, int] | None:
     """Return the range of scores, float64 [n_rows, 2], that could as well be grades, or None."""
-    if scores.size == 0 or not ((scores >= 0) & (scores <= USUAL_GRADE) & (scores == np.floor(scores))).all():
+    if scores.size == 0 or not (scores == np.floor(scores)).all():
         return None
-    return int(scores.min()), int(scores.max())
+    least, greatest = float(scores.min()), float(scores.max())
+    return (int(least), int(greatest)) if 0 <= least <= greatest <= USUAL_GRADE else None

@@ -35,12 +35,15 @@ class ScoredRows(NamedTuple):
     ----------
     n_rows : int
     terms : Terms
+    ceiling : bool
+        Whether estimates have the best value that any ranking could reach.
     sizes : mapping of str to int
         How many labels measures are means of, where these are resamples of rows in which some had more.
     """
 
     n_rows: int
     terms: Terms
+    ceiling: bool = False
     sizes: Mapping[str, int] = MappingProxyType({})
 
 
@@ -217,9 +220,9 @@ class RowTask(Task):
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide."""
         n_counted, extremes = scored.n_rows - part.left_out, part.extremes[: len(self.measures)]
-        rows = zip(self.measures, part.sums, n_counted, extremes, strict=True)
-        estimates = {measure.name: estimate(measure, sums, int(n), most) for measure, sums, n, most in rows}
-        for measure in self.without_ceiling:
+        rows = zip(self.measures, part.sums, n_counted.tolist(), extremes, strict=True)
+        estimates = {each.name: estimate(each, sums, n, most, ceiling=scored.ceiling) for each, sums, n, most in rows}
+        for measure in self.without_ceiling if scored.ceiling else ():
             estimates[measure.name] = estimates[measure.name].without_ceiling()
         for measure in self.tied_by_label.get("best", ()):
             estimates[measure.name] = estimates[measure.name].without_tie_bounds()

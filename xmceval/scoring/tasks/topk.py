@@ -240,12 +240,10 @@ class TopK(RowTask):
     def finish_bins(self, part: Sums, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
         n_bins, n_outputs = scored.terms.n_bins, len(self.measures)
-        if not n_bins:
-            return ()
         measures = (measure for measure in self.measures for _ in range(n_bins))
         counted = np.repeat(scored.n_rows - part.left_out, n_bins)
         shares = [
-            estimate(measure, sums, int(n), extremes).without_ceiling().without_tie_bounds()
+            estimate(measure, sums, int(n), extremes).without_tie_bounds()
             for measure, sums, n, extremes in zip(
                 measures, part.shares, counted, part.extremes[n_outputs:], strict=True
             )

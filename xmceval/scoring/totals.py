@@ -19,7 +19,7 @@ from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, spli
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.sketch import Sketch
+from xmceval.scoring.states.sketch import LEAST_DISTINCT, Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
 
 if TYPE_CHECKING:
@@ -97,6 +97,15 @@ def _grade_at(place: int) -> float:
 class Tally(Mergeable):
     """Counts of rows, labels, predictions and ties, and a sample of the rows; threads may add at the same time.
 
+    Parameters
+    ----------
+    n_cutoffs : int
+    least_ranked : int
+        As `Sketch` has it.
+    digests : RowDigests, optional
+    samples, sketches : bool
+        Whether anybody asks for a sample or a sketch of these rows.
+
     Attributes
     ----------
     counts : int64 array
@@ -109,7 +118,7 @@ class Tally(Mergeable):
         The least and the greatest grade of the truth; infinity and -infinity without any.
     sample : RowSample
     sketch : Sketch
-    digests : RowDigests, optional
+    digests : RowDigests or None
         For totals that are saved or merged.
     """
 
@@ -125,8 +134,17 @@ class Tally(Mergeable):
         PartField("digests", merged, is_stored=False),
     )
 
-    def __init__(self, n_cutoffs: int, least_ranked: int = 0, digests: RowDigests | None = None) -> None:
+    def __init__(
+        self,
+        n_cutoffs: int,
+        least_ranked: int = 0,
+        digests: RowDigests | None = None,
+        *,
+        samples: bool = True,
+        sketches: bool = True,
+    ) -> None:
         super().__init__()
+        self._samples, self._sketches = samples, sketches
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
@@ -139,8 +157,10 @@ class Tally(Mergeable):
         longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
-        self.sample.add(batch)
-        self.sketch.add(batch)
+        if self._samples:
+            self.sample.add(batch)
+        if self._sketches:
+            self.sketch.add(batch)
         if self.digests is not None:
             self.digests.add(batch)
 
@@ -225,7 +245,16 @@ class Totals:
         return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts)), *clusters]
 
 
-def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Totals:
+def empty(program: Program, terms: Terms, n_rows: int | None = None) -> Totals:
+    """Return totals of no rows, to which `n_rows` are added, if that is known, and no others."""
+    few = n_rows is not None and n_rows < LEAST_DISTINCT
+    sketches = terms.digests_rows or not (few or terms.clusters is not None)
+    return _empty(program, terms, sketches=sketches)
+
+
+def _empty(
+    program: Program, terms: Terms, clusters: Int64 | None = None, *, samples: bool = True, sketches: bool
+) -> Totals:
     """Return totals of no rows, which have only some of the `clusters`, int64 [n], where they are a group."""
     digests, least_ranked = None, MOST_RANKED if program.needs_scores else 0
     if terms.digests_rows:
@@ -240,9 +269,13 @@ def empty(program: Program, terms: Terms, clusters: Int64 | None = None) -> Tota
         sums = ClusterSums.of(program, terms, clusters)
     if terms.groups is not None:
         alone = replace(terms, groups=None, digests_rows=False)
-        groups = tuple(empty(program, alone, each) for each in _clusters_by_group(terms, terms.groups))
+        groups = tuple(
+            _empty(program, alone, each, samples=False, sketches=False)
+            for each in _clusters_by_group(terms, terms.groups)
+        )
     parts = tuple([task.empty(terms) for task in program.tasks])
-    return Totals(Tally(len(program.cutoffs), least_ranked, digests), parts, groups, sums)
+    tally = Tally(len(program.cutoffs), least_ranked, digests, samples=samples, sketches=sketches)
+    return Totals(tally, parts, groups, sums)
 
 
 def _clusters_by_group(terms: Terms, groups: RowGroups) -> Iterator[Int64 | None]:

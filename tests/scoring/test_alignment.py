@@ -78,6 +78,13 @@ def same(left, right):
     return all(np.array_equal(*pair) for pair in zip(left, right, strict=True))
 
 
+@pytest.mark.parametrize(("n_rows", "digests_rows", "expected"), [(99, False, 0), (100, False, 100), (99, True, 99)])
+def test_sketches_are_of_rows_that_are_enough_to_be_judged_or_that_are_saved(rng, n_rows, digests_rows, expected):
+    scores = rng.random((n_rows, 9))
+    totals = totals_of((scores > 0.5).astype(float), scores, digests_rows=digests_rows)
+    assert totals.tally.sketch.n_rows == expected
+
+
 @pytest.fixture
 def small_sample(monkeypatch):
     monkeypatch.setattr(sample, "CAPACITY", 50)

@@ -180,7 +180,6 @@ def test_the_scores_of_a_small_sample_are_those_of_its_rows(rng):
     for n in (5, 1, 40):
         evaluator.update(rng.integers(0, 2, (n, 9)), rng.integers(0, 9, (n, 9)))
     sample = evaluator._state.totals.tally.sample
-    few = sample.few_scores(47)
-    assert sorted(few.tolist()) == sorted(sample.rows().scores.tolist())
-    assert len(few) == 46
-    assert sample.few_scores(46) is None
+    scores = sample.scores()
+    assert sorted(scores.tolist()) == sorted(sample.rows().scores.tolist())
+    assert len(scores) == 46

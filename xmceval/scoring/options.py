@@ -286,8 +286,8 @@ class Options:
 
     def _passed(self) -> list[tuple[str, Spec, Any]]:
         """Return the options that are not the default: their names, how they are shown, and their values."""
-        own, default = vars(self), type(self)
-        return [(name, spec, own[name]) for name, spec in specs().items() if own[name] is not getattr(default, name)]
+        own = vars(self)
+        return [(name, spec, own[name]) for name, spec, default in _list_defaults() if own[name] is not default]
 
     def _take_groups(self) -> None:
         """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""
@@ -386,6 +386,12 @@ def specs(of: type[Any] | None = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
     kind: Any = of or Options
     return _list_specs(kind)
+
+
+@cache
+def _list_defaults() -> list[tuple[str, Spec, Any]]:
+    """Return the options of scoring: their names, how they are shown, and their defaults."""
+    return [(name, spec, getattr(Options, name)) for name, spec in specs().items()]
 
 
 @cache

@@ -150,9 +150,9 @@ def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) ->
 def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_alignment: bool) -> Alignment:
     """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
     counts, sample = totals.tally.counts, totals.tally.sample
-    scores = None if shows_alignment else sample.few_scores(MIN_ROWS)
-    if scores is not None:
-        return Alignment(like_grades=find_grades(scores))
+    if not shows_alignment and sample.least.n_rows < MIN_ROWS:
+        has_grades = totals.tally.grades[1] > 1  # scores like grades mean nothing beside others
+        return Alignment(like_grades=find_grades(sample.scores())) if has_grades else NO_ALIGNMENT
     n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
     value = None if precision is None or precision.undefined else precision.value
     return measure_alignment(sample.rows(), int(counts[ROWS]) - n_empty, n_empty, precision=value)

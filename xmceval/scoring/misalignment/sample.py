@@ -113,10 +113,10 @@ class RowSample(Mergeable):
             with self._lock:
                 self.least.add(*[each[:n].copy() for each in columns], labels[:n_true].copy())
 
-    def few_scores(self, n_rows: int) -> Float64 | None:
-        """Return the scores of rows in any order, float64 [n, 2], if there are fewer than `n_rows`: none is sorted."""
+    def scores(self) -> Float64:
+        """Return the scores of rows in any order, float64 [n, 2], without sorting them; of few rows they are all."""
         with self._lock:
-            return self.least.column(SCORES) if self.least.n_rows < n_rows else None
+            return self.least.column(SCORES)
 
     def rows(self) -> SampledRows:
         """Return the rows of the sample, in the order of the hashes of their runs."""

@@ -45,10 +45,10 @@ class XmcevalWarning(UserWarning):
 
 def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> None:
     """Issue warnings at the line that called the package."""
-    frame, depth = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("xmceval."):
-        frame, depth = frame.f_back, depth + 1
     for message in messages:
+        frame, depth = inspect.currentframe(), 0
+        while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("xmceval."):
+            frame, depth = frame.f_back, depth + 1
         warnings.warn(escaped(message), category, stacklevel=depth + 1)
 
 

@@ -205,8 +205,7 @@ def _over_clusters(
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
-    slots = {k: FIRST_CUTOFF + 2 * i for i, k in enumerate(program.cutoffs.tolist())}
-    counts = totals.tally.counts.tolist()
+    cutoffs, counts = program.cutoffs.tolist(), totals.tally.counts.tolist()
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {
         measure.name: n
@@ -224,8 +223,8 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
         empty_rows=counts[EMPTY_ROWS],
         inside_ties=counts[INSIDE_TIES],
         explicit_zeros=totals.tally.explicit_zeros,
-        short_rows={k: counts[slot] for k, slot in slots.items()},
-        tied_rows={k: counts[slot + 1] for k, slot in slots.items()},
+        short_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF::2], strict=True)),
+        tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
         grades=_round_grades(*totals.tally.grades.tolist()),

@@ -79,9 +79,9 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
         The training labels, with their shards found.
     """
     train = find_shards(options.train)
-    others = (find_shards(each) for each in options.files if each is not options.train)
-    may_have_shards = {to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
-    check_files((part for each in (truth, *scores, train, *others) for part in parts_of(each)), may_have_shards)
+    others = [find_shards(each) for each in options.files if each is not options.train]
+    parts = [part for each in (truth, *scores, train, *others) for part in parts_of(each)]
+    check_files(parts, [to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))])
     for each in scores:
         check_pairing(truth, each)
     return train

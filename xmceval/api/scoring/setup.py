@@ -347,8 +347,7 @@ def _scores_name(y_score: Any) -> str:
 
 def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     """Warn of a threshold that no metric uses."""
-    has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
-    if not options.has_threshold or has_decisions:
+    if not options.has_threshold or any(measure.metric.family == "confusion" for measure in program.measures):
         return ()
     decisions = ", ".join(DECISION_NAMES)
     return (f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})",)

@@ -6,6 +6,8 @@ from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401
 
 import xmceval
 from xmceval.files.opening import open_truth
+from xmceval.files.sidecars.labelnames import read_names
+from xmceval.rows.block import Scratch
 
 NUMBERS = "4\n3\n2\n1\n0\n"
 
@@ -17,6 +19,16 @@ def test_names_that_are_numbers_are_never_read_as_ids(join):
     message = r"^x:4: '7' is not in n, which has 5 label names \(hint: leave labels out if these are label ids\)$"
     refused(message, truth=write("x", truth.replace(f"1{join}0", f"1{join}7")), labels="n")
     refused(message, preds=write("x", lines([join.join("43"), join.join("32"), "1", join.join("07")])), labels="n")
+
+
+def test_numbers_beside_other_names_are_names():
+    write("n", b"0\nfoo\nb\xffr\n3\n")
+    opened = open_truth(write("x", b"0 3\nfoo b\xffr\n"), names=read_names("n"))
+    (block,) = opened.source.blocks()
+    assert block.stored.parse(Scratch()).indices[:4].tolist() == [0, 3, 1, 2]
+    assert not opened.source.warnings
+    write("x", b"0 3\n\xfe\n")
+    refused(r"^x:2: .*xfe' is not in n", truth="x", labels="n")
 
 
 def test_lists_of_ids_beside_other_names_are_read_as_ids():

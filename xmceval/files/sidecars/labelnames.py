@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
+from xmceval.rows.block import Int64
 
 LARGEST_ID = 2**63 - 2  # the number above means that the number of labels is unknown
 
@@ -36,11 +37,10 @@ class Names:
     """
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
-        from xmceval.files.text.words import PADDING, Words
+        from xmceval.files.text.words import Words, text_of
 
         self.source, self.words = source, Words()
-        blob, ends = b"".join(names), np.cumsum([0, *map(len, names)])
-        numbers = self.words.number(np.frombuffer(blob + bytes(PADDING), dtype=np.uint8), ends[:-1], ends[1:])
+        numbers = self.words.number(*text_of(names))
         if len(self) < len(names):
             label = int(np.argmax(numbers != np.arange(len(names))))
             name = names[label].decode(errors="backslashreplace")[:40]
@@ -60,9 +60,15 @@ class Names:
         """The label of each name, for readers that have strings."""
         return {name.decode(errors="surrogateescape"): label for label, name in enumerate(self.words.tolist())}
 
-    def has_all(self, words: Iterable[bytes]) -> bool:
+    def find(self, words: Sequence[bytes]) -> Int64:
+        """Return the label of each word, -1 for those that are no names."""
+        from xmceval.files.text.words import text_of
+
+        return self.words.find(*text_of(words))
+
+    def has_all(self, words: Sequence[bytes]) -> bool:
         """Return whether all words are names."""
-        return all(word.decode(errors="surrogateescape") in self.labels for word in words)
+        return bool((self.find(words) >= 0).all())
 
 
 def read_names(path: str | Path) -> Names:

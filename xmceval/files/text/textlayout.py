@@ -26,6 +26,8 @@ _FEATURE = re.compile(rb"\d+:")
 
 _ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
 
+_NO_ID_LIST = re.compile(rb"[^\d ,]")
+
 _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 
 _SCORED = re.compile(rb"%b(?:[ \t]*\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
@@ -219,6 +221,8 @@ def _find_kind(lines: Sequence[bytes]) -> str:
     """Return the kind of the first row that shows it, or an empty string if there is no row."""
     kind = ""
     for line in lines:
+        if kind and b":" not in line and not (kind == "ids" and _NO_ID_LIST.search(line)):
+            continue
         row = without_comment(line).strip()
         words = row.split(None, 1)
         if words and b":" in words[0] and _FEATURE.match(words[0]):
@@ -251,8 +255,9 @@ def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | N
     rows = [line for line in lines if line.strip()]
     words = [word for row in rows for word in row.split()][:WORDS_COMPARED]
     if layout.kind == "names":
-        fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
-        are_fields = not names.has_all(words) and (names.has_all(fields) or any(b"\t" in row for row in rows))
+        are_words = names.has_all(words)
+        fields = [] if are_words else [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
+        are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
         return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
     return _as_names(path, layout, rows, names)
 
@@ -261,10 +266,10 @@ def _as_names(path: Path, layout: TextLayout, rows: list[bytes], names: Names) -
     """Decide whether digits are ids or names of labels: names if one of them is, so that an unknown one is reported."""
     lists = [without_comment(row) for row in rows]
     words = [word for row in lists for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
-    labels = {word: names.labels[name] for word in set(words) if (name := word.decode()) in names.labels}
+    labels = {word: label for word, label in zip(words, names.find(words).tolist(), strict=True) if label >= 0}
     if not labels:
         return layout
-    is_same = all(label == int(word) for word, label in labels.items() if len(word) < 19)
+    is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
     warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
     kind = "comma-names" if any(b"," in row for row in lists) else "names"
     return replace(layout, kind=kind, names=names, warning=warning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -112,6 +113,12 @@ class Words:
         if 2 * n_words > self._slots.size:
             self._slots = np.full(1 << (2 * n_words).bit_length(), -1, dtype=np.int64)
             fill_slots(self._slots, self.ends, self.blob, np.empty(GROUP, dtype=np.uint64))
+
+
+def text_of(words: Sequence[bytes]) -> tuple[NDArray[np.uint8], Int64, Int64]:
+    """Return words as `Words` takes them: a text, and where each of them begins and ends in it."""
+    ends = np.cumsum([0, *map(len, words)])
+    return np.frombuffer(bytearray().join([*words, bytes(PADDING)]), dtype=np.uint8), ends[:-1], ends[1:]
 
 
 def _extend(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -145,13 +145,16 @@ def break_plainly(entries):
     return {document: score for (document, _), score in zip(entries, scores, strict=True)}
 
 
+@pytest.mark.parametrize("falls", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_ties_are_broken_by_the_least_steps(seed):
+def test_ties_are_broken_by_the_least_steps(seed, falls):
     rng = random.Random(seed)
     small, large = 5e-324, 1.7976931348623157e308
     pool = [0.5, math.nextafter(0.5, 1), -0.0, 0.0, small, -small, -1.5, math.inf, -math.inf, large, -large]
     documents = [f"{'d' * rng.randint(0, 12)}{i}" for i in range(60)]
-    entries = [(document, rng.choice(pool)) for document in documents]
+    entries = [(document, rng.choice(pool[: 2 + 2 * seed])) for document in documents]
+    if falls:
+        entries.sort(key=lambda entry: -entry[1])
     run = "".join(f"q Q0 {document} 1 {score!r} me\n" for document, score in entries)
     truth = open_truth(write("q", "q 0 dd3 1\nq 0 dd4 1\n"))
     opened = open_scores(write("r", run), judgments=truth.judgments)

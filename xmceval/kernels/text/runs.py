@@ -9,6 +9,7 @@ from xmceval.kernels.compile.decorators import helper, kernel
 
 LARGEST_INT = np.int64(2**63 - 1)
 SIGN = np.int64(-(2**63))
+MOST_MOVES = 4  # per entry, beyond which Shell's gaps pay
 INFINITE = np.int64(0x7FF0000000000000)  # the bits of infinity
 
 
@@ -50,10 +51,10 @@ def _comes_before(word, other, ends, blob):
 
 
 @helper
-def _sort(keys, entries, n, words, ends, blob):
-    """Sort the first entries by key, and those of the same key by word (Shell's sort)."""
+def _sort(keys, entries, n, farthest, words, ends, blob):
+    """Sort the first entries by key, and those of the same key by word, by Shell's gaps for what has far to go."""
     gap = 1
-    while gap < n // 3:
+    while gap < farthest // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
@@ -97,7 +98,12 @@ def raise_ties(indptr, words, bits, ends, blob, keys, entries):
             falls &= i == 0 or keys[i] > keys[i - 1]
         if falls:
             continue
-        _sort(keys, entries, n, words, ends, blob)
+        n_rises, n_before, n_moves = 0, 0, 0
+        for i in range(1, n):
+            n_rises += keys[i] < keys[i - 1]
+            n_before = n_before + 1 if keys[i] == keys[i - 1] else 0
+            n_moves += n_before  # the most that it takes to put neighbours into order
+        _sort(keys, entries, n, n if n_rises > 0 or n_moves > MOST_MOVES * n else 0, words, ends, blob)
         tied = 0
         for i in range(n):
             tied += (i > 0 and keys[i] == keys[i - 1]) or (i + 1 < n and keys[i] == keys[i + 1])

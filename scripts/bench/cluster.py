@@ -120,7 +120,7 @@ def cost_of_tasks(setup, systems):
             return result
 
         def results(self, tasks):
-            return iter(tasks)
+            return enumerate(tasks)
 
         def result(self, task):
             return task

@@ -167,6 +167,16 @@ def test_results_that_nobody_waits_for_are_released(client):
     assert total.key in client.futures
 
 
+def test_results_come_with_their_places_and_the_first_that_failed_says_why(client):
+    tasks = DaskTasks(client)
+    futures = [tasks.submit("xmceval-range", i, range, i) for i in range(20)]
+    assert dict(tasks.results(futures)) == {i: range(i) for i in range(20)}
+    assert dict(tasks.results(futures)) == dict(enumerate(client.gather(futures)))  # all are there: one question
+    found = tasks.results([*futures, tasks.submit("xmceval-fail", 0, fail)])
+    with pytest.raises(RuntimeError, match="no memory"):
+        assert len(dict(found)) <= len(futures)
+
+
 def test_faults_are_those_of_one_process_and_nobody_tries_again(client, tmp_path):
     lines = Path(A).read_text().splitlines()
     lines[300] = "1:nan"

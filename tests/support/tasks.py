@@ -36,7 +36,7 @@ class PickledTasks:
         return function(*(_load(each) for each in arguments))
 
     def results(self, tasks):
-        return (pickle.loads(each.content) for each in reversed(tasks))
+        return ((place, pickle.loads(tasks[place].content)) for place in reversed(range(len(tasks))))
 
     def result(self, task):
         return pickle.loads(task.content)

@@ -202,11 +202,15 @@ class DaskTasks:
         self._all.update(futures)
         return futures
 
-    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
-        """Yield results as they come."""
-        distributed = load()
-        for future in distributed.as_completed(tasks, loop=self._client.loop):
-            yield self.result(future)
+    def results(self, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield places and results as they come; the scheduler is asked once for all that are there."""
+        places = {future.key: place for place, future in enumerate(tasks)}
+        for futures in load().as_completed(tasks, loop=self._client.loop).batches():
+            try:
+                results = self._client.gather(futures)
+            except (Exception, asyncio.CancelledError):  # one by one, the first that failed says why
+                results = map(self.result, futures)
+            yield from zip((places[future.key] for future in futures), results, strict=True)
 
     def result(self, task: Any) -> Any:
         """Wait for a result.
@@ -258,7 +262,7 @@ class LazyTasks:
         """Return delayed values as they are."""
         return list(values)
 
-    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:  # noqa: ARG002 - nothing runs yet
+    def results(self, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:  # noqa: ARG002 - nothing runs yet
         """Yield nothing: no result is there before the last one."""
         return iter(())
 

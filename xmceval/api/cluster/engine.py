@@ -101,12 +101,14 @@ class Engine:
             self._tasks.submit("xmceval-count", i, count_range, core_of(shard), *span)
             for i, (shard, span) in enumerate(ranges)
         ]
+        found = dict[int, Any]()
         with phase("counting rows", len(tasks), "ranges") as add:
-            for _ in self._tasks.results(tasks):
+            for place, counts in self._tasks.results(tasks):
+                found[place] = counts
                 add(1)
         counted_by: dict[int, list[Any]] = {}
-        for (shard, _), task in zip(ranges, tasks, strict=True):
-            counted_by.setdefault(id(shard), []).append(self._tasks.result(task))
+        for place, (shard, _) in enumerate(ranges):
+            counted_by.setdefault(id(shard), []).append(found[place])
         extents = {id(shard): check_end(shard, extent_of(shard, counted_by.get(id(shard), []))) for shard in shards}
         layouts = [Layout(source, [extents[id(shard)] for shard in shards_of(source)]) for source in sources]
         return [layouts[0], *(_without_blanks(layouts[0], layout) for layout in layouts[1:])]

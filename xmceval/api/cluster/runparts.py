@@ -27,8 +27,8 @@ class Tasks(Protocol):
     def submit(self, name: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """Start a task, whose arguments may be the results of others; return what stands for its result."""
 
-    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
-        """Yield results as they come, in any order."""
+    def results(self, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the places of tasks and their results as they come, in any order."""
 
     def result(self, task: Any) -> Any:
         """Wait for a result."""
@@ -78,7 +78,7 @@ def run_parts(
 
 def _submit(tasks: Tasks, parts: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return the task of the merged result, and those of the status of each part; no result of a part is held."""
-    statuses = [tasks.submit("xmceval-status", i, status_of_part, i, part) for i, part in enumerate(parts)]
+    statuses = [tasks.submit("xmceval-status", i, status_of_part, part) for i, part in enumerate(parts)]
     level, n_merges = list(parts), 0
     while len(level) > 1:
         groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]

@@ -153,9 +153,9 @@ def merge_results(results: Sequence[PartResult]) -> PartResult:
         return PartResult(sum(each.n_rows for each in results), error=error)
 
 
-def status_of_part(number: int, result: PartResult) -> tuple[int, PartResult]:
-    """Return the number of a part, and its result without totals: the rows, and what is wrong with them."""
-    return number, PartResult(result.n_rows, faults=result.faults, error=result.error)
+def status_of_part(result: PartResult) -> PartResult:
+    """Return the result of a part without totals: the rows, and what is wrong with them."""
+    return PartResult(result.n_rows, faults=result.faults, error=result.error)
 
 
 def _open(job: Job, part: Part, number: int, held: Source | None) -> tuple[Source, Source]:

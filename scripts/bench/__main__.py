@@ -9,11 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 if not __package__:  # run as `python scripts/bench`
     sys.path[0] = str(Path(__file__).resolve().parents[1])
@@ -42,7 +44,7 @@ from bench.measure import (
     verdict,
     write,
 )
-from bench.model import MODELS, Case, Merge
+from bench.model import MODELS, Case, Cluster, Merge
 from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
 from bench.peertable import RECORDED as SPEED
 from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
@@ -69,9 +71,12 @@ def make(options: argparse.Namespace) -> None:
     """Make the data of a shape and print the paths."""
     from bench import data
 
-    layout = data.Layout(options.order, options.digits, options.value)
-    shape = data.SHAPES.get(options.shape) or data.Shape.of_name(options.shape)
-    paths = data.make(options.shape, shape, Path(options.dir or data.default_dir()), layout)
+    layout, folder = data.Layout(options.order, options.digits, options.value), Path(options.dir or data.default_dir())
+    if options.shape.startswith("states-"):
+        paths = data.make_states(options.shape, folder)
+    else:
+        shape = data.SHAPES.get(options.shape) or data.Shape.of_name(options.shape)
+        paths = data.make(options.shape, shape, folder, layout)
     print(json.dumps({kind: str(path) for kind, path in paths.items()}))
 
 
@@ -322,42 +327,47 @@ def scaling(options: argparse.Namespace) -> Figures:
 
 
 def model(options: argparse.Namespace) -> Figures:
-    """Fit how time and memory of `score` and `merge` grow with sizes; check the fit on other cases."""
+    """Fit how time and memory of `score`, `merge` and Dask grow with sizes; check the fit on other cases."""
     folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench")
     measured: dict[str, list[list[object]]] = {}
     for name in (name for name in MODELS if options.only in name):
-        cases = MODELS[name].cases + MODELS[name].checks
-        commands = {case: Command((arguments_of_case(case, options, folder),)) for case in cases}
-        found = alternate({str(case): command for case, command in commands.items()}, options.runs)
-        medians = [entry for case in commands for entry in entries("model", {str(case): found[str(case)]})]
+        runs: dict[Any, list[dict[str, float]]] = {case: [] for case in MODELS[name].cases + MODELS[name].checks}
+        inputs = {case: inputs_of_case(case, options, folder) for case in runs}
+        for turn in range(options.runs + 1):  # the first one warms files and compiled kernels
+            for case, found in runs.items():
+                progress(f"{turn}/{options.runs} {case}")
+                values = measure_case(case, inputs[case])
+                found.extend([values] if turn else [])
+        progress("")
         measured[name] = [
-            [case, entry["cpu"]["median"], entry["peak"]["median"]]
-            for case, entry in zip(commands, medians, strict=True)
+            [case, {figure: statistics.median(each[figure] for each in found) for figure in found[0]}]
+            for case, found in runs.items()
         ]
     with tempfile.TemporaryDirectory() as empty:
         path = Path(empty) / "measured.json"
         path.write_text(json.dumps(measured), encoding="utf-8")
         figures = figures_of("model", str(path))
-    for name, kinds in figures.items():
-        for kind, unit in (("cpu", "s"), ("peak", "MB")):
-            print(f"xmceval {name}")
-            for term, factor in kinds[kind]["factors"].items():
+    for name, fitted in figures.items():
+        for figure, fit in fitted.items():
+            unit = "s" if figure.endswith("cpu") else "MB"
+            print(f"{name}, {figure}")
+            for term, factor in fit["factors"].items():
                 print(f"{term:<46}{factor:>10.4f} {unit}")
-            for each in kinds[kind]["cases"]:
+            for each in fit["cases"]:
                 mark, ratio = "check" if each["is_check"] else "", each["predicted"] / each["measured"]
                 sizes = ", ".join(f"{size:,} {noun}" for noun, size in each["case"].items())
                 print(f"  {mark:<6}{each['measured']:>8.2f} {unit}, model {ratio:.2f} of it: {sizes}")
     return {"model": figures}
 
 
-def arguments_of_case(case: Case | Merge, options: argparse.Namespace, folder: Path) -> tuple[str, ...]:
-    """Make the data of a case, and return the command line; files and systems beyond the first are links to these."""
-    if isinstance(case, Merge):
-        command = module("model", str(folder / case.name), *map(str, case))
-        subprocess.run(command.argvs[0], env=command.environ, check=True)
-        return (program(), "merge", str(folder / case.name / "*.state"), "-o", "json")
+def inputs_of_case(case: Case | Merge | Cluster, options: argparse.Namespace, folder: Path) -> dict[str, str]:
+    """Make the data of a case and return the paths; files and systems beyond the first are links to these."""
+    if isinstance(case, Cluster):
+        return inputs_of_case(case.files_case, options, folder)
     paths = made(options, case.name)
-    lists = {}
+    if isinstance(case, Merge):
+        return paths
+    inputs = {"train": paths["train"]}
     for kind, n in (("truth", 1), ("preds", case.systems)):
         for system in range(n):
             links = [folder / case.name / f"{kind}-{system}-{number}.txt" for number in range(case.files)]
@@ -366,9 +376,22 @@ def arguments_of_case(case: Case | Merge, options: argparse.Namespace, folder: P
                 os.link(paths[kind], link)
             name = folder / case.name / f"{kind}-{system}-of-{case.files}.list"
             name.write_text("".join(f"{link}\n" for link in links), encoding="utf-8")
-            lists[kind, system] = f"@{name}" if case.files > 1 else str(links[0])
-    systems = [lists["preds", system] for system in range(case.systems)]
-    return (program(), "score", lists["truth", 0], *systems, "--train", paths["train"], "-k", "1,3,5", "-o", "json")
+            inputs[f"{kind}-{system}"] = f"@{name}" if case.files > 1 else str(links[0])
+    return inputs
+
+
+def measure_case(case: Case | Merge | Cluster, inputs: dict[str, str]) -> dict[str, float]:
+    """Return the figures of one run of a case."""
+    if isinstance(case, Cluster):
+        files = inputs["truth-0"], inputs["preds-0"]
+        return dict(figures_of("workers", *files, str(case.parts), str(case.workers)))
+    if isinstance(case, Merge):
+        usage = measure(Command(((program(), "merge", inputs["states"], "-o", "json"),)))
+    else:
+        systems = [inputs[f"preds-{system}"] for system in range(case.systems)]
+        options = ("--train", inputs["train"], "-k", "1,3,5", "-o", "json")
+        usage = measure(Command(((program(), "score", inputs["truth-0"], *systems, *options),)))
+    return {"cpu": usage.cpu or 0, "peak": usage.peak or 0}
 
 
 def check(options: argparse.Namespace) -> Figures:

@@ -72,33 +72,7 @@ def bench(truth, preds, train, rounds):
                 f"{n_workers} workers: {own:.2f} s ({own / wall:.2f} times), processors: workers {workers:.2f} s, "
                 f"scheduler and client {own_cpu:.2f} s, {same}"
             )
-            cost = cost_per_task(setup, systems, client) * 1e3
-            print(f"{n_workers} workers: {cost:.1f} ms of wall time per further part")
     cost_of_tasks(setup, systems)
-
-
-def cost_per_task(setup, systems, client):
-    """Return what a part costs beside its rows: the same rows in many parts and in few, on the same cluster."""
-    found = []
-    for part_bytes in (1 << 27, 1 << 22):
-        tasks = CountingTasks(client)
-        wall, _, _ = measure(replace(setup, engine=Engine(tasks, part_bytes)), systems, 3)
-        found.append((wall, tasks.n_parts))
-    (few, n_few), (many, n_many) = found
-    if n_many == n_few:
-        raise SystemExit("what a part costs cannot be measured: pass files of at least 100 MB, which have many parts")
-    return (many - few) / (n_many - n_few)
-
-
-class CountingTasks(DaskTasks):
-    """Tasks of Dask of which the parts are counted."""
-
-    n_parts = 0
-
-    def submit(self, name, number, function, *arguments):
-        """Start a task."""
-        self.n_parts = max(self.n_parts, number + 1) if name == "xmceval-score" else self.n_parts
-        return super().submit(name, number, function, *arguments)
 
 
 def cost_of_tasks(setup, systems):

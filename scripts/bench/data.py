@@ -223,6 +223,34 @@ def make(name: str, shape: Shape, folder: Path, layout: Layout = Layout()) -> di
     return paths
 
 
+def make_states(name: str, folder: Path) -> dict[str, Path]:
+    """Write the states of a case of the model, whose name has its sizes, unless they are there; return their pattern.
+
+    Their rows have 10 true labels each.
+    """
+    from scipy.sparse import csr_matrix
+
+    from xmceval import Evaluator
+
+    n, n_labels, n_counted = map(int, name.split("-")[1:])
+    home = folder / name
+    home.mkdir(parents=True, exist_ok=True)
+    indptr = np.arange(0, n_counted + 1, 10)
+    for number in range(n):
+        path = home / f"{number}.state"
+        if path.exists():
+            continue
+        rng = np.random.default_rng(number)
+        labels, shape = rng.permutation(n_labels)[:n_counted], (n_counted // 10, n_labels)
+        evaluator = Evaluator(metrics=["P", "macroF1"], k=5, n_labels=n_labels)
+        evaluator.update(
+            csr_matrix((np.ones(n_counted), labels, indptr), shape),
+            csr_matrix((rng.random(n_counted), rng.permutation(labels), indptr), shape),
+        )
+        evaluator.save(path)
+    return {"states": home / "*.state"}
+
+
 def stamp_of(path: Path) -> Path:
     """Return the file that tells how `path` was made."""
     return path.with_suffix(".json")

@@ -290,13 +290,13 @@ def module(name: str, *arguments: str, python: str = sys.executable, tree: Path 
 def figures_of(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Any:
     """Run a module of this folder in a process of its own, and return the JSON in its last line."""
     command = module(name, *arguments, python=python, tree=tree)
-    done = subprocess.Popen(command.argvs[0], env=command.environ, stdout=subprocess.PIPE, text=True)
     last = ""
-    for line in done.stdout or ():
-        if last:
-            print(last, end="", flush=True)
-        last = line
-    if done.wait():
+    with subprocess.Popen(command.argvs[0], env=command.environ, stdout=subprocess.PIPE, text=True) as done:
+        for line in done.stdout or ():
+            if last:
+                print(last, end="", flush=True)
+            last = line
+    if done.returncode:
         sys.exit(f"bench.{name} failed")
     return json.loads(last)
 

@@ -1,10 +1,9 @@
 """A model of time and memory, fitted to measurements: `python -m bench.model FILE` fits those of a JSON file.
 
-Processor time and peak memory of `xmceval score` (P, nDCG, PSP, PSnDCG @1,3,5 of text files with training labels) and
-of `xmceval merge` (P@5 and macroF1@5) are sums of terms, each a product of sizes with a factor that is not negative.
-The factors are fitted to the cases of a model, relative to what was measured, and checked on others.
-
-`python -m bench.model FOLDER N LABELS COUNTED` writes the states of a case of `merge`.
+Processor time and peak memory of `xmceval score` (P, nDCG, PSP, PSnDCG @1,3,5 of text files with training labels), of
+`xmceval merge` and of workers of Dask (both P@5 and macroF1@5) are sums of terms, each a product of sizes with a factor
+that is not negative. The factors are fitted to the cases of a model, relative to what was measured, and checked on
+others.
 """
 
 from __future__ import annotations
@@ -47,16 +46,31 @@ class Merge(NamedTuple):
         return f"states-{self.states}-{self.labels}-{self.counted}"
 
 
+class Cluster(NamedTuple):
+    """Sizes of a run on a local cluster: of the files as in `Case`, parts of all files, and workers of one thread."""
+
+    rows: int
+    labels: int
+    predictions: int
+    files: int
+    parts: int
+    workers: int
+
+    @property
+    def files_case(self) -> Case:
+        """The files that are scored."""
+        return Case(self.rows, self.labels, 3, self.predictions, files=self.files)
+
+
 Terms = dict[str, Callable[[Any], float]]
 
 
 class Model(NamedTuple):
-    """What is measured of a command: sizes to fit to, sizes to check on, and the terms of its time and memory."""
+    """What is measured: sizes to fit to, sizes to check on, and the terms of each figure: cpu in s, peak in MB."""
 
     cases: tuple[Any, ...]
     checks: tuple[Any, ...]
-    time: Terms
-    memory: Terms
+    figures: dict[str, Terms]
 
 
 SMALL, LARGE = 10_000, 1_000_000  # labels
@@ -75,19 +89,23 @@ SCORE = Model(
     ),
     (Case(150_000, 600_000, 8, 60, systems=3, files=10), Case(600_000, 2 * LARGE, 20, 80)),
     {
-        "a run": lambda _: 1,
-        "a further system": lambda case: case.systems - 1,
-        "a further file": lambda case: case.files * (case.systems + 1) - (case.systems + 1),
-        "10^6 rows of a system": lambda case: case.rows * case.systems / UNIT,
-        "10^6 predictions": lambda case: case.rows * case.systems * case.predictions / UNIT,
-        "10^6 true labels, of test and training rows": lambda case: case.rows * case.true * (1 + 1 / case.files) / UNIT,
-        "10^6 labels": lambda case: case.labels / UNIT,
-    },
-    {
-        "a run": lambda _: 1,
-        "a further system": lambda case: case.systems - 1,
-        "10^6 labels": lambda case: case.labels / UNIT,
-        "10^6 labels, by a further system": lambda case: case.labels * (case.systems - 1) / UNIT,
+        "cpu": {
+            "a run": lambda _: 1,
+            "a further system": lambda case: case.systems - 1,
+            "a further file": lambda case: case.files * (case.systems + 1) - (case.systems + 1),
+            "10^6 rows of a system": lambda case: case.rows * case.systems / UNIT,
+            "10^6 predictions": lambda case: case.rows * case.systems * case.predictions / UNIT,
+            "10^6 true labels, of test and training rows": lambda case: (
+                case.rows * case.true * (1 + 1 / case.files) / UNIT
+            ),
+            "10^6 labels": lambda case: case.labels / UNIT,
+        },
+        "peak": {
+            "a run": lambda _: 1,
+            "a further system": lambda case: case.systems - 1,
+            "10^6 labels": lambda case: case.labels / UNIT,
+            "10^6 labels, by a further system": lambda case: case.labels * (case.systems - 1) / UNIT,
+        },
     },
 )
 MERGE = Model(
@@ -101,17 +119,65 @@ MERGE = Model(
     ),
     (Merge(50, 500_000, 50_000), Merge(12, 2 * LARGE, 600_000)),
     {
-        "a run": lambda _: 1,
-        "a state": lambda case: case.states,
-        "10^6 labels counted in a state": lambda case: case.states * case.counted / UNIT,
-    },
-    {
-        "a run": lambda _: 1,
-        "a state": lambda case: case.states,
-        "10^6 labels counted": lambda case: min(case.states * case.counted, case.labels) / UNIT,
+        "cpu": {
+            "a run": lambda _: 1,
+            "a state": lambda case: case.states,
+            "10^6 labels counted in a state": lambda case: case.states * case.counted / UNIT,
+        },
+        "peak": {
+            "a run": lambda _: 1,
+            "a state": lambda case: case.states,
+            "10^6 labels counted": lambda case: min(case.states * case.counted, case.labels) / UNIT,
+        },
     },
 )
-MODELS = {"score": SCORE, "merge": MERGE}
+DASK = Model(
+    (
+        Cluster(1_000, SMALL, 10, files=1, parts=1, workers=1),
+        Cluster(1_000, SMALL, 10, files=1, parts=1, workers=2),
+        Cluster(10_000, SMALL, 10, files=100, parts=100, workers=1),
+        Cluster(10_000, SMALL, 10, files=100, parts=100, workers=2),
+        Cluster(40_000, SMALL, 10, files=400, parts=400, workers=2),
+        Cluster(500_000, SMALL, 10, files=1, parts=4, workers=1),
+        Cluster(100_000, SMALL, 100, files=1, parts=4, workers=2),
+        Cluster(100_000, SMALL, 100, files=1, parts=15, workers=1),
+        Cluster(4_000, LARGE, 10, files=40, parts=40, workers=2),
+        Cluster(1_000, 4 * LARGE, 10, files=10, parts=10, workers=1),
+    ),
+    (
+        Cluster(60_000, 300_000, 50, files=60, parts=60, workers=2),
+        Cluster(400_000, SMALL, 50, files=1, parts=30, workers=2),
+        Cluster(200_000, 2 * LARGE, 60, files=1, parts=20, workers=1),
+    ),
+    {
+        "client cpu": {
+            "a run": lambda _: 1,
+            "a worker": lambda case: case.workers,
+            "a pair of files": lambda case: case.files,
+            "a part": lambda case: case.parts,
+            "10^6 labels": lambda case: case.labels / UNIT,
+        },
+        "workers cpu": {
+            "a worker": lambda case: case.workers,
+            "a pair of files": lambda case: case.files,
+            "a part": lambda case: case.parts,
+            "10^6 rows": lambda case: case.rows / UNIT,
+            "10^6 predictions": lambda case: case.rows * case.predictions / UNIT,
+            "10^6 labels of a part": lambda case: case.parts * case.labels / UNIT,
+        },
+        "client peak": {
+            "a run": lambda _: 1,
+            "a part": lambda case: case.parts,
+            "10^6 labels": lambda case: case.labels / UNIT,
+        },
+        "worker peak": {
+            "a run": lambda _: 1,
+            "a part": lambda case: case.parts,
+            "10^6 labels": lambda case: case.labels / UNIT,
+        },
+    },
+)
+MODELS = {"score": SCORE, "merge": MERGE, "dask": DASK}
 
 
 def fit(terms: Terms, cases: list[Any], values: list[float]) -> dict[str, float]:
@@ -130,51 +196,31 @@ def predict(terms: Terms, factors: dict[str, float], case: Any) -> float:
     return sum(factors[name] * term(case) for name, term in terms.items())
 
 
-def write_states(folder: Path, n: int, n_labels: int, n_counted: int) -> None:
-    """Write states of rows with 10 true labels each, which each have counted so many labels, unless they are there."""
-    import numpy as np
-    from scipy.sparse import csr_matrix
-
-    from xmceval import Evaluator
-
-    folder.mkdir(parents=True, exist_ok=True)
-    indptr = np.arange(0, n_counted + 1, 10)
-    for number in range(n):
-        path = folder / f"{number}.state"
-        if path.exists():
-            continue
-        rng = np.random.default_rng(number)
-        labels, shape = rng.permutation(n_labels)[:n_counted], (n_counted // 10, n_labels)
-        evaluator = Evaluator(metrics=["P", "macroF1"], k=5, n_labels=n_labels)
-        evaluator.update(
-            csr_matrix((np.ones(n_counted), labels, indptr), shape),
-            csr_matrix((rng.random(n_counted), rng.permutation(labels), indptr), shape),
-        )
-        evaluator.save(path)
+def fit_model(model: Model, measured: list[tuple[Any, dict[str, float]]]) -> dict[str, Any]:
+    """Return for each figure the factors of its terms, and what they predict of each case that was measured."""
+    found: dict[str, Any] = {}
+    for figure, terms in model.figures.items():
+        fitted = [(case, values[figure]) for case, values in measured if case in model.cases]
+        factors = fit(terms, [case for case, _ in fitted], [value for _, value in fitted])
+        predicted = [
+            {
+                "case": case._asdict(),
+                "is_check": case in model.checks,
+                "measured": values[figure],
+                "predicted": predict(terms, factors, case),
+            }
+            for case, values in measured
+        ]
+        found[figure] = {"factors": factors, "cases": predicted}
+    return found
 
 
 def main() -> None:
-    """Fit measurements: `{command: [[sizes, seconds, MB], ...]}` becomes factors and predictions, printed as JSON."""
-    if len(sys.argv) > 2:
-        write_states(Path(sys.argv[1]), *map(int, sys.argv[2:]))
-        return
-    found: dict[str, Any] = {}
-    for command, rows in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")).items():
-        model = MODELS[command]
-        measured = [(type(model.cases[0])(*case), *used) for case, *used in rows]
-        fitted = [each for each in measured if each[0] in model.cases]
-        for place, (kind, terms) in enumerate({"cpu": model.time, "peak": model.memory}.items(), 1):
-            factors = fit(terms, [each[0] for each in fitted], [each[place] for each in fitted])
-            predicted = [
-                {
-                    "case": each[0]._asdict(),
-                    "is_check": each[0] in model.checks,
-                    "measured": each[place],
-                    "predicted": predict(terms, factors, each[0]),
-                }
-                for each in measured
-            ]
-            found.setdefault(command, {})[kind] = {"factors": factors, "cases": predicted}
+    """Fit measurements: `{model: [[sizes, {figure: value}], ...]}` becomes factors and predictions, printed as JSON."""
+    found = {}
+    for name, rows in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")).items():
+        of_sizes = type(MODELS[name].cases[0])
+        found[name] = fit_model(MODELS[name], [(of_sizes(*sizes), values) for sizes, values in rows])
     print(json.dumps(found))
 
 

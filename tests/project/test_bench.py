@@ -6,10 +6,13 @@ import math
 import re
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from bench import __main__ as command, measure, peers, picture, scaling
+from bench import __main__ as command, data, measure, model, peers, picture, scaling
 from bench.measure import Usage
+
+import xmceval
 
 ROOT = Path(__file__).parents[2]
 FIGURES = json.loads((ROOT / "datasets/speed.json").read_text(encoding="utf-8"))
@@ -150,6 +153,55 @@ def test_the_ratios_of_the_check_are_recorded():
     kept = json.loads((ROOT / "scripts/bench/check.json").read_text(encoding="utf-8"))
     assert kept["command"] == "check"
     assert set(kept["check"]["ratios"]) == {"text", "matrices", "metrics", "labels", "whole rows", "logits"}
+
+
+@pytest.mark.parametrize("name", model.MODELS)
+def test_the_cases_of_a_model_determine_its_factors(name):
+    fitted = model.MODELS[name]
+    factors = {figure: {term: 1 + i for i, term in enumerate(terms)} for figure, terms in fitted.figures.items()}
+    measured = [
+        (case, {figure: model.predict(terms, factors[figure], case) for figure, terms in fitted.figures.items()})
+        for case in fitted.cases + fitted.checks
+    ]
+    found = model.fit_model(fitted, measured)
+    for figure, of_terms in factors.items():
+        assert found[figure]["factors"] == pytest.approx(of_terms)
+        assert [each["is_check"] for each in found[figure]["cases"]].count(True) == len(fitted.checks)
+        assert all(each["predicted"] == pytest.approx(each["measured"]) for each in found[figure]["cases"])
+
+
+def test_a_model_is_not_fitted_to_its_checks():
+    fitted = model.Model(((1,), (2,)), ((3,),), {"cpu": {"a row": lambda case: case[0]}})
+    cases = [(Sizes(*sizes), {"cpu": seconds}) for sizes, seconds in [((1,), 2.0), ((2,), 4.0), ((3,), 5.0)]]
+    found = model.fit_model(fitted, cases)["cpu"]
+    assert found["factors"] == pytest.approx({"a row": 2})
+    assert [each["predicted"] for each in found["cases"]] == pytest.approx([2, 4, 6])
+
+
+class Sizes(NamedTuple):
+    """Sizes of a case."""
+
+    rows: int
+
+
+def test_states_of_a_case_are_made_once_and_can_be_merged(tmp_path):
+    pattern = data.make_states("states-2-100-50", tmp_path)["states"]
+    states = sorted(pattern.parent.glob(pattern.name))
+    times = [state.stat().st_mtime_ns for state in states]
+    assert xmceval.merge(states).to_dict()["n_instances"] == 2 * 5
+    data.make_states("states-2-100-50", tmp_path)
+    assert [state.stat().st_mtime_ns for state in states] == times
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory of workers is read from /proc")
+def test_the_figures_of_workers_are_those_of_the_model(tmp_path):
+    pytest.importorskip("distributed")
+    sample = ROOT / "datasets/sample"
+    for name in ("tst_X_Y", "model_a"):
+        (tmp_path / f"{name}.list").write_text(f"{sample / name}.txt\n")
+    found = measure.figures_of("workers", f"@{tmp_path}/tst_X_Y.list", f"{sample}/model_a.txt", "1", "1")
+    assert found.keys() == model.DASK.figures.keys()
+    assert all(value > 0 for value in found.values())
 
 
 def test_the_simulation_of_a_cluster_runs(capsys):

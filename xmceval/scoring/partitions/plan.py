@@ -15,7 +15,7 @@ from xmceval.rows.sources import shards_of
 from xmceval.rows.spans import Extent
 
 PART_BYTES = 1 << 28  # of all files together, that a task reads
-MOST_PARTS = 20_000  # larger inputs have larger parts: a scheduler takes about a millisecond per task
+MOST_PARTS = 20_000  # larger inputs have larger parts: client and scheduler take some 7 ms per part
 LEAST_BYTES = 1 << 22  # smaller parts cost more than they gain
 PARTS_PER_THREAD = 4  # so that no thread waits long for the last one
 

@@ -110,6 +110,36 @@ def test_scores_of_every_row_are_read_as_the_numbers_they_are(rng, stored_as, dt
     )
 
 
+class Guarded(Scratch):
+    """Working arrays that show where a kernel wrote beyond one; those of labels have grown for something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.guards = []
+
+    def whole(self, name, size, dtype):
+        size *= 8 if name == "indices" else 1
+        array = np.full(size + 4096, 77).astype(dtype)
+        self.guards.append(array[size:])
+        return array[:size]
+
+
+def test_true_cells_stay_within_their_array_where_that_of_labels_is_larger(rng):
+    scratch, truth = Guarded(), rng.random((3, 2000)) < 0.5
+    rows = Dense(truth, are_scores=False).copy_rows(0, 3, scratch)
+    assert [*zip(np.repeat(np.arange(3), np.diff(rows.indptr)), rows.indices, strict=True)] == [
+        *zip(*np.nonzero(truth), strict=True)
+    ]
+    assert all((guard == np.full(1, 77).astype(guard.dtype)).all() for guard in scratch.guards)
+
+
+def test_dense_shards_of_several_types_are_as_one(rng):
+    truth, scores = rng.random((8, 3000)) < 0.4, rng.random((8, 3000))
+    parts = [truth[:4], truth[4:].astype(np.int64)]
+    found = xmceval.score(parts, [scores[:4], scores[4:]], k=3, metrics="P", threads=1)
+    assert dict(found) == dict(xmceval.score(truth, scores, k=3, metrics="P"))
+
+
 def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
     scores = np.array([[5.0, 5, 5, *[3] * 40]])
     truth = np.array([[2, 2, 2, *[0] * 40]])

@@ -146,10 +146,12 @@ def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
     while True:
         labels = scratch.whole("indices", size, np.int64)
         found = scratch.whole(flat.dtype.str, size, flat.dtype.type)
+        size = min(labels.size, found.size)  # one may have grown for something else
+        labels, found = labels[:size], found[:size]
         largest, are_ones = find_cells(flat, step, n_labels, cells.mask, cells.one, starts, labels, found)
         if largest != NO_ROOM:
             break
-        size = 4 * min(labels.size, found.size)
+        size *= 4
     n_found = int(starts[-1])
     rows, stored = scratch.rows(n_rows, n_found), found[:n_found]
     rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)

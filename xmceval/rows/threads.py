@@ -55,11 +55,12 @@ def each_block(
     DataError
         The faults of rows.
     """
-    n_threads = default_threads() if threads is None else threads
-    if n_threads < 1:
-        raise UsageError(f"threads must be at least 1, got {n_threads}")
+    if threads is not None and threads < 1:
+        raise UsageError(f"threads must be at least 1, got {threads}")
     loop = _Loop(items, start, work, all_faults)
-    if n_threads == 1 or not loop.draw_two():  # to start a pool takes longer than a small block
+    is_small = threads == 1 or not loop.draw_two()  # to start a pool takes longer than a small block
+    n_threads = 1 if is_small else threads or default_threads()
+    if n_threads == 1:
         with closing(items):
             loop.run()
     else:

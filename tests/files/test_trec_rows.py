@@ -176,12 +176,18 @@ def numbered(names):
 def test_words_are_numbered_in_the_order_in_which_they_appear():
     rng = random.Random(0)
     names = ["".join(rng.choices("ab\0", k=rng.randint(1, 20))).encode() for _ in range(20_000)]
+    names += [b"clueweb09-" + bytes(rng.choices(range(256), k=rng.randint(0, 100))) for _ in range(500)]
     words, numbers = numbered(names)
     distinct = {name: number for number, name in enumerate(dict.fromkeys(names))}
     found = words.tolist()
     assert found == list(distinct)
     assert numbers == [distinct[name] for name in names]
     assert [found[i] for i in words.in_order().tolist()] == sorted(distinct)
+
+
+@pytest.mark.parametrize("names", [[], [b""], [b"a"], [b"ab", b"a"], [b"x" * 64 + b"b", b"x" * 64 + b"a", b"x" * 64]])
+def test_few_words_are_put_in_order(names):
+    assert numbered(names)[0].in_order().tolist() == sorted(range(len(names)), key=names.__getitem__)
 
 
 def test_plain_numbers_are_those_without_leading_zeros_that_a_label_can_be():

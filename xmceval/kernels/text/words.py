@@ -207,15 +207,35 @@ def parse_plain_numbers(blob, ends, labels):
 
 
 @kernel
-def write_keys(blob, ends, words, offset, keys):
-    """Write eight bytes of each word from an offset on as a number, which is smaller where they come before others.
+def mark_bytes(blob, ends, offset, are_used):
+    """Mark the bytes that words have from an offset on, bool [n_places, 257]: byte b as b + 1, and their end as 0.
 
-    Bytes beyond its end are 0. `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1], `words` int64 and `keys` uint64
-    [n].
+    `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1].
+    """
+    for word in range(ends.size - 1):
+        at, end = np.uint64(ends[word] + offset), np.uint64(ends[word + 1])
+        place, n_places = U0, np.uint64(are_used.shape[0])
+        while at < end and place < n_places:
+            are_used[place, np.uint64(blob[at]) + U1] = True
+            at += U1
+            place += U1
+        if place < n_places:
+            are_used[place, U0] = True
+
+
+@kernel
+def write_keys(blob, ends, words, places, parts, keys):
+    """Write the sum of what the bytes of each word at ascending places stand for, 0 beyond its end.
+
+    `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1], `words` int64 and `keys` uint64 [n], `places` int64
+    [n_places], `parts` uint64 [n_places, 257], where byte b is at b + 1.
     """
     for i in range(words.size):
-        begin, end = np.uint64(ends[words[i]] + offset), np.uint64(ends[words[i] + 1])
+        begin, end = np.uint64(ends[words[i]]), np.uint64(ends[words[i] + 1])
         key = U0
-        for at in range(begin, begin + U8):
-            key = key << U8 | (np.uint64(blob[at]) if at < end else U0)
+        for j in range(np.uint64(places.size)):
+            at = begin + np.uint64(places[j])
+            if at >= end:
+                break
+            key += parts[j, np.uint64(blob[at]) + U1]
         keys[i] = key

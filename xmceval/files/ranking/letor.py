@@ -92,17 +92,18 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
     for part in _read_first_words(path, 3, number=-1):
         if n_words == 0 and part.counts.size:
             n_words = 3 if part.counts[0] == 3 else 1
-        if n_words < 3:
-            places = n_scores + np.arange(part.counts.size)
-        else:
+        is_wrong, n_inside = part.counts != n_words, part.counts.size
+        places: slice | Int64 = slice(n_scores, n_scores + n_inside)
+        if n_words == 3:
             numbers = queries.number(part.chunk.text, *part.words[0])
             rows = np.concatenate([rows, _rows_of(queries.tolist(rows.size), judgments)])
             places = _find_documents(part, rows[numbers], judgments)
-        is_wrong = (part.counts != n_words) | (places < 0)
-        if n_words == 3:
+            is_wrong |= places < 0
             is_wrong[~is_wrong] |= _are_again(places[~is_wrong], first_rows, n_scores)
-        is_inside = places < n_documents
-        for row in np.flatnonzero(is_wrong | (part.are_hard & is_inside)).tolist():
+        else:
+            n_inside = max(0, min(n_inside, n_documents - n_scores))
+            part.are_hard[n_inside:] = False
+        for row in np.flatnonzero(is_wrong | part.are_hard).tolist():
             number, words = part.split(row)
             if len(words) != n_words:
                 raise DataError(
@@ -114,10 +115,7 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
                 query, document = (quote(word) for word in words[:2])
                 raise DataError(f"{path}:{number}: document {document} of query {query} appears twice")
             part.values[row] = read_number(path, number, words[-1])
-        if n_words == 3:
-            values[places[is_inside]] = part.values[is_inside]
-        else:
-            values[n_scores : n_scores + part.counts.size] = part.values[: max(0, n_documents - n_scores)]
+        values[places] = part.values[:n_inside]
         n_scores += part.counts.size
     if n_scores != n_documents:
         raise DataError(

@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(ROOT / "tests")]
 
 from mutate import running
+from mutate.lines import print_lines
 from mutate.mutants import Mutant, all_mutants
 from mutate.record import read_reasons, write_record, write_survivors
 from mutate.running import KEPT, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
@@ -162,6 +163,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="how many at once (default: 2)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after that, to be continued")
     parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
+    parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")
     options = parser.parse_args()
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
@@ -179,6 +181,7 @@ def report(trial: Trial) -> int:
     """Print what became of the mutants, and record it."""
     tests, drawn = trial.tests, trial.drawn
     print(f"{len(tests.seconds):,} tests; left out: {len(tests.failed)} that fail, {len(tests.slow)} that are slow")
+    print_lines(tests.lines, has_missing=trial.options.lines)
     counts: Counter[tuple[str, str]] = Counter()
     for mutant in drawn:
         outcome = trial.outcome(mutant)

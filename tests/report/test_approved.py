@@ -160,19 +160,18 @@ def test_an_output_is_as_it_was_approved(name, suffix):
     check(__file__, f"{name}.{suffix}", MADE[name][1](form, make(name), Layout(**options)))
 
 
+def check_page(name, page):
+    """Compare a page without its scripts and styles, one element a line."""
+    check(__file__, name, SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"))
+
+
 def test_a_leaderboard_is_as_it_was_approved():
-    page = render_leaderboard(make("benchmark"), reports={"set 0": "set-0.html"}, layout=Layout(intervals=True))
-    check(
-        __file__,
-        "leaderboard.html",
-        SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"),
+    layout = Layout(intervals=True)
+    check_page(
+        "leaderboard.html", render_leaderboard(make("benchmark"), reports={"set 0": "set-0.html"}, layout=layout)
     )
 
 
 def test_a_leaderboard_without_a_baseline_is_as_it_was_approved():
     page = render_leaderboard(make("propensities"), title="Of two", layout=Layout(percent=False))
-    check(
-        __file__,
-        "propensities.leaderboard.html",
-        SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"),
-    )
+    check_page("propensities.leaderboard.html", page)

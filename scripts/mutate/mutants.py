@@ -172,7 +172,10 @@ def changes_of_constant(value: Any, *, has_words: bool) -> Iterator[ast.AST]:
 
 
 def children(node: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
-    """Yield where nodes that may change are below a node: no types, decorators, defaults, docstrings and errors."""
+    """Yield where nodes that may change are below a node: no types, decorators, defaults, docstrings and errors.
+
+    `strict=` of `zip` is left as it is, too: it only tells of mistakes that the code does not make.
+    """
     is_cast = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "cast"
     for field, value in ast.iter_fields(node):
         if field in {"annotation", "returns", "decorator_list", "args", "format_spec"} and not isinstance(
@@ -187,6 +190,7 @@ def children(node: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
                 and not isinstance(each, (ast.Raise, ast.Assert))
                 and not is_text
                 and not is_type
+                and not (isinstance(each, ast.keyword) and each.arg == "strict")
             ):
                 yield field, index, each
 

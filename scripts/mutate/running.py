@@ -28,6 +28,7 @@ from mutate.mutants import ROOT, Mutant, lines_of
 
 KEPT = ROOT / "build" / "mutate"  # what was learnt and tried, so that a run can be continued
 MOST_SECONDS = 3.0  # of a single test: what takes longer as plain Python is left out
+WAITED = 20.0  # real time of a single test: one that a limit interrupts may leave a lock behind, on which others wait
 MOST_OF_FIXTURE = 12.0  # of a fixture of many tests, all of which fail where it takes longer
 MOST_OF_FILE = 40.0  # of a file of tests, of which the rest is left out
 MOST_OF_MUTANT = 5.0  # of the tests of one mutant, as they took when they were learnt
@@ -220,15 +221,19 @@ def learn_file(items: list[Any], target: Path, digest: str) -> int:
         fixtures.test = name
         coverer.switch_context(name)
         signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, WAITED)
 
     signal.signal(signal.SIGVTALRM, take_too_long)
+    signal.signal(signal.SIGALRM, take_too_long)
+    start = time.monotonic()
     coverer.start()
     for name in _run(items):
-        if time.process_time() > MOST_OF_FILE:
+        if time.process_time() > MOST_OF_FILE or time.monotonic() - start > STUCK / 2:
             slow.update(item.nodeid for item in items if item.nodeid not in reports.seconds)
             break
         prepare(name)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
     coverer.stop()
     coverer.set_option("run:disable_warnings", ["no-data-collected"])
     data = coverer.get_data()

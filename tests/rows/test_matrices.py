@@ -512,3 +512,11 @@ def test_coo_in_the_order_of_its_rows_shares_its_ids():
     [piece] = matrices.as_scores(coo).pieces
     assert np.shares_memory(piece.indices, coo.col)
     assert piece.indptr.tolist() == [0, 2, 2, 4]
+
+
+@pytest.mark.parametrize("row", [-1, 3])
+def test_an_entry_of_coo_outside_of_its_rows_is_an_error(row):
+    coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 1])), shape=(3, 4))
+    coo.row[1] = row
+    with pytest.raises(DataError, match=f"^y_score: has 3 rows, but a stored entry is in row {row}$"):
+        xmceval.score(sp.csr_matrix((3, 4)), coo, k=1, metrics="P")

@@ -287,17 +287,24 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     check_dtype(matrix.dtype, name)
     stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
     if stored.format == "coo":
-        arrays = _group_by_row(stored)
+        arrays = _group_by_row(stored, name)
     else:
         csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
         arrays = csr.indptr, csr.indices, csr.data
     return csr_source(*arrays, stored.shape, name, are_scores=are_scores)
 
 
-def _group_by_row(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
-    if (coo.row[1:] >= coo.row[:-1]).all():
-        return np.searchsorted(coo.row, np.arange(coo.shape[0] + 1, dtype=coo.row.dtype)), coo.col, coo.data
+    starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of entries of one row
+    rows = coo.row[starts]
+    if rows.size and not 0 <= rows.min() <= rows.max() < coo.shape[0]:
+        row = int(rows.min() if rows.min() < 0 else rows.max())
+        raise DataError(f"{name}: has {counted(coo.shape[0], 'row')}, but a stored entry is in row {row}")
+    if (rows[1:] > rows[:-1]).all():
+        lengths = np.zeros(coo.shape[0] + 1, dtype=np.int64)
+        lengths[1:][rows] = np.diff(starts, append=coo.row.size)
+        return np.cumsum(lengths), coo.col, coo.data
     csr = coo.tocsr()
     if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
         return csr.indptr, csr.indices, csr.data

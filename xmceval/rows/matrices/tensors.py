@@ -84,8 +84,12 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     if tensor.layout != torch.sparse_coo:
         tensor = tensor.to_sparse()
     places, values = as_array(tensor._indices(), name), _read(tensor._values(), name)
-    parts = _single(values), places[0], places[1]
-    return _assemble(sp.coo_matrix, _shape(tensor), ("data", "row", "col"), parts), values.dtype
+    matrix = _assemble(sp.coo_matrix, _shape(tensor), ("data",), (_single(values),))
+    if hasattr(matrix, "coords"):  # of scipy since 1.13, whose `row` and `col` would copy ids of 64 bits
+        matrix.coords = places[0], places[1]
+    else:
+        matrix.row, matrix.col = places
+    return matrix, values.dtype
 
 
 def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: tuple[AnyArray, ...]) -> Any:

@@ -31,7 +31,7 @@ from mutate import running
 from mutate.lines import print_lines
 from mutate.mutants import Mutant, all_mutants
 from mutate.record import read_reasons, write_record, write_survivors
-from mutate.running import KEPT, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
+from mutate.running import KEPT, MOST_OF_MUTANT, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
 
 OUTCOMES = KEPT / "outcomes.jsonl"
 WORDS = {running.SURVIVED: "", running.ENDED: "endless", running.STUCK_CODE: "", running.ABSENT: ""}
@@ -75,7 +75,7 @@ class Trial:
     def __call__(self, items: list[Any]) -> None:
         """Learn the lines of tests, then try the mutants."""
         try:
-            self.tests = Tests(items, learn(items, self.options.jobs, self.deadline))
+            self.tests = Tests(items, learn(items, self.options.jobs, self.deadline), self.options.most)
             self.drawn = draw(self.options)
             self._try_all()
             self.is_finished = True
@@ -162,6 +162,9 @@ def main() -> int:
     parser.add_argument("--tests", nargs="+", default=["tests"], help="files or folders of tests (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at once (default: 2)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after that, to be continued")
+    parser.add_argument(
+        "--most", type=float, default=MOST_OF_MUTANT, help="processor seconds of the tests of a mutant (default: 5)"
+    )
     parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
     parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")

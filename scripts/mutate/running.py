@@ -306,9 +306,10 @@ def say(text: str) -> None:
 class Tests:
     """Tests by the lines that they run."""
 
-    def __init__(self, items: list[Any], learnt: list[Path]) -> None:
+    def __init__(self, items: list[Any], learnt: list[Path], most_seconds: float = MOST_OF_MUTANT) -> None:
         self._items = {item.nodeid: item for item in items}
         self._functions = Functions()
+        self._most_seconds = most_seconds
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
         self.slow: list[str] = []
@@ -335,7 +336,7 @@ class Tests:
                 function = name.partition("[")[0]
                 ordered.append((turns[function], self.seconds[name], name))
                 turns[function] += 1
-        left, chosen = MOST_OF_MUTANT, []
+        left, chosen = self._most_seconds, []
         for _, seconds, name in sorted(ordered):
             left -= seconds
             if left < 0 and chosen:

@@ -1,8 +1,11 @@
 """Change the package in one place at a time, and count the changes that no test notices.
 
 `python scripts/mutate` draws changes ("mutants") of functions of the rooms that numbers and verdicts come from, and
-runs the tests that run a changed statement until one fails. Kernels run as plain Python, so that changes take effect,
-in all rooms. It needs coverage (`pip install coverage`), which tells which lines a test runs.
+runs the tests that run a changed statement until one fails. Kernels run as plain Python, so that changes take effect.
+It needs coverage (`pip install coverage`), which tells which lines a test runs.
+
+With `--compiled`, kernels are compiled, and mutants of other rooms are tried: their tests take less, so that more of
+them run. `--compiled --again` after a first run tries what survived there.
 
 A run can be cut into parts: `--seconds 200` ends after that, and the same command continues. What survives is written
 to `tests/survivors.tsv` with `--record`, how many to `datasets/mutants.json`; reasons that stand there are kept.
@@ -75,7 +78,8 @@ class Trial:
     def __call__(self, items: list[Any]) -> None:
         """Learn the lines of tests, then try the mutants."""
         try:
-            self.tests = Tests(items, learn(items, self.options.jobs, self.deadline), self.options.most)
+            folder = KEPT / ("compiled" if self.options.compiled else "lines")
+            self.tests = Tests(items, learn(items, self.options.jobs, self.deadline, folder), self.options.most)
             self.drawn = draw(self.options)
             self._try_all()
             self.is_finished = True
@@ -122,6 +126,8 @@ class Trial:
                     again.append(mutant)
 
     def _is_due(self, mutant: Mutant) -> bool:
+        if self.options.compiled and mutant.file.startswith("xmceval/kernels/"):
+            return False
         outcome = self.outcomes.get(self._name(mutant))
         return outcome is None or (self.options.again and not outcome)
 
@@ -150,7 +156,7 @@ class Trial:
 
     def outcome(self, mutant: Mutant) -> str:
         """What became of a mutant."""
-        return self.outcomes[self._name(mutant)]
+        return self.outcomes.get(self._name(mutant), "")
 
 
 def main() -> int:
@@ -166,12 +172,14 @@ def main() -> int:
         "--most", type=float, default=MOST_OF_MUTANT, help="processor seconds of the tests of a mutant (default: 5)"
     )
     parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
+    parser.add_argument("--compiled", action="store_true", help="with compiled kernels: mutants of other rooms")
     parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")
     options = parser.parse_args()
-    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
-        plain = {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **plain})
+    is_plain = "0" if options.compiled else "1"
+    if os.environ.get("NUMBA_DISABLE_JIT") != is_plain:
+        settings = {"NUMBA_DISABLE_JIT": is_plain, "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
     os.chdir(ROOT)
     trial = Trial(options)
     collect(options.tests, trial)

@@ -266,14 +266,14 @@ def digest_of(*paths: Path) -> str:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
-def learn(items: list[Any], at_once: int, deadline: float) -> list[Path]:
-    """Learn the lines of the tests of all files that changed since; returns what was learnt, by file."""
+def learn(items: list[Any], at_once: int, deadline: float, folder: Path) -> list[Path]:
+    """Learn the lines of the tests of all files that changed since; returns what was learnt, by file, in a folder."""
     by_file: dict[str, list[Any]] = defaultdict(list)
     for item in items:
         by_file[item.nodeid.partition("::")[0]].append(item)
 
     def target_of(file: str) -> Path:
-        return KEPT / "lines" / (file.replace("/", ".") + ".json")
+        return folder / (file.replace("/", ".") + ".json")
 
     def jobs() -> Iterator[tuple[str, Callable[[], int]]]:
         for file, own in sorted(by_file.items(), key=lambda each: each[0].startswith(LAST)):

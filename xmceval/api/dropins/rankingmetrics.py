@@ -14,7 +14,6 @@ from xmceval.api.dropins.indicators import (
     as_indicator,
     as_weight,
     check_shapes,
-    dense_to_csr,
     is_sparse,
     mean,
 )
@@ -271,24 +270,24 @@ def ndcg_score(
     0.6957
     """
     gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
-    if gains.data.size and gains.data.min() < 0:
-        raise DataError(f"y_true: has the negative value {gains.data.min():g}; nDCG needs gains of at least 0")
+    least = gains.min() if 0 not in gains.shape else 0
+    if least < 0:
+        raise DataError(f"y_true: has the negative value {least:g}; nDCG needs gains of at least 0")
     discounts = _sum_discounts(gains.shape[1], k, 2)
-    values, ideal = _compute_dcg(gains, scores, discounts, ignore_ties), _compute_best_dcg(gains, discounts)
-    return mean(np.divide(values, ideal, out=np.zeros_like(values), where=ideal != 0), weight)
+    best = np.empty(gains.shape[0])
+    values = _compute_dcg(gains, scores, discounts, ignore_ties, best)
+    return mean(np.divide(values, best, out=np.zeros_like(values), where=best != 0), weight)
 
 
 def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return gains as CSR, scores and weights."""
+    """Return gains, scores and weights."""
     if k is not None and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
         raise UsageError(f"k must be a whole number of at least 1, or None, got {k!r}")
     gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true")
     if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
         raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")
-    if not is_sparse(gains):
-        if not np.isfinite(gains).all():
-            raise DataError("y_true: has an infinity; expected finite numbers")
-        gains = dense_to_csr(gains)
+    if not is_sparse(gains) and not np.isfinite(gains).all():
+        raise DataError("y_true: has an infinity; expected finite numbers")
     scores = finite_scores(y_score)
     check_shapes(gains, scores, "y_score")
     return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
@@ -300,22 +299,26 @@ def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
     return np.concatenate([[0.0], np.cumsum(log(log_base) / log(ranks))])
 
 
-def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:
-    """Return each row's DCG, from the numbers of labels above each gain."""
+def _compute_dcg(
+    gains: Any, scores: Any, discounts: Float64, ignore_ties: bool, best: Float64 | None = None
+) -> Float64:
+    """Return each row's DCG, from the numbers of labels above each gain; `best` becomes the highest it could reach."""
     from xmceval.kernels.metrics.gains import sum_gains
 
     n_labels, values = gains.shape[1], np.empty(gains.shape[0])
     for rows, gained, scored in iterate_rows(gains, scores):
         space = _working_space(gained, scored)
         sum_gains(tuple(gained), tuple(scored), n_labels, ignore_ties, discounts, *space, values[rows])
+        if best is not None:
+            best[rows] = _compute_best_dcg(gained, discounts)
     return values
 
 
-def _compute_best_dcg(gains: Any, discounts: Float64) -> Float64:
+def _compute_best_dcg(gains: Rows, discounts: Float64) -> Float64:
     """Return the highest DCG that each row could reach."""
-    values = gains.data.astype(np.float64)  # of small integers, the order would wrap around
-    rows = np.repeat(np.arange(gains.shape[0], dtype=np.uint32), np.diff(gains.indptr))
-    order = sort_by_score(values, rows)
-    ranks = np.arange(order.size) - gains.indptr[rows]
-    discounted = values[order] * np.diff(discounts, append=discounts[-1])[np.minimum(ranks, discounts.size - 1)]
-    return np.bincount(rows, discounted, minlength=gains.shape[0]).astype(np.float64)  # of none it makes integers
+    n_rows = gains.indptr.size - 1
+    rows = np.repeat(np.arange(n_rows, dtype=np.uint32), np.diff(gains.indptr))
+    ranks = np.arange(rows.size) - gains.indptr[rows]
+    discounted = np.diff(discounts, append=discounts[-1])[np.minimum(ranks, discounts.size - 1)]
+    discounted *= gains.values[sort_by_score(gains.values, rows)]
+    return np.bincount(rows, discounted, minlength=n_rows).astype(np.float64)  # of none it makes integers

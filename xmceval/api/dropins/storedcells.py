@@ -15,7 +15,7 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.storage import Csr, comparable
 from xmceval.statistics.curves import sort_by_score
 
-BLOCK_CELLS = 1 << 16  # few enough for a block to stay in the processor's cache
+BLOCK_CELLS = 1 << 18  # of a block, whose arrays take up to 20 MB
 
 
 class SortedCells(NamedTuple):
@@ -47,11 +47,10 @@ def finite_scores(values: Any, name: str = "y_score") -> Any:
 def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
     """Yield a run of rows, their truth and their scores, both without zeros; the arrays live until the next one.
 
-    Both are CSR, or dense; -0.0 is a zero.
+    Each is CSR or dense; -0.0 is a zero.
     """
     n_rows, n_labels = scores.shape
-    n_stored = sum(int(each.nnz) if is_sparse(each) else 0 for each in (truth, scores))
-    n_cells = n_stored + (0 if is_sparse(scores) else n_rows * n_labels)
+    n_cells = max(int(each.nnz) if is_sparse(each) else n_rows * n_labels for each in (truth, scores))
     step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
     pairs = [(_stored(matrix), Scratch()) for matrix in (truth, scores)]
     for start in range(0, max(n_rows, 1), step):

@@ -373,12 +373,15 @@ class Functions:
         gc.freeze()  # forks share what is there
 
     def replace(self, mutant: Mutant) -> bool:
-        """Give a function the code of a mutant; whether there is such a function."""
-        code = mutant.code()
-        found = self._by_place.get(_place(code), [])
-        for each in found:
-            each.__code__ = code
-        return bool(found)
+        """Give a function the code of a mutant, and those that it made before theirs; whether there is such a one."""
+        pending, is_found = [mutant.code()], False
+        while pending:
+            code = pending.pop()
+            pending.extend(each for each in code.co_consts if isinstance(each, types.CodeType))
+            for each in self._by_place.get(_place(code), []):
+                each.__code__ = code
+                is_found = True
+        return is_found
 
 
 def _place(code: types.CodeType) -> tuple[str, str, int]:

@@ -234,7 +234,7 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_read():
 
 def test_filters_are_of_the_rows_of_one_shard():
     truth, scores = data()
-    for i, pairs in enumerate(([[0, 1], [7, 2]], [[0, 1], [7, 2]], [[3, 3]])):
+    for i, pairs in enumerate(([[0, 1], [7, 2]], [[0, 1], [7, 2]], [[7, 3]])):
         options = {"by_frequency": 1, "train": truth[2]}  # whose tables are part of the state
         xmceval.score(truth[i], scores[i], metrics="P", k=1, filter=pairs, save_state=f"{i}.state", **options)
     refused(["0.state", "1.state"], "0.state and 1.state have the same filter, whose rows are those of one shard")

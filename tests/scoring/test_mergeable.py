@@ -10,9 +10,10 @@ from support.strategies import random_case, to_csr
 import xmceval
 from xmceval.errors import DataError
 from xmceval.labels.growing import GrowingTable, sum_by_id
+from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
 from xmceval.scoring.mergeable import NUMBERS, Mergeable, PartField
-from xmceval.scoring.states.rowdigests import RowDigests
+from xmceval.scoring.states.rowdigests import RowDigests, TruthDigest, digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,ECE,Brier,f1_score"
 
@@ -183,3 +184,23 @@ def test_the_scores_of_a_small_sample_are_those_of_its_rows(rng):
     scores = sample.scores()
     assert sorted(scores.tolist()) == sorted(sample.rows().scores.tolist())
     assert len(scores) == 46
+
+
+def test_all_64_bits_of_a_digest_tell_rows_apart_in_any_order():
+    seen = set()
+    for bit in range(64):
+        digests = TruthDigest(), TruthDigest()
+        for digest, order in zip(digests, (1, -1), strict=True):
+            for each in (3 << 62, 5 + (1 << bit))[::order]:
+                digest.add(1, each)
+        assert str(digests[0]) == str(digests[1])
+        seen.add(str(digests[0]))
+    assert len(seen) == 64
+
+
+def test_each_bit_of_a_digest_is_set_for_about_half_of_all_entries():
+    one = np.array([0, 1])
+    digests = [digest_rows(np.array([i // 20]), Rows(one, np.array([i % 20]), np.ones(1))) for i in range(400)]
+    shares = np.array([[digest >> bit & 1 for bit in range(64)] for digest in digests]).mean(axis=0)
+    assert shares.min() > 0.35
+    assert shares.max() < 0.65

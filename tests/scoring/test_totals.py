@@ -11,10 +11,10 @@ from scipy import sparse as sp, stats
 import xmceval
 from xmceval.errors import DataError
 from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.kernels.metrics.totals import LARGEST_TOP, MOMENTS, WORDS, add_values
+from xmceval.kernels.metrics.totals import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.metrics.names import parse
 from xmceval.scoring import estimates
-from xmceval.scoring.sums import Sums, no_extremes
+from xmceval.scoring.sums import Sums, check_words, no_extremes
 from xmceval.statistics.intervals import RowSums, t_quantile
 
 [MEASURE] = parse("RR@1")
@@ -197,3 +197,13 @@ def test_grades_too_many_and_too_large_to_square_are_refused_with_their_place():
 def test_the_quantile_is_students(degrees):
     assert t_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-11)
     assert t_quantile(degrees, 0.99) == pytest.approx(stats.t.ppf(0.995, degrees), rel=1e-10)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_words_of_a_sum_out_of_range_are_refused(sign):
+    words = np.zeros((2, WORDS), dtype=np.int64)
+    words[:, -2], words[1, -1] = (1 << WORD) - 1, sign * (int(LARGEST_TOP) - 1)
+    check_words("a state", words)
+    words[1, -1] += sign
+    with pytest.raises(ValueError, match="^a state has sums out of range$"):
+        check_words("a state", words)

@@ -392,6 +392,13 @@ def test_labels_of_equal_score_are_in_descending_order_where_ties_are_ignored():
         assert got == pytest.approx([value, value], abs=1e-12)
 
 
+def test_rows_without_scores_have_their_labels_in_descending_order_whatever_the_next_row_has():
+    truth = sparse.csr_matrix([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    scores = sparse.csr_matrix([[0.0, 0, 0], [0.5, 0, 0], [0, 0, 0]])
+    got = xmceval.dcg_score(truth, scores, ignore_ties=True)
+    assert got == pytest.approx((1 + 1 + np.log(2) / np.log(3)) / 3, abs=1e-12)
+
+
 def test_duplicates_and_explicit_zeros_mean_what_densifying_makes_of_them_and_nothing_is_written():
     data, indices, indptr = np.array([0.5, 0.25, 0.0, -0.5, 0.5]), np.array([2, 2, 0, 1, 1]), np.array([0, 3, 5])
     scores = sparse.csr_matrix((data.copy(), indices.copy(), indptr.copy()), shape=(2, 3))

@@ -201,6 +201,14 @@ def test_columns_are_unpacked_with_the_same_bits(table, copied):
     assert np.concatenate(parts, axis=1).tobytes() == values.tobytes()
 
 
+def test_a_constant_column_after_a_copy_of_one_that_begins_with_its_value_is_packed():
+    column = np.arange(30.0) + 0.5
+    values = np.stack([column, column, np.full(30, 0.5)], axis=1)
+    packed = keptrows._pack(values)
+    assert packed.size == 3 * 8 + 30 * 8 + 8
+    assert keptrows._Packed.of(packed, 30, 3).unpack(0, 3).tolist() == values.tolist()
+
+
 def test_columns_of_few_values_and_copies_take_little_room():
     rng, n = np.random.default_rng(0), 1000
     weights = rng.random(n)

@@ -53,6 +53,7 @@ def npy_of(content, shape):
 
 
 WILD = {
+    "one": b"q\1",
     "long": b"r" + struct.pack("<I", 2**28),
     "decimal": b"p268435456\n",
     "longer": b"r" + struct.pack("<I", 2**32 - 1),

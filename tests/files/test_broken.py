@@ -38,6 +38,8 @@ BROKEN_PREDS = {
     "four numbers as header": (PREDS.replace("4 5", "4 5 6 7"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4 5 6 7'"),
     "three numbers as header": (PREDS.replace("4 5", "4 9 5"), "p.txt:1: the header '4 9 5' declares points, features and labels, but no row begins with labels; expected the header 'rows cols' before rows of idx:value"),
     "header too large": (PREDS.replace("4 5", "4 " + "9" * 20), f"p.txt:1: a number of the header '4 {'9' * 20}' is above 2^63 - 2"),
+    "header just too large": (PREDS.replace("4 5", f"4 {2**63 - 1}"), f"p.txt:1: a number of the header '4 {2**63 - 1}' is above 2^63 - 2"),
+    "header of another width": (PREDS.replace("4 5", f"4 {2**63 - 2}"), "p.txt declares 9,223,372,036,854,775,806 labels, but t.txt has 5 labels"),
     "words as header": (PREDS.replace("4 5", "rows cols"), "p.txt:1: expected a label id before the colon, found 'rows'"),
     "cut in a number": (PREDS[:-2], "p.txt:5: expected a number after the colon, found '3:.'"),
     "cut after a colon": (PREDS[:-3], "p.txt:5: expected a number after the colon, found '3:'"),

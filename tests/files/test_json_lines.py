@@ -10,6 +10,7 @@ from xmceval.errors import Fault
 from xmceval.files.io import chunks
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.text import jsonlines
 from xmceval.files.text.jsonlines import read_scores, read_truth
 from xmceval.rows.block import Scratch
 
@@ -115,6 +116,26 @@ def test_numbers_are_read_as_by_python(number):
         text = start + row % number + "\n"
         path = write("j", text)
         assert read(path, are_scores, None) == read_plainly(path, text, are_scores, None)
+
+
+USUAL = [
+    *[(False, line) for line in ('{"target_ind": [12, 3], "target_rel": [1, 2.5]}', '{"target_ind": []}')],
+    *[
+        (False, line)
+        for line in ('{"title": "1 \\n \\u00e9 \\"a\\"", "n": -1.5e3, "target_ind": [0]}', '[{"label": 5}]')
+    ],
+    *[(True, line) for line in ('{"data": [[12, 0.5], [3, -1.25e-3] , [456, 7]]}', '{"data": [ ], "title": "x"}')],
+    (True, ' [{"label": 12, "score": 0.25, "name": "\\t"}, {"score": 2, "label": 3}] '),
+]
+
+
+@pytest.mark.parametrize(("are_scores", "line"), USUAL)
+def test_usual_lines_are_left_to_the_kernel(monkeypatch, are_scores, line):
+    path, text = write("j", line + "\n"), line + "\n"
+    expected = read_plainly(path, text, are_scores, None)
+    monkeypatch.setattr(jsonlines, "read_scores", None)
+    monkeypatch.setattr(jsonlines, "read_truth", None)
+    assert read(path, are_scores, None) == expected
 
 
 def test_text_that_is_no_utf8_is_reported_with_its_place(tmp_path):

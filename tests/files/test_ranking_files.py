@@ -82,7 +82,16 @@ def test_documents_that_are_numbers_are_labels():
     assert result.estimates == plain.estimates
 
 
-@pytest.mark.parametrize(("documents", "best"), [(("2", "10"), "2"), (("a", "b"), "b"), (("é", "z"), "é")])
+@pytest.mark.parametrize(
+    ("documents", "best"),
+    [
+        (("2", "10"), "2"),
+        (("a", "b"), "b"),
+        (("é", "z"), "é"),
+        (("d1", "2", "d12"), "d12"),
+        (("d12", "1", "d1"), "d12"),
+    ],
+)
 def test_equal_scores_are_ordered_as_in_trec_eval(documents, best):
     for first in (1, -1):
         run = "".join(f"q Q0 {document} 1 0.5 me\n" for document in documents[::first])

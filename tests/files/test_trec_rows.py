@@ -165,6 +165,13 @@ def test_ties_are_broken_by_the_least_steps(seed, falls):
     assert f"{n_tied} ties broken by document as in trec_eval" in opened.facts
 
 
+def test_a_wrong_first_line_is_reported_whatever_follows():
+    path = write("t", "q 0 d\nq 0 d " + "1" * 60 + "\nq 0 d 1\n" * 9)
+    with pytest.raises(DataError) as caught:
+        open_truth(path)
+    assert str(caught.value) == read_plainly(path, QRELS)
+
+
 def numbered(names):
     words = Words()
     blob = b"".join(names)

@@ -61,6 +61,13 @@ def test_counts_are_those_of_plain_python(rows, threads):
     assert bool(tally.faults) == bool(refused) == bool(tally.errors)
 
 
+def test_labels_that_differ_are_no_duplicates_whatever_their_hashes(monkeypatch):
+    """Each row is a block of its own, in which the first label has the first entry."""
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 1)
+    rows = [[(a, 0.5), (b, 0.5)] for a in range(30) for b in range(a)]
+    assert tally_rows(source_of(rows), Width(), 1).counts.duplicates == 0
+
+
 def test_blocks_and_threads_do_not_matter(rng, monkeypatch):
     rows = [[(int(label), 1.5) for label in rng.permutation(N_LABELS)[: rng.integers(0, 5)]] for _ in range(200)]
     whole = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), 1)

@@ -1,5 +1,7 @@
 """What somebody with an unknown file learns of it: a run by itself, an archive, a page, JSON lines of another shape."""
 
+import json
+
 import numpy as np
 import pytest
 from support.files import write
@@ -73,3 +75,5 @@ def test_json_lines_of_another_shape_are_named_by_their_keys(tmp_path, monkeypat
     report = xmceval.inspect(write("j", '{"uid": 1, "labels": [3]}\n{"uid": 2, "labels": [4]}\n'))
     assert not report.is_sound
     assert "found the keys 'uid', 'labels'" in report.files[0].faults[0]
+    report = xmceval.inspect(write("j", json.dumps(dict.fromkeys(["x" * 30, *"abcdef"], 1)) + "\n"))
+    assert f"found the keys '{'x' * 19}, 'a', 'b', 'c', 'd' ..." in report.files[0].faults[0]

@@ -65,6 +65,12 @@ def test_any_entry_may_be_unusual(types, length, rng):
             check([usual[0], (ids, values), *usual[2:]], others, others, types)
 
 
+@pytest.mark.parametrize("types", TYPES, ids="".join)
+def test_no_entries_and_label_0_alone_have_their_largest_label(types):
+    for rows in ([], [([], [])], [([0], [1.0]), ([], [])]):
+        check(rows, [], [([5], [2.0])], types)
+
+
 @examples(5)
 @given(st.data(), st.sampled_from(TYPES), st.integers(0, 2**32 - 1))
 def test_rows_of_all_kinds_are_copied(data, types, seed):

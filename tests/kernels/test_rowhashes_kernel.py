@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from xmceval.kernels.rows.rowhashes import add_digests, sketch_rows
 
@@ -75,22 +75,25 @@ def arrays_of(rows):
     return (indptr, labels, grades), (ranked, scores, n_ranked)
 
 
+@example([({1: 1}, [(4, 0.5)])], 9, True)
 @given(ROWS, st.integers(0, 2**50), st.booleans())
 def test_digests_are_sums_that_depend_on_the_number_of_a_row(rows, first_row, has_gaps):
-    kept = np.arange(len(rows)) * 3 if has_gaps else np.empty(0, dtype=np.int64)
+    kept = np.arange(len(rows)) * 3 + 2 if has_gaps else np.empty(0, dtype=np.int64)
     truth, (ranked, _, n_ranked) = arrays_of(rows)
     digests = np.zeros(2, dtype=np.uint64)
     with np.errstate(over="ignore"):
         add_digests(truth, ranked, n_ranked, first_row, kept, digests)
     sums = [0, 0]
     for row, (labels, best) in enumerate(rows):
-        place = (first_row + (3 * row if has_gaps else row)) * GOLDEN
+        place = (first_row + (3 * row + 2 if has_gaps else row)) * GOLDEN
         of_ranking = sum(mix((label * GOLDEN + rank * SECOND) % MODULO) for rank, (label, _) in enumerate(best, 1))
         sums[0] += mix((place + hash_truth(labels)) % MODULO)
         sums[1] += mix((place + of_ranking) % MODULO)
     assert digests.tolist() == [each % MODULO for each in sums]
 
 
+@example([({1: 1}, [(4, 0.123456), (2, 0.99995)]), ({}, [(4, 0.123456), (2, 0.5), (3, 0.00015)])], -1, 2**36 - 1)
+@example([({1: 1}, []), ({}, [])], -1, 2**36 - 1)
 @given(ROWS, st.sampled_from([-1, 2**33]), st.sampled_from([2**36 - 1, 2**35, 2**34]))
 def test_hashes_are_those_of_plain_integers(rows, above, greatest):
     truth, ranking = arrays_of(rows)

@@ -76,7 +76,7 @@ def test_counts_of_parts_are_the_counts_of_the_whole(rng):
     assert table_of(counted(drawn[:7], [], drawn[7:20], drawn[20:])) == table_of(counted(drawn))
 
 
-@pytest.mark.parametrize("n_labels", [4, 6_000_000, DENSE_IDS])
+@pytest.mark.parametrize("n_labels", [3, 4, 6_000_000, DENSE_IDS])
 def test_counts_beyond_a_byte_are_merged(n_labels):
     parts = [{0: 255, 3: 1}, {0: 1, 5_000_000: 256}, {0: 3, 3: 700, 5_000_000: 1, 1 << 40: 300}, {}, {1: 511}]
     total, expected = LabelCounts(n_labels), Counter()
@@ -112,6 +112,18 @@ def test_labels_far_apart_weigh_what_near_ones_do(rng, spread):
     ]
     result = xmceval.score(*far, **PSP)
     assert result.estimates == expected.estimates
+
+
+@pytest.mark.parametrize("label", [1, 1 << 40])
+def test_a_label_that_alone_is_in_training_weighs_what_it_does_there(label):
+    """Wherever it is among the labels, in a table of them all or of those in training."""
+    indptr, shape = np.array([0, 1, 2], dtype=np.int64), (2, label + 2)
+    truth = csr_matrix((np.ones(2), np.array([label, 0]), indptr), shape=shape)
+    scores = csr_matrix((np.ones(2), np.array([label, 1]), indptr), shape=shape)
+    train = csr_matrix((np.ones(9), np.full(9, label), np.arange(10)), shape=(9, label + 2))
+    seen, unseen = naive.inverse_propensities([9, 0], 9, 0.55, 1.5)
+    found = xmceval.score(truth, scores, train=train, k=1, metrics="PSP")["PSP@1"]
+    assert found == pytest.approx(seen / (seen + unseen))
 
 
 def test_a_label_unknown_to_training_weighs_as_one_never_seen():

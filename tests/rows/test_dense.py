@@ -10,7 +10,7 @@ from numba import config
 import xmceval
 from xmceval.errors import DataError
 from xmceval.kernels.rows import dense as kernels
-from xmceval.rows.block import Scratch
+from xmceval.rows.block import Scratch, SortedRows
 from xmceval.rows.matrices import dense, matrices
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
@@ -223,9 +223,11 @@ def test_the_matrix_is_not_copied(rng):
     assert peak < scores.nbytes / 8
 
 
-@pytest.mark.parametrize("order", ["rising", "falling", "equal", "organ pipe", "two values"])
+@pytest.mark.parametrize(
+    "order", ["rising", "falling", "equal", "organ pipe", "two values", "one too many", "falling, with gaps"]
+)
 def test_no_order_of_scores_is_slow(order):
-    n_labels, depth = 60_000, 500
+    n_labels, depth = 6_000 if config.DISABLE_JIT else 60_000, 500
     rising = np.arange(n_labels, dtype=np.float64)
     scores = {
         "rising": rising,
@@ -233,6 +235,8 @@ def test_no_order_of_scores_is_slow(order):
         "equal": np.ones(n_labels),
         "organ pipe": -np.abs(rising - n_labels / 2),
         "two values": rising % 2,
+        "one too many": np.where(np.abs(rising - n_labels + depth) <= 1, n_labels - depth, rising),
+        "falling, with gaps": np.where(rising % 3 < 2, -rising, -np.inf),
     }[order]
     best = np.lexsort((np.arange(n_labels), -scores))[:depth]
     size = 2 * depth
@@ -241,6 +245,7 @@ def test_no_order_of_scores_is_slow(order):
     ends, omitted, found = np.empty(2, np.int64), np.empty(1, np.int64), np.full(2, -1)
     truth, limits = (np.zeros(2, np.int64), np.empty(0, np.int64)), np.array([-np.inf, np.inf])
     kernels.select_best(scores, n_labels, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
+    assert ends.tolist() == [0, np.count_nonzero(scores > -np.inf)]
     assert rows[1].tolist() == best.tolist()
     assert rows[2].tolist() == scores[best].tolist()
     tied = np.count_nonzero(scores == scores[best[-1]]) - np.count_nonzero(scores[best] == scores[best[-1]])
@@ -252,6 +257,15 @@ def test_large_blocks_are_split_evenly(rng, monkeypatch):
     expected = content(xmceval.score(truth, scores, k=3, metrics=["P", "nDCG"]))
     monkeypatch.setattr(dense, "SELECT_ENTRIES", 60)
     assert content(xmceval.score(truth, scores, k=3, metrics=["P", "nDCG"])) == expected
+
+
+def test_scores_make_more_than_a_usual_block_where_they_are_read_without_a_copy(monkeypatch):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 5)
+    as_they_are = np.zeros((6, 5)), np.zeros((6, 8))[:, :5], np.zeros((5, 6)).T[:, :1], np.zeros((12, 5))[::2]
+    copied = np.zeros((5, 6)).T, np.zeros((6, 10))[:, ::2], np.zeros((6, 5))[::-1], np.zeros((6, 5), dtype=">f8")
+    for n_blocks, layouts in ((1, as_they_are), (6, copied)):
+        for values in layouts:
+            assert len([*matrices.as_scores(values).selecting(2).blocks()]) == n_blocks
 
 
 def test_a_threshold_is_rounded_as_bfloat16_is():
@@ -283,6 +297,8 @@ def test_true_cells_are_those_that_are_not_zero(rng, dtype, width):
         assert (found.indices == expected.indices).all()
         stored = layout[1:][np.nonzero(layout[1:])]
         assert np.array_equal(found.values, stored.astype(float), equal_nan=True)
+        if layout is values:
+            assert isinstance(found, SortedRows) == bool((stored == 1).all())
 
 
 def test_room_for_true_cells_grows_and_stays():

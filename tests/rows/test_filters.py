@@ -148,6 +148,13 @@ def test_a_sparse_matrix_of_pairs_is_refused_with_what_to_pass(option):
     assert xmceval.score(matrix, csr_matrix([[0.9, 0.5, 0]]), **{option: pairs}, k=1, metrics="P")["P@1"] == 1
 
 
+@pytest.mark.parametrize("pair", [[0, 2**53 + 1], [2**53 + 1, 0], [-1, 0], [0.0, 0.5]])
+def test_an_array_of_what_is_no_pair_is_refused_with_its_place(files, pair):
+    with pytest.raises(DataError) as error:
+        xmceval.score(files / "t.txt", files / "p.txt", filter=np.array([[0, 0], pair]), k=1)
+    assert str(error.value) == f"filter[1]: expected row and label, whole numbers from 0, got {pair}"
+
+
 def test_filter_truth_needs_a_filter(files):
     with pytest.raises(UsageError, match="needs a filter"):
         xmceval.score(files / "t.txt", files / "p.txt", filter_truth=True, k=1)

@@ -507,11 +507,26 @@ def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
         xmceval.score(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
 
 
+def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
+    truth = sp.csr_matrix([[1, 0, 0], [0, 1, 0]])
+    assert xmceval.score(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
+    with pytest.raises(DataError, match="y_score has 2 columns, but y_true has 3 labels"):
+        xmceval.score(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
+
+
 def test_coo_in_the_order_of_its_rows_shares_its_ids():
     coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
     [piece] = matrices.as_scores(coo).pieces
     assert np.shares_memory(piece.indices, coo.col)
     assert piece.indptr.tolist() == [0, 2, 2, 4]
+
+
+@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
+def test_coo_with_an_entry_twice_has_its_own_number_of_rows(shape):
+    coo = sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)
+    [piece] = matrices.as_scores(coo).pieces
+    assert piece.indptr.tolist() == [0, 2, 2, *[4] * (shape[0] - 2)]
+    assert (piece.indices.tolist(), piece.values.tolist()) == ([1, 0, 3, 3], [1, 3, 0, 2])
 
 
 @pytest.mark.parametrize("row", [-1, 3])

@@ -118,6 +118,9 @@ def test_warnings_of_many_shards_are_counted():
     lines = [str(each.message) for each in caught]
     assert sum("no newline" in line for line in lines) == 5
     assert "p0.txt to p8.txt: 4 more warnings like these, of other shards" in lines
+    with pytest.warns(xmceval.XmcevalWarning) as caught:
+        score(truth_of(*[1] * 5), [f"p{i}.txt" for i in range(5)])
+    assert len(caught) == sum("no newline" in str(each.message) for each in caught) == 5
 
 
 def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):

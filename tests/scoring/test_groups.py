@@ -114,6 +114,9 @@ def test_groups_of_ids_are_those_of_their_rows():
     del by_id["q7"]
     with pytest.raises(DataError, match="by_group: 1 row of 90 has no group; the first is 'q7'"):
         score(by_group=by_id, row_ids=ids, **options)
+    with pytest.raises(DataError) as caught:
+        score(by_group=by_id | {"q7": "de", "q" * 50: ""}, row_ids=[*ids[:-1], "q" * 50], **options)
+    assert str(caught.value) == f"by_group: the row '{'q' * 40}': expected the group of a row, found nothing"
 
 
 def test_groups_are_in_the_order_of_their_names_numbers_by_value():

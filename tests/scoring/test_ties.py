@@ -16,6 +16,7 @@ from support.strategies import Case, cases, to_csr, to_rows
 
 import xmceval
 from xmceval.errors import UsageError
+from xmceval.rows.matrices import matrices
 
 CUTS = (1, 2, 3)
 
@@ -202,6 +203,12 @@ def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
     for name in names:  # two of four tied labels are true
         assert (worst[name], best[name]) == pytest.approx(by_hand[name])
         assert plain.tie_bounds(name) == pytest.approx(by_hand[name])
+
+
+def test_a_row_without_ties_has_no_bounds_of_the_rows_before_it(monkeypatch):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 1)
+    found = xmceval.score(csr_matrix([[1, 0], [1, 0]]), csr_matrix([[0.5, 0.5], [0.9, 0.1]]), metrics="AP", threads=1)
+    assert found.tie_bounds("AP") == (0.75, 1.0)
 
 
 def test_what_settles_ties_itself_stands_and_what_has_no_bounds_says_so():

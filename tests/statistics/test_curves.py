@@ -4,8 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
+from xmceval.kernels.metrics.curves import sum_ordered_pairs
 from xmceval.statistics.curves import (
     RankedGroups,
     add_up_steps,
@@ -88,6 +89,16 @@ def test_a_group_has_the_area_that_it_has_alone(rng, spare):
             np.testing.assert_array_equal(np.ravel(compute(one)), [each[g] for each in together])
     whole = RankedGroups.unweighted(np.array([0]), truth[:0], scores[:0])
     assert roc_areas(whole).values.size == average_precisions(whole).values.size == 0
+
+
+@given(st.integers(1, 2**52), st.integers(1, 2**53))
+@example(2**27 + 1, 2**27 + 1)
+@example(2**52 - 1, 2**53 - 1)
+def test_the_sum_of_pairs_of_whole_weights_is_exact(positive, negative):
+    doubled, weights = np.empty((1, 2)), np.array([positive, negative], dtype=float)
+    group = np.array([0, 2]), np.array([True, False]), np.array([2.0, 1.0]), weights, np.zeros(1)
+    sum_ordered_pairs(*group, doubled, np.empty(1), np.empty(1))
+    assert sum(map(int, doubled[0].tolist())) == 2 * positive * negative
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-2, 2))), st.integers(0, 3))

@@ -147,7 +147,7 @@ def compute_whole_rows(
             kind, k = specs[o, KIND], specs[o, CUT]
             if order > BY_LABEL and (kind < AP or kind == AUC_AT_K or kind == AP_OF_HITS):
                 continue
-            if order > BY_LABEL and unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
+            if unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
                 for i in range(hits):
                     numbers[i] = np.int64(hit_grades[i] if order == WORST else -hit_grades[i])
                 sort_hits(hit_scores, numbers, hit_grades, hits)
@@ -218,12 +218,9 @@ def compute_whole_rows(
                     if specs[o, IS_RATIO] > 0:
                         divisor, most = 1.0, float(n)
                 elif kind == NDCG:
-                    differing = 0
                     for i in range(n):
                         ideals[i], copies[i], numbers[i] = grades[first + i], 0.0, i
-                        differing += grades[first + i] != grades[first]
-                    if differing > 0:
-                        sort_hits(ideals, numbers, copies, n)
+                    sort_hits(ideals, numbers, copies, n)
                     divisor = 0.0
                     for i in range(n):
                         divisor += _gain(ideals[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], i]

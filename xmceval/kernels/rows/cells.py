@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, instruction, kernel
+from xmceval.kernels.compile.decorators import instruction, kernel
 
 NO_ROOM = -2
 
 CHUNK = 64  # cells that are looked at together, since almost all are zero
 
-FAST = not PLAIN
-
 
 @instruction
 def has_ones(words, at, mask):
     """Whether any of 64 words from an offset on has a bit of a mask."""
+    return int(np.any(words[at : at + CHUNK] & mask))
 
 
 @kernel
@@ -32,7 +31,7 @@ def find_cells(words, step, n_labels, mask, one, starts, labels, found):
         first = row * step
         for label in range(0, n_labels, CHUNK):
             stop = min(label + CHUNK, n_labels)
-            if FAST and stop == label + CHUNK and has_ones(words, first + label, mask) == 0:
+            if stop == label + CHUNK and has_ones(words, first + label, mask) == 0:
                 continue
             if n_found + CHUNK > labels.size:
                 return np.int64(NO_ROOM), np.int64(0)

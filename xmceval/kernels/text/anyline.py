@@ -118,7 +118,6 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
 
     `text` is uint8 [n_bytes], `indptr` int64 [n_rows + 1], `indices` int64 [at least indptr[-1]], `status` int64 [8].
     """
-    status[0] = 0
     status[1] = 0
     indptr[0] = 0
     at = np.uint64(start)

@@ -31,7 +31,6 @@ U0, U1, U2, U6, U7, U10, U12, U63, U64 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 
 @kernel
 def parse_ids(text, start, stop, indptr, indices, values, status):
     """Parse rows of ids between blanks or single commas; values fall from the length of the row to 1."""
-    status[0] = 0
     status[1] = 0
     indptr[0] = 0
     at, end = np.uint64(start), np.uint64(stop)

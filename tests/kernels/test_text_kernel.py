@@ -14,7 +14,12 @@ from numba import config
 from support.examples import examples
 
 from xmceval.files.text.grammars import parse_pairs
-from xmceval.kernels.text import anyline as text_kernel, lines as kernels, pairs as pairs_kernel
+from xmceval.kernels.text import (
+    anyline as text_kernel,
+    fields as fields_kernel,
+    lines as kernels,
+    pairs as pairs_kernel,
+)
 from xmceval.rows.block import Rows, Scratch
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much text for plain Python")
@@ -482,6 +487,15 @@ def test_labels_are_read_and_features_are_not(rows):
     found, error = labels(text, b"1,")
     assert error is None
     assert found == [[int(i) for i in re.split(r"[ \t\r]", line)[0].split(",") if i] for line in lines]
+
+
+def test_fields_outside_the_region_do_not_matter():
+    text, start, stop = padded(b"q 0 d 1\n", b"x" * 60, b"q 0 e 2\n")
+    ints, status = np.empty((3, 4, 20), np.int64), np.empty(fields_kernel.STATUS_SIZE, np.int64)
+    columns, values = np.array([0, 2, 3, 4, 0]), np.empty(20)
+    fields_kernel.split_fields(text, start, stop, columns, ints[0], ints[1], values, ints[2].reshape(20, 4), status)
+    assert status.tolist() == [1, 1, 1, 0, -1]
+    assert (ints[:2, :2, 0].tolist(), values[0]) == ([[60, 61], [64, 65]], 1)
 
 
 def test_a_first_feature_is_not_a_label():

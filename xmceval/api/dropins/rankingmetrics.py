@@ -152,7 +152,7 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
     specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     no_powers, no_discounts = np.ones(1), np.empty((0, 0))
-    values = np.empty((truth.shape[0], 1, 4))
+    values = np.zeros((truth.shape[0], 1, 4))
     for rows, true, scored in iterate_rows(truth, scores):
         if (true.values != 1.0).any():
             return values[:, 0, 0], False

@@ -82,7 +82,7 @@ def compute_whole_rows(
         To which the rows without a value are added.
     status : int64 [3]
         True labels without a score; whether a grade is too large for ERR, and in which row.
-    values : float64 [n_rows, n_outputs, at least 4]
+    values : float64 [n_rows, n_outputs, at least 4], all 0 before
         Numerator, denominator, how far ties could move the numerator up and down.
     """
     truth_indptr, _, grades = truth
@@ -95,13 +95,11 @@ def compute_whole_rows(
         start, stop = pred_indptr[row], pred_indptr[row + 1]
         n, m, n_labels = last - first, stop - start, widths[row]
         if n == 0 and drop_empty:
-            for o in range(specs.shape[0]):
-                values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
             continue
         if is_simple:
             covering, hits = count_covering(truth, predictions, row, n_labels, zero_unscored)
             status[UNLISTED] += n - hits
-            values[row, 0, 0], values[row, 0, 1], values[row, 0, 2], values[row, 0, 3] = float(covering), 1.0, 0.0, 0.0
+            values[row, 0, 0], values[row, 0, 1] = float(covering), 1.0
             continue
         hits = rank_hits(truth, predictions, row, space, real_space, rooms)
 
@@ -233,6 +231,5 @@ def compute_whole_rows(
                 value = value / divisor if n > 0 else 0.0
             if order == BY_LABEL:
                 values[row, o, 0], values[row, o, 1] = value, most
-                values[row, o, 2], values[row, o, 3] = 0.0, 0.0
             else:
                 values[row, o, 1 + order] = value - values[row, o, 0]

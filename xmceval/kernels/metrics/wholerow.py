@@ -216,9 +216,12 @@ def compute_whole_rows(
                     if specs[o, IS_RATIO] > 0:
                         divisor, most = 1.0, float(n)
                 elif kind == NDCG:
+                    differing = 0
                     for i in range(n):
                         ideals[i], copies[i], numbers[i] = grades[first + i], 0.0, i
-                    sort_hits(ideals, numbers, copies, n)
+                        differing += grades[first + i] != grades[first]
+                    if differing > 0:
+                        sort_hits(ideals, numbers, copies, n)
                     divisor = 0.0
                     for i in range(n):
                         divisor += _gain(ideals[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], i]

@@ -205,5 +205,5 @@ def test_words_of_a_sum_out_of_range_are_refused(sign):
     words[:, -2], words[1, -1] = (1 << WORD) - 1, sign * (int(LARGEST_TOP) - 1)
     check_words("a state", words)
     words[1, -1] += sign
-    with pytest.raises(ValueError, match="^a state has sums out of range$"):
+    with pytest.raises(ValueError, match=r"^a state has sums out of range$"):
         check_words("a state", words)

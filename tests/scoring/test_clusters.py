@@ -18,7 +18,10 @@ import xmceval
 from xmceval import distributed
 from xmceval.cli import cli
 from xmceval.errors import DataError, UsageError
+from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
+from xmceval.scoring.comparing.clustersums import NO_CLUSTERS, ClusterSums
+from xmceval.scoring.comparing.pairsums import ValueColumns
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -336,6 +339,18 @@ def test_states_with_clusters_are_merged_only_with_their_like_and_take_no_rows(t
     with pytest.raises(UsageError, match="a state with clusters of rows has no fixed size"):
         evaluator.state()
     assert evaluator.result().estimates == expected.estimates
+
+
+@pytest.mark.parametrize("keys", [[[1, 5], [2, 9], [2, 8]], [[1, 5], [2, 9], [2, 9]], [[1, 5], [0, 9], [2, 8]]])
+def test_sums_of_clusters_out_of_their_order_or_given_twice_are_refused(keys):
+    def filled(keys):
+        sums = ClusterSums(NO_CLUSTERS, ValueColumns(tuple(parse("P@1"))))
+        sums.fill({"keys": np.array(keys), "n_rows": np.ones((3, 1), dtype=int), "sums": np.zeros((3, 1, 2, 2), int)})
+        return sums.arrays()["keys"].tolist()
+
+    assert filled([[1, 5], [2, 8], [2, 9]]) == [[1, 5], [2, 8], [2, 9]]
+    with pytest.raises(ValueError, match="keys: do not ascend"):
+        filled(keys)
 
 
 def test_the_command_saves_and_merges_clusters(tmp_path, monkeypatch):

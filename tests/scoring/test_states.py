@@ -172,6 +172,29 @@ def test_the_same_rows_are_not_added_twice():
         both.merge(first)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"inverse": np.array([4.0, 2.0, 3.0, 1.0])},
+        {"inverse": np.array([4.0, 3.0, 2.0, 0.5])},
+        {"inverse": np.array([np.inf, 3.0, 2.0, 1.0])},
+        {"ids": np.array([0, 2, 2, 4, 5, 6])},
+        {"table_counts": np.array([0, 2, 1, 3])},
+        {"table_counts": np.array([0, 2, 3])},
+    ],
+    ids=str,
+)
+def test_tables_of_propensities_that_do_not_fit_together_are_refused(changes):
+    state = make_state("a", slice(4))
+    own = {"inverse": np.array([4.0, 3.0, 2.0, 1.0]), "codes": np.array([0, 1, 2, 3, 1, 0], dtype=np.uint16)}
+    right = replace(state.terms.propensities, **own, table_counts=np.array([0, 1, 4, 9]))
+    kept = saved(replace(state, terms=replace(state.terms, propensities=right))).terms.propensities
+    assert (kept.inverse.tolist(), kept.codes.tolist()) == ([4, 3, 2, 1], [0, 1, 2, 3, 1, 0])
+    wrong = replace(state, terms=replace(state.terms, propensities=replace(right, **changes)))
+    with pytest.raises(DataError, match="propensities: their tables do not fit together"):
+        saved(wrong)
+
+
 def test_names_and_rows_of_parts_are_kept():
     parts = [StatePart(n_rows=3), StatePart(n_rows=4), StatePart("x", 2, truth="t2", scores="p2", system="p2")]
     states = [make_state("a", slice(4), part=part) for part in parts]

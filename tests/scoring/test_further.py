@@ -259,6 +259,15 @@ def test_a_truth_without_stored_zeros_is_reported():
         assert xmceval.score(np.eye(3), np.eye(3), metrics="Judged@1")["Judged@1"] == 1
 
 
+@pytest.mark.parametrize(("pairs", "expected"), [([[0, 1]], 0.5), ([[1, 0], [1, 3]], 0.5), ([[0, 2]], 0.0)])
+def test_pairs_that_are_removed_from_the_truth_are_not_judged_either(pairs, expected):
+    """Both rows rank labels above the true one that were judged not to be true."""
+    truth = csr_matrix(([1.0, 0, 1, 0, 0], ([0, 0, 1, 1, 1], [0, 1, 2, 3, 0])), shape=(2, 4))
+    scores = np.array([[1.0, 2, 0, 0], [2, 0, 1, 3]])
+    result = xmceval.score(truth, scores, metrics="bpref", filter=pairs, filter_truth=True)
+    assert result["Bpref"] == expected
+
+
 def test_zeros_are_counted_where_other_metrics_ignore_them():
     truth = to_csr([{0: 0.0, 1: 1.0}], 3)
     result = xmceval.score(truth, np.array([[3, 2, 1]]), k=1, metrics=["P", "Judged"])

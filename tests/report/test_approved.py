@@ -175,3 +175,15 @@ def test_a_leaderboard_is_as_it_was_approved():
 def test_a_leaderboard_without_a_baseline_is_as_it_was_approved():
     page = render_leaderboard(make("propensities"), title="Of two", layout=Layout(percent=False))
     check_page("propensities.leaderboard.html", page)
+
+
+def test_what_python_shows_of_objects_is_as_it_was_approved():
+    first, *_, last = make("baseline").differences
+    shown = {name: make(name) for name in MADE if name != "listings"} | {
+        "one of two": make("two")[0],
+        "letters, a difference": make("letters").differences[-1],
+        "baseline, a difference": first,
+        "baseline, the last": last,
+    }
+    texts = (f"=== {how.__name__}, {name}\n{how(each)}\n" for name, each in shown.items() for how in (repr, str))
+    check(__file__, "objects.txt", "\n".join(texts))

@@ -453,7 +453,9 @@ class Comparison(Readable, Mapping[Key, Difference]):
 
     def _describe(self) -> tuple[str, str, str]:
         warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
-        what = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
+        what, n_with_runs = counted(len(self.systems), "system"), len(self.runs)
+        if n_with_runs:
+            what += " with runs" if n_with_runs == len(self.systems) else f", {n_with_runs} with runs"
         if len(self.pairs) == 1:
             what = " with ".join(map(shorten, self.pairs[0]))
         elif len(self.systems) == 1:

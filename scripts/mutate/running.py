@@ -326,7 +326,7 @@ class Tests:
                     self.lines[file][int(line)] += [names[at] for at in tests]
 
     def of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run the statement of a mutant: the fastest of each function, then the next."""
+        """Return the tests that run the statement of a mutant, fast ones first, and of a function some before others."""
         lines = self.lines[mutant.file]
         names = {name for line in lines_of(mutant.statement) for name in lines.get(line, ()) if name in self._items}
         turns: dict[str, int] = defaultdict(int)
@@ -334,11 +334,11 @@ class Tests:
         for name in sorted(names, key=lambda name: (self.seconds[name], name)):
             if self.alone.get(name, True):
                 function = name.partition("[")[0]
-                ordered.append((turns[function], self.seconds[name], name))
                 turns[function] += 1
+                ordered.append((turns[function] * self.seconds[name], name))
         left, chosen = self._most_seconds, []
-        for _, seconds, name in sorted(ordered):
-            left -= seconds
+        for _, name in sorted(ordered):
+            left -= self.seconds[name]
             if left < 0 and chosen:
                 break
             chosen.append(name)

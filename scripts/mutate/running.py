@@ -326,7 +326,7 @@ class Tests:
                     self.lines[file][int(line)] += [names[at] for at in tests]
 
     def of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run the statement of a mutant, fast ones first, and of a function some before others."""
+        """Return tests that run the statement of a mutant: fast ones first, and few of a function before many."""
         lines = self.lines[mutant.file]
         names = {name for line in lines_of(mutant.statement) for name in lines.get(line, ()) if name in self._items}
         turns: dict[str, int] = defaultdict(int)

@@ -9,6 +9,7 @@ from support.approved import check
 from support.benchmarks import benchmark, published_row
 
 import xmceval
+from xmceval.metrics import names
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render, render_benchmark, render_comparison, render_listings
 from xmceval.report.leaderboard import render_leaderboard
@@ -49,9 +50,9 @@ def make_score():
     """One system: bins, propensities, calibration, decisions, and a coverage error above 1,000."""
     y_true, systems = make_scores(1, 24, 1600)
     options = {"train": y_true[:20], "threshold": 0.3, "by_frequency": 2, "ceiling": True, "threads": 1}
-    names = "P,nDCG,PSP,coverage_error,LRAP,macroF1,microF1,ECE@1"
+    metrics = "P,nDCG,PSP,coverage_error,LRAP,macroF1,microF1,ECE@1"
     scores = (systems["One & only"] - 4 * y_true) / 50
-    return [xmceval.score(y_true, scores, metrics=names, k=(1, 3), **options)]
+    return [xmceval.score(y_true, scores, metrics=metrics, k=(1, 3), **options)]
 
 
 def make_groups():
@@ -117,6 +118,16 @@ def make_small_groups():
     return xmceval.compare(y_true, systems, **options)
 
 
+def make_negative():
+    """Two systems with a metric of one's own that is below 0 for one, and an interval on both sides of 0."""
+    y_true, systems = make_scores(2, 40, 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names, "_OWN", {})
+        xmceval.metric(lambda hits, n_true: hits.mean() - n_true / 2.5, name="Net", bounds=(-9, 9))
+        options = {"metrics": "Net,P", "k": (1, 3), "threads": 1}
+        return xmceval.compare(y_true, systems, against="One & only", **options)
+
+
 def make_listings():
     """Lists with numbers, a long column, a long table, lines below, and one without rows."""
     words = "a text that is so long that no column has room for it, and which is therefore wrapped"
@@ -144,12 +155,13 @@ MADE = {
     "propensities": (make_propensities, render_benchmark),
     "disjoint": (make_disjoint, render_benchmark),
     "small groups": (make_small_groups, render_comparison),
+    "negative": (make_negative, render_comparison),
     "listings": (make_listings, render_listings),
 }
 
 
 SOME = "wide.txt", "brief.md", "tex", "html"
-FULL = "score", "groups", "two", "letters", "baseline", "benchmark"
+FULL = "score", "groups", "two", "letters", "baseline", "negative", "benchmark"
 CASES = [(name, suffix) for name in MADE for suffix in (LAYOUTS if name in FULL else SOME)]
 make = cache(lambda name: MADE[name][0]())
 

@@ -113,15 +113,12 @@ def _explain(sheet: Sheet, plan: TablePlan) -> Iterator[str]:
     found = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
     emphases = [words for emphasis, words in EMPHASES.items() if emphasis in found]
     titles = (each.title for each in sheet.sections if each.title and not _fits(each.title, plan))
-    names = {
-        word
-        for text in (*sheet.columns, *(each.head for each in sheet.rows), *(each.name for each in sheet.sections))
-        for word in text.split()
-    }
+    names = (*sheet.columns, *(each.head for each in sheet.rows), *(each.name for each in sheet.sections))
+    of_names = {re.sub(r"^\([a-z]+\) ", "", name).partition(" ")[0].rstrip(",") for name in names}
     cautions = (line for line in sheet.below if line.startswith(CAUTION))
     for note in (*([", ".join(emphases)] if emphases else []), *sheet.notes, *titles, *cautions):
         first = note.split(maxsplit=1)[0].rstrip(":")
-        sentence = note if first in names else note[0].upper() + note[1:]
+        sentence = note if first in of_names else note[0].upper() + note[1:]
         yield write_note(f"{sentence}.")
 
 

@@ -152,7 +152,7 @@ def compute_whole_rows(
                 sorted_for = order
             value, most = 0.0, 1.0
             if kind == LRAP:
-                value = precisions / n if n > 0 and n < n_labels else 1.0
+                value = precisions / n if n > 0 else 1.0
             elif kind == COVERAGE:
                 value = cover
             elif kind == LOSS:

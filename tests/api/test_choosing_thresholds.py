@@ -217,3 +217,11 @@ def test_thresholds_that_do_not_fit_are_refused(tmp_path):
         xmceval.Evaluator(thresholds=[0.5])
     with pytest.raises(xmceval.UsageError, match="thresholds is not available for states"):
         xmceval.score(y, y, thresholds=[0.5], save_state=tmp_path / "a.state")
+
+
+def test_no_threshold_is_above_a_score_of_infinity():
+    """Label 0 has two false predictions at any threshold: 6 / 9 with its hit is more than 4 / 8 without."""
+    truth, scores = np.array([[0, 1], [1, 0], [0, 1]]), np.array([[math.inf, 1], [1, 2], [math.inf, 1]])
+    chosen = xmceval.choose_thresholds(truth, scores, target="microF1", per_label=True)
+    assert chosen.values.tolist() == [1, 1]
+    assert chosen.measured["microF1"] == pytest.approx(6 / 9)

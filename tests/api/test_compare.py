@@ -197,6 +197,14 @@ def test_randomization_agrees_with_all_swaps(rng, is_common):
     assert found[0] == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
 
 
+def test_a_ratio_of_nothing_is_0_in_a_randomization():
+    """Of the 8 ways to swap 3 rows, only none and all leave one system without anything: p is 2 / 8."""
+    a, b = np.array([[1.0, 1.0]] * 3), np.zeros((3, 2))
+    with np.errstate(all="raise"):
+        found = randomization_p(a, b, Resampling(2_000, seed=3, threads=1))
+    assert found == pytest.approx(0.25, abs=0.05)
+
+
 @pytest.mark.parametrize("metric", ["P@1", "P@3", "PSP@3", "PSnDCG@3"])
 def test_bootstrap_agrees_with_scipy(made, metric):
     """Rows that take few values are drawn by counts of these (P@1), others one by one."""

@@ -174,3 +174,12 @@ def test_a_metric_is_asked_for_by_its_name(data):
     for metrics in (metric, ["P", metric]):
         with pytest.raises(UsageError, match=r"got a Metric \(hint: pass its name, 'Mine'\)"):
             xmceval.score(data[0], data[1][0], metrics=metrics)
+
+
+def test_only_values_from_0_to_1_are_shares():
+    for bounds, unit in (((0, 1), "share"), ((-1, 1), "count"), ((0, 2), "count")):
+        name = f"Own{bounds[0] + 1}To{bounds[1]}"
+        xmceval.metric(own_recall, name=name, bounds=bounds)
+        assert (xmceval.score(np.eye(3), np.eye(3), metrics=name, k=1).units[f"{name}@1"] == "share") == (
+            unit == "share"
+        )

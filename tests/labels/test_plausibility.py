@@ -72,6 +72,8 @@ def test_psndcg_that_falls_where_psp_rises_is_unlikely_beyond_rounding(psndcg, i
     assert texts == ([f"PSnDCG@5 {psndcg:.1f} is below PSnDCG@3 40.0, though PSP rises"] if is_unlikely else [])
     falling = printed | {"PSP@5": Printed(0.3, 2.5e-4)}
     assert not list(check_row("row", falling))
+    exact = {name: Printed(0.4 if name == "PSnDCG@5" else value / 100, 0.0) for name, value in values.items()}
+    assert not list(check_row("row", exact))
 
 
 def test_a_ceiling_is_that_of_the_data_set():

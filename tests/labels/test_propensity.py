@@ -16,7 +16,7 @@ import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.labels import growing, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
-from xmceval.labels.propensity import from_label_counts, from_values
+from xmceval.labels.propensity import from_counts, from_label_counts, from_values
 
 PSP = {"metrics": ["PSP", "PSR", "PSDCG", "PSnDCG"], "k": [1, 3]}
 
@@ -292,3 +292,12 @@ def test_ids_from_2_to_the_27_are_merged_a_few_times_only(rng, monkeypatch):
     labels, numbers = np.unique(np.concatenate(parts), return_counts=True)
     assert table_of(counted(*parts)) == dict(zip(labels.tolist(), numbers.tolist(), strict=True))
     assert sum(sizes) < 5 * 200 * 50
+
+
+def test_equal_propensities_have_one_digest_whatever_they_come_from():
+    """Counts have a value for each number up to the largest, values those of the labels only."""
+    counts = np.array([3.0, 7.0, 0.0, 3.0])
+    values = xmceval.inverse_propensity(counts, n=20)
+    digest = from_values(values, "values").digest
+    assert from_counts(counts, 20, "counts", 0.55, 1.5).digest == digest
+    assert from_values(values[::-1], "values").digest != digest

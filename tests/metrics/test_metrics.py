@@ -358,6 +358,8 @@ def test_every_number_has_its_definition(name):
     measure = parse(name)[0]
     assert measure.norm.formula in measure.definition
     assert measure.k is None or measure.definition.endswith(f"; k = {measure.k}")
+    is_cut = measure.k is None and measure.metric.cutoff == "optional"
+    assert ("; over the whole list" in measure.definition) == is_cut
 
 
 def test_a_result_is_asked_by_any_spelling():

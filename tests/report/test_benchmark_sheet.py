@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import pytest
 from support.benchmarks import benchmark, published_row
 from support.markup import parse
 
+from xmceval.errors import naming_flags
 from xmceval.report.benchmark import KEPT, MISSING, Benchmark
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import MODULES, render_benchmark
@@ -155,6 +157,9 @@ def test_bins_follow_the_main_table_and_its_ranks():
 def test_intervals_are_shown_where_they_fit_or_are_asked_for(three):
     narrow, wide = (render_benchmark("table", three, Layout(width=width)) for width in (40, 66))
     assert "±" not in narrow
+    with naming_flags():
+        hinted = " ".join(render_benchmark("table", three, Layout(width=40)).split())
+    assert re.search(r"intervals would make the table \d+ columns wide \(hint: pass --intervals\)", hinted)
     assert "50.00 ±16.19" in wide
     assert "±16.19" in render_benchmark("table", three, Layout(width=40, intervals=True))
     assert "±" not in three.to_markdown()
@@ -169,6 +174,7 @@ def test_tests_across_data_sets_are_listed_and_what_they_could_find(six):
         ("", "data sets", "systems", "F", "df", "p", "critical difference"),
         ("P@1", "6", "4", "85.00", "3, 15", "<0.0001", "1.91"),
     )
+    assert ranks.numeric == {1, 2, 3, 4, 5, 6}
     assert ranks.lines[1:] == ("mid is ahead of low on P@1,2, coverage_error", "no other pair is told apart")
     assert signs.rows[:2] == (("", "new  ", "mid  ", "low  "), ("P@1", "0.094  ", "0.094  ", "0.094  "))
     assert signs.lines == ("with 6 data sets no p can be below 0.094; 7 are needed",)

@@ -205,3 +205,11 @@ RECORDS = [
 @pytest.mark.parametrize(("kind", "described", "unread"), RECORDS, ids=[each[0].__name__ for each in RECORDS])
 def test_every_attribute_of_a_record_is_described(kind, described, unread):
     assert {each.name for each in fields(kind)} - set(described) == unread
+
+
+def test_one_of_some_words_may_be_null_where_that_is_allowed():
+    choice = maybe(text("A word.", ("x", "y")), "without one")
+    assert choice.schema["enum"] == ["x", "y", None]
+    assert maybe(choice, "at all").schema["type"] == ["string", "null", "null"]
+    with pytest.raises(Exception, match=r"^expected a string, got 3$"):
+        text("A word.").read(3)

@@ -9,6 +9,7 @@ from support.markup import parse, read_table
 import xmceval
 from xmceval.metrics.names import parse as parse_names
 from xmceval.report.forms.html import MOST_BESIDE, MOST_LISTS, MOST_NOTES, MOST_SENTENCES, draw
+from xmceval.report.forms.markup import raw
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
 
 TWELVE = "P,nDCG,R,F1,AP,RR,Hit,DCG,PSP,PSnDCG,PSR,PSDCG"
@@ -116,11 +117,24 @@ def test_what_is_more_than_a_screen_is_folded():
     assert [each.text for each in root.all("div") if each.text == "note"] == ["note"] * (MOST_NOTES + 1)
 
 
+def test_as_many_lists_as_fit_are_folded_one_by_one_and_of_more_the_first_are_named():
+    def titles(n):
+        listings = tuple(Listing(f"list {i} · of two", (("x", "1"),)) for i in range(n))
+        return [each.text for each in parse(draw(made(listings=listings))).all("summary")]
+
+    assert titles(MOST_LISTS) == [f"list {i} · of two" for i in range(MOST_LISTS)]
+    assert titles(MOST_LISTS + 1)[0] == "5 lists: list 0, list 1, list 2, list 3, ..."
+
+
+def test_characters_that_html_forbids_are_replaced():
+    assert raw("<b>a\x00b</b>") == "<b>a\N{REPLACEMENT CHARACTER}b</b>"
+
+
 def test_a_difference_is_a_table(two):
     difference = two["P@1", "b", "a"]
     assert repr(difference).splitlines()[0] == f"<Difference of b - a on P@1: {difference.difference:.4f}"
     table = parse(difference._repr_html_()).all("table")[0]
-    assert read_table(table)[0][1:3] == ["difference", "95% interval"]
+    assert read_table(table)[0] == ["", "difference", "95% interval", "p", "p adjusted", "wins/ties/losses"]
     assert read_table(table)[1][0] == "P@1"
     assert f"{100 * difference.difference:+.2f}" in str(difference)
     untested = compared("ab", k=1, metrics="macroF1")["macroF1@1", "b", "a"]

@@ -258,3 +258,9 @@ def test_several_systems_have_what_their_pictures_need(problem, tmp_path):
     results = xmceval.score_all(*problem, k=3, metrics="P", **options)
     assert len(results.plot("gain").axes[0].lines) == 1 + len(results)  # the true labels, and each system
     assert (tmp_path / "labels.npz").exists()
+
+
+def test_a_comparison_says_on_how_many_metrics_a_system_is_worse(problem):
+    y_true, systems = problem
+    found = xmceval.compare(y_true, systems, against="new", k=1, metrics="P", threads=1)
+    assert repr(found).splitlines()[1] == " old - new: worse on 1"

@@ -13,8 +13,10 @@ from xmceval.report.forms.plain import draw
 from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet, list_standings
+from xmceval.statistics.intervals import ONE_ROW
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+CARRIES = "carries more than a fifth of the variance of P@1"
 FEW = "caution: the intervals are from fewer than 30 instances"
 Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 0.4]])
 
@@ -22,6 +24,11 @@ Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 
 def score(y_score=Y_SCORE, name="a", **options):
     options = {"metrics": ["P", "coverage_error", "tp"], "k": (1, 3), "n_labels": 4, **options}
     return replace(xmceval.score(Y_TRUE, y_score, **options), name=name)
+
+
+def untrue():
+    """Return a score on a truth without labels, of which no ranking has any."""
+    return xmceval.score(np.zeros((3, 4)), Y_SCORE, metrics="P", k=1, ceiling=True)
 
 
 def test_a_sheet_of_one_system_is_whole():
@@ -50,6 +57,23 @@ def test_ceilings_are_rows_and_bins_are_sections():
     assert [row.head for row in sheet.sections[0].rows] == ["P", "P ceiling"]
     assert sheet.sections[0].rows[1].cells == {"@1": Cell("100.00")}
     assert [row.head for section in sheet.sections[1:] for row in section.rows] == ["P", "P"]
+
+
+def test_ceilings_that_one_system_alone_has_are_a_row():
+    sheet = build_sheet([score(metrics="P", k=1, ceiling=True), score(name="b", metrics="P", k=1)])
+    assert [row.head for row in sheet.sections[0].rows] == ["a", "b", "ceiling"]
+
+
+def test_an_instance_that_carries_much_of_the_variance_is_told_with_the_bin_it_is_of():
+    result = score(metrics="P", k=1, by_frequency="head,tail", counts=[9, 9, 1, 1], n_train=20)
+    figures, (head, tail) = (tuple(map(carried, result.figures)), result.slices)
+    result = replace(result, figures=figures, slices=(replace(head, figures=tuple(map(carried, head.figures))), tail))
+    told = [line for line in build_sheet([result]).below if "carries" in line]
+    assert told == [f"caution: a single instance {CARRIES}", f"caution: a single instance {CARRIES} in head"]
+
+
+def carried(figure):
+    return replace(figure, estimate=replace(figure.estimate, caution=ONE_ROW))
 
 
 def test_several_systems_are_lines_of_one_table():
@@ -166,6 +190,7 @@ def test_ties_are_listed_by_system_with_all_values_that_they_could_move():
     assert [*list_ties([without], DEFAULT)] == []
     tied, moved = list_ties([score(metrics="P,R", k=(1, 3)), replace(without, name="b")], DEFAULT)
     assert tied.rows == (("", "across @3"), ("a", "1"), ("b", "0"))
+    assert tied.has_head
     assert tied.lines == ("ties are ordered by label id (ties=label)",)
     assert moved.head == ("", "metric", "value", "lowest", "highest")
     assert moved.body == (("a", "P@3", "33.33", "33.33", "44.44"), ("a", "R@3", "66.67", "66.67", "100.00"))
@@ -180,6 +205,8 @@ def test_ceilings_are_listed_with_the_share_that_each_system_reaches():
     assert one.rows == (("", "ceiling", "reached"), ("P@1", "1.00", "0.67"), ("P@3", "0.44", "0.75"))
     assert two.head == ("", "ceiling", "a", "b")
     assert [row[3] for row in two.body] == ["0.00", "0.50"]
+    (nothing,) = list_ceilings([untrue()], DEFAULT)
+    assert nothing.body == (("P@1", "0.00", ""),)
 
 
 def test_the_plain_form_draws_what_the_sheet_holds():
@@ -221,3 +248,10 @@ def test_terms_are_not_repeated_and_their_texts_are_wrapped():
     assert lines[3].startswith("      word")
     assert lines[-1] == "a     three"
     assert max(map(len, lines)) <= 80
+    assert align_terms([("a", f"{'word ' * 14}well-known")])[1:] == ["   well-known"]
+
+
+def test_a_list_of_a_head_alone_is_drawn():
+    sections = (Section("", (Row("P", {"@1": Cell("1.00")}),)),)
+    sheet = Sheet((), ("@1",), sections, (), listings=(Listing("list", (("", "n"),), has_head=True),))
+    assert draw(sheet).splitlines()[-2:] == ["list", "    n"]

@@ -538,3 +538,17 @@ def test_csv_of_a_comparison_has_values_and_how_they_were_tested(four):
 )
 def test_a_p_below_the_level_looks_so(p, text):
     assert format_p(p) == text
+
+
+def test_wrong_places_are_named():
+    with pytest.raises(UsageError, match=r"^places must be a whole number of at least 0"):
+        Layout(places=-1)
+
+
+@pytest.mark.parametrize("siunitx", [False, True])
+def test_latex_has_a_sign_before_negative_numbers_and_bounds(siunitx):
+    cell = Cell("-1.00", "-2.00..0.50")
+    sheet = Sheet((), ("@1",), (Section("", (Row("P", {"@1": cell}),)),), (), layout=Layout(siunitx=siunitx))
+    text = draw_latex(sheet)
+    assert r"{\scriptsize $-$2.00..0.50}" in text
+    assert ("table-format=-1.2" if siunitx else "& $-$1.00 ") in text

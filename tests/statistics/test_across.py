@@ -206,3 +206,8 @@ def test_scipy_is_not_loaded():
         "assert 'scipy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_where_all_systems_tie_everywhere_there_is_nothing_to_find():
+    found = compare_across(np.ones((6, 4))).friedman
+    assert (found.chi2, found.p) == (0.0, 1.0)

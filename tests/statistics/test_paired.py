@@ -11,7 +11,17 @@ from judge import naive_pairs
 from scipy import stats
 from support.examples import examples
 
-from xmceval.statistics.paired import Differing, detectable, exchange_p, mean_of_runs, paired_test, welch
+from xmceval.statistics.paired import (
+    Differing,
+    Moments,
+    Products,
+    detectable,
+    exchange_p,
+    mean_of_runs,
+    paired_t,
+    paired_test,
+    welch,
+)
 
 # What a row may be worth: a share, with a common denominator or one of its own, or nothing.
 NUMBERS = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.4, 0.6, 0.6000000000000001, 2 / 3, 0.8, 1.0])
@@ -65,6 +75,31 @@ def test_errors_below_the_rounding_of_their_values_are_no_spread(squares, is_by_
     found = paired_test(Fraction(1, 5), Fraction(squares), Fraction(1), 10, Differing(8, []), totals)
     assert (found.error is not None) == is_by_t
     assert (found.n_differing, found.p == 2.0**-7) == ((None, False) if is_by_t else (8, True))
+
+
+@pytest.mark.parametrize("unit", [2**-100, 2**100])
+def test_the_unit_of_denominators_changes_no_p(unit):
+    found = [compare_ratios(each) for each in (1, unit)]
+    assert 0 < found[0].p < 1
+    assert found[0].n_differing is found[1].n_differing is None
+    assert found[1].p == pytest.approx(found[0].p)
+    assert found[1].difference * unit == pytest.approx(found[0].difference)
+
+
+def compare_ratios(unit):
+    """Compare ratios of 20 rows by their sums, with denominators in some unit."""
+    a = [(Fraction(i % 3), Fraction(i % 5 + 1) * Fraction(unit)) for i in range(20)]
+    b = [(Fraction(i % 4), Fraction(i % 2 + 1) * Fraction(unit)) for i in range(20)]
+
+    def add(x, i, y, j):
+        return sum(v[i] * w[j] for v, w in zip(x, y, strict=True))
+
+    moments = [
+        Moments(sum(r[0] for r in x), sum(r[1] for r in x), add(x, 0, x, 0), add(x, 0, x, 1), add(x, 1, x, 1))
+        for x in (a, b)
+    ]
+    products = Products(*(add(a, i, b, j) for i in (0, 1) for j in (0, 1)))
+    return paired_t(*moments, products, 20, Differing(20, ()))
 
 
 def test_runs_that_differ_by_rounding_alone_are_alike():

@@ -9,6 +9,7 @@ import xmceval
 from xmceval.errors import UsageError
 from xmceval.kernels.metrics.resampling import count_draws
 from xmceval.rows.matrices import matrices
+from xmceval.scoring.per_label import labelcounters
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N_ROWS, N_LABELS, N_RESAMPLES = 80, 12, 100
@@ -79,6 +80,12 @@ def test_blocks_threads_weights_and_stored_zeros_do_not_matter(made, monkeypatch
     assert xmceval.score(sparse[0], scores, threads=2, **options).estimates == expected.estimates
     twice = xmceval.score(truth, scores, sample_weight=np.full(N_ROWS, 2.0), **options)
     assert twice.interval("macroF1@3") == pytest.approx(expected.interval("macroF1@3"), rel=1e-12)
+
+
+def test_rows_that_are_drawn_weigh_less_than_all_rows(made, monkeypatch):
+    expected = xmceval.score(*made, metrics="macroF1@3", bootstrap=100).estimates
+    monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 8)  # a tenth of the rows
+    assert xmceval.score(*made, metrics="macroF1@3", bootstrap=100).estimates == expected
 
 
 def test_what_has_an_interval_keeps_it(made):

@@ -260,6 +260,14 @@ def test_a_number_of_labels_is_compared_with_the_header_as_score_does(
             xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
 
 
+def test_shifted_labels_of_a_single_row_are_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t").write_text("1 9\n3:1\n")
+    (tmp_path / "p").write_text("1 9\n4:.5\n")
+    (pair,) = xmceval.inspect(["t", "p"]).pairs
+    assert (pair.precision_at_1, pair.shifted) == (0.0, (1.0, 0.0))
+
+
 def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path, monkeypatch):
     """Row 0 of label 2^40 was row 1 of label 0."""
     monkeypatch.chdir(tmp_path)

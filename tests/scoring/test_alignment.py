@@ -117,6 +117,15 @@ def test_the_sample_has_the_runs_with_the_least_hashes(rows, small_sample):
         assert found.scores[i].tolist() == [scores[row, best[0]], scores[row, best[-1]]]
 
 
+@pytest.mark.parametrize("n_rows", [50, 51, 1100])
+def test_of_a_batch_that_exceeds_the_sample_the_least_hashes_are_kept(monkeypatch, n_rows):
+    monkeypatch.setattr(sample, "CAPACITY", 50)
+    monkeypatch.setattr(sample, "RUN_BITS", 0)
+    every = np.ones((n_rows, 1))
+    expected = np.argsort(hash_runs(np.arange(n_rows)))[:50]
+    np.testing.assert_array_equal(sampled(every, every).numbers, expected)
+
+
 @pytest.mark.parametrize("entries", [1, 7, 100, 5000])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_and_threads_do_not_matter(rows, small_sample, monkeypatch, entries, threads):

@@ -133,6 +133,21 @@ def test_shards_give_the_calibration_of_labels_of_all_rows_to_the_same_bits(prob
     assert dict(merged.result()) == expected
 
 
+def test_labels_whose_bins_leave_64_bits_have_no_calibration():
+    first = (2**63 - 1) // 15
+    for label, message in (
+        (first - 1, None),
+        (first, f"labels from {first:,} on"),
+        (2**62, "not available for labels"),
+    ):
+        rows = csr_matrix((np.array([0.25]), np.array([label]), np.array([0, 1])), shape=(1, 2**62 + 1))
+        if message is None:
+            assert xmceval.score(rows > 0, rows, metrics="macroECE")["macroECE"] == 0.75
+        else:
+            with pytest.raises(DataError, match=message):
+                xmceval.score(rows > 0, rows, metrics="macroECE")
+
+
 @given(problem=problems(PROBABILITIES))
 def test_the_interval_of_the_brier_score_is_that_of_a_ratio(problem):
     truth, scores, n_labels, _, empty_rows = problem

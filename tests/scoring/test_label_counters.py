@@ -1,5 +1,7 @@
 """Label counters against the judge: weights, rows dropped, labels by id; and their widening where 32 bits end."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -124,6 +126,17 @@ def test_counters_stay_in_32_bits_as_long_as_their_rows_fit():
     for left, right, dtype in ((MOST_ROWS - 1, 1, np.int32), (MOST_ROWS, 1, np.int64)):
         counts = full(left).merge(full(right)).table().counts
         assert (counts.dtype, counts[[0, 2]].tolist()) == (dtype, [[left + right] * 3] * 2)
+
+
+def test_a_high_label_of_a_state_needs_no_room_for_those_below_it():
+    counters, high = LabelCounters(1 << 27, 1), 10**8
+    tracemalloc.start()
+    try:
+        counters.fill({"ids": np.array([high]), "counts": np.ones((1, 3), dtype=np.int64), "rows": np.array([1])})
+        assert tracemalloc.get_traced_memory()[1] < high // 10
+    finally:
+        tracemalloc.stop()
+    assert counters.arrays()["ids"].tolist() == [high]
 
 
 @pytest.mark.parametrize("limit", [1 << 27, 5])

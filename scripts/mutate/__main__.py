@@ -71,7 +71,7 @@ class Trial:
         self.options = options
         self.deadline = time.monotonic() + options.seconds
         self.is_finished = False
-        self.outcomes = read_outcomes()
+        self.outcomes, self.reasons = read_outcomes(), read_reasons()
         self.drawn: list[Mutant] = []
         self.tests: Tests
 
@@ -129,7 +129,7 @@ class Trial:
         if self.options.compiled and mutant.file.startswith("xmceval/kernels/"):
             return False
         outcome = self.outcomes.get(self._name(mutant))
-        return outcome is None or (self.options.again and not outcome)
+        return outcome is None or (self.options.again and not outcome and _row_of(mutant) not in self.reasons)
 
     def _name(self, mutant: Mutant) -> tuple[str, str]:
         return mutant.key, digest_of(ROOT / mutant.file)
@@ -159,6 +159,11 @@ class Trial:
         return self.outcomes.get(self._name(mutant), "")
 
 
+def _row_of(mutant: Mutant) -> tuple[str, ...]:
+    """Return what the table of survivors tells of a mutant beside the reason."""
+    return mutant.file, mutant.function, *mutant.texts()
+
+
 def main() -> int:
     """Run the tests, then the mutants, and print what became of them by room."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -171,7 +176,7 @@ def main() -> int:
     parser.add_argument(
         "--most", type=float, default=MOST_OF_MUTANT, help="processor seconds of the tests of a mutant (default: 5)"
     )
-    parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
+    parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run for no known reason")
     parser.add_argument("--compiled", action="store_true", help="with compiled kernels: mutants of other rooms")
     parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")
@@ -207,12 +212,12 @@ def report(trial: Trial) -> int:
         f"{'all':<12} {len(drawn) - len(survivors):>4} of {len(drawn):>4} noticed, "
         f"{1 - len(survivors) / len(drawn):.1%}"
     )
-    reasons = read_reasons()
+    reasons = trial.reasons
     for mutant in sorted(survivors, key=lambda each: each.key):
-        row = (mutant.file, mutant.function, *mutant.texts())
+        row = _row_of(mutant)
         print("\t".join((*row, reasons.get(row) or ("no test runs it" if not tests.of(mutant) else "no reason yet"))))
     if trial.options.record:
-        rows = {each.key: (each.file, each.function, *each.texts()) for each in drawn}
+        rows = {each.key: _row_of(each) for each in drawn}
         left = {rows[each.key] for each in survivors}
         write_survivors(left, set(rows.values()) - left, reasons)
         write_record(trial.options, counts, rooms)

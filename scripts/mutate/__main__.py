@@ -176,7 +176,7 @@ def main() -> int:
     parser.add_argument(
         "--most", type=float, default=MOST_OF_MUTANT, help="processor seconds of the tests of a mutant (default: 5)"
     )
-    parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run for no known reason")
+    parser.add_argument("--again", action="store_true", help="try once more what survived for no known reason")
     parser.add_argument("--compiled", action="store_true", help="with compiled kernels: mutants of other rooms")
     parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")

@@ -71,7 +71,7 @@ class Trial:
         self.options = options
         self.deadline = time.monotonic() + options.seconds
         self.is_finished = False
-        self.outcomes, self.reasons = read_outcomes(), read_reasons()
+        self.outcomes = read_outcomes()
         self.drawn: list[Mutant] = []
         self.tests: Tests
 
@@ -129,7 +129,7 @@ class Trial:
         if self.options.compiled and mutant.file.startswith("xmceval/kernels/"):
             return False
         outcome = self.outcomes.get(self._name(mutant))
-        return outcome is None or (self.options.again and not outcome and _row_of(mutant) not in self.reasons)
+        return outcome is None or (self.options.again and not outcome)
 
     def _name(self, mutant: Mutant) -> tuple[str, str]:
         return mutant.key, digest_of(ROOT / mutant.file)
@@ -176,7 +176,7 @@ def main() -> int:
     parser.add_argument(
         "--most", type=float, default=MOST_OF_MUTANT, help="processor seconds of the tests of a mutant (default: 5)"
     )
-    parser.add_argument("--again", action="store_true", help="try once more what survived for no known reason")
+    parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
     parser.add_argument("--compiled", action="store_true", help="with compiled kernels: mutants of other rooms")
     parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")
@@ -212,7 +212,7 @@ def report(trial: Trial) -> int:
         f"{'all':<12} {len(drawn) - len(survivors):>4} of {len(drawn):>4} noticed, "
         f"{1 - len(survivors) / len(drawn):.1%}"
     )
-    reasons = trial.reasons
+    reasons = read_reasons()
     for mutant in sorted(survivors, key=lambda each: each.key):
         row = _row_of(mutant)
         print("\t".join((*row, reasons.get(row) or ("no test runs it" if not tests.of(mutant) else "no reason yet"))))

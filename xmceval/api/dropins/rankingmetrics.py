@@ -318,7 +318,7 @@ def _compute_best_dcg(gains: Rows, discounts: Float64) -> Float64:
     """Return the highest DCG that each row could reach."""
     n_rows = gains.indptr.size - 1
     rows = np.repeat(np.arange(n_rows, dtype=np.uint32), np.diff(gains.indptr))
-    ranks = np.arange(rows.size) - gains.indptr[rows]
-    discounted = np.diff(discounts, append=discounts[-1])[np.minimum(ranks, discounts.size - 1)]
+    ranks = np.minimum(np.arange(rows.size) - gains.indptr[rows], discounts.size - 1)
+    discounted = discounts[np.minimum(ranks + 1, discounts.size - 1)] - discounts[ranks]
     discounted *= gains.values[sort_by_score(gains.values, rows)]
     return np.bincount(rows, discounted, minlength=n_rows).astype(np.float64)  # of none it makes integers

@@ -39,10 +39,7 @@ def make_scores(n_systems, n_rows, n_labels):
     y_true[2] = 0
     noise = rng.integers(0, 8, (n_systems, n_rows, n_labels))
     return y_true, {
-        name: 5 * y_true + (1 + i) * noise[i] + np.arange(n_labels) % 3
-        for i, name in enumerate(
-            ("One & only", "second_system", "a system of a name that is rather long", "4")[:n_systems]
-        )
+        name: 5 * y_true + (1 + i) * noise[i] + np.arange(n_labels) % 3 for i, name in enumerate(NAMES[:n_systems])
     }
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from xmceval.rows.spans import NO_MARKS, Extent
-from xmceval.scoring.partitions.plan import Layout, Place, make_parts
+from xmceval.scoring.partitions.plan import Place, ShardedRows, make_parts
 
 BYTES_PER_ROW = 10
 
 
-def layout(*extents):
-    return Layout(SimpleNamespace(name="truth.txt"), extents)
+def sharded_rows(*extents):
+    return ShardedRows(SimpleNamespace(name="truth.txt"), extents)
 
 
 def extent(n_rows, marks=NO_MARKS, can_start=True):
@@ -25,12 +25,12 @@ def marks_at(rows, first_line=2):
     return [(8 + row * BYTES_PER_ROW, row, row + first_line) for row in rows]
 
 
-def spans(*layouts, n_bytes):
-    parts = make_parts(layouts, 1, n_bytes)
+def spans(*sharded, n_bytes):
+    parts = make_parts(sharded, 1, n_bytes)
     rows = [(part.first_row, part.stop_row) for part in parts]
     assert [part.number for part in parts] == list(range(len(parts)))
     assert all(stop == start for (_, stop), (start, _) in pairwise(rows))
-    assert (rows[0][0], rows[-1][1]) == (0, layouts[0].n_rows)
+    assert (rows[0][0], rows[-1][1]) == (0, sharded[0].n_rows)
     return rows
 
 
@@ -44,12 +44,12 @@ def spans(*layouts, n_bytes):
     ],
 )
 def test_rows_are_cut_into_as_few_equal_parts_as_are_small_enough(n_bytes, expected):
-    assert spans(layout(extent(100)), n_bytes=n_bytes) == expected
-    assert spans(layout(extent(100)), layout(extent(100)), n_bytes=2 * n_bytes) == expected
+    assert spans(sharded_rows(extent(100)), n_bytes=n_bytes) == expected
+    assert spans(sharded_rows(extent(100)), sharded_rows(extent(100)), n_bytes=2 * n_bytes) == expected
 
 
 def test_no_part_goes_beyond_a_shard_or_begins_where_reading_cannot():
-    truth, scores = layout(extent(60), extent(40)), layout(extent(30), extent(70, can_start=False))
+    truth, scores = sharded_rows(extent(60), extent(40)), sharded_rows(extent(30), extent(70, can_start=False))
     assert spans(truth, scores, n_bytes=251) == [(0, 10), (10, 20), (20, 30), (30, 60), (60, 100)]
     places = [part.places for part in make_parts([truth, scores], 1, 251)]
     assert places[1] == [Place(0, 0, 10), Place(0, 0, 10)]
@@ -59,8 +59,8 @@ def test_no_part_goes_beyond_a_shard_or_begins_where_reading_cannot():
 
 def test_text_is_cut_at_marks_of_the_same_shard_only():
     shards = [extent(100, marks_at(range(0, 100, 10))), extent(100, marks_at(range(0, 100, 20)))]
-    assert spans(layout(*shards), n_bytes=600) == [(0, 50), (50, 100), (100, 160), (160, 200)]
-    assert spans(layout(*shards), n_bytes=90) == [
+    assert spans(sharded_rows(*shards), n_bytes=600) == [(0, 50), (50, 100), (100, 160), (160, 200)]
+    assert spans(sharded_rows(*shards), n_bytes=90) == [
         *pairwise(range(0, 100, 10)),
         (90, 100),
         *pairwise(range(100, 181, 20)),
@@ -73,13 +73,13 @@ def test_marks_far_apart_make_parts_of_about_the_same_number_of_bytes():
     rows = np.arange(0, 1_000, 10)
     offsets = np.where(rows < 500, rows, 500 + 100 * (rows - 500))
     marks = np.column_stack([offsets, rows, rows])
-    parts = spans(layout(Extent(1_000, 50_500, marks, True)), n_bytes=5_060)
+    parts = spans(sharded_rows(Extent(1_000, 50_500, marks, True)), n_bytes=5_060)
     sizes = [np.interp([start, stop], [0, 500, 1_000], [0, 500, 50_500]) for start, stop in parts]
     assert len(parts) == 10
     assert max(stop - start for start, stop in sizes) < 7_000
 
 
 def test_a_place_in_text_is_the_last_mark_before_it():
-    [*_, last] = make_parts([layout(extent(90)), layout(extent(90, marks_at([0, 40, 80])))], 1, 601)
+    [*_, last] = make_parts([sharded_rows(extent(90)), sharded_rows(extent(90, marks_at([0, 40, 80])))], 1, 601)
     assert last.first_row == 60
     assert last.places == [Place(0, 0, 60), Place(0, 0, (8 + 400, 40, 42))]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.benchmark.plan import Plan
+from xmceval.api.benchmark.plan import BenchmarkPlan
 from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
@@ -114,7 +114,9 @@ def find_folder(file: Path | None, cache: str | Path | None) -> Path:
     return beside(file, FOLDER) if cache is None else to_path(cache)
 
 
-def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:
+def open_store(
+    plan: BenchmarkPlan, cache: str | Path | None, *, verify: bool = False
+) -> tuple[Store | None, list[str]]:
     """Open the folder in which results are kept; where there is none for a file, also return why."""
     if cache is None and plan.file is None:
         return None, []
@@ -125,7 +127,7 @@ def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) ->
 
 
 def run_plan(
-    plan: Plan,
+    plan: BenchmarkPlan,
     runner: Runner,
     report: Callable[[DatasetOutcome], None] | None = None,
     *,
@@ -162,7 +164,7 @@ def run_plan(
     return replace(found, gates=judge_datasets(gates, comparisons, systems, plan.testing.against or systems[0], layout))
 
 
-def _record_values(plan: Plan, store: Store, found: Benchmark, unkept: list[str]) -> tuple[str, ...]:
+def _record_values(plan: BenchmarkPlan, store: Store, found: Benchmark, unkept: list[str]) -> tuple[str, ...]:
     """Add what changed to the history; return lines on what moved since the last run."""
     values = {
         dataset.name: {
@@ -179,7 +181,7 @@ def _record_values(plan: Plan, store: Store, found: Benchmark, unkept: list[str]
         return ()
 
 
-def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
+def check_gates(plan: BenchmarkPlan, gates: Sequence[Gate]) -> None:
     """Refuse gates that no run of this plan could decide.
 
     Raises
@@ -193,7 +195,7 @@ def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
     check_decidable(gates, plan.measures, n_systems, plan.testing.against, hint)
 
 
-def _list_tested(plan: Plan) -> list[str]:
+def _list_tested(plan: BenchmarkPlan) -> list[str]:
     return [cell.system for cell in plan.datasets[0].cells]
 
 

@@ -76,7 +76,7 @@ class PlannedDataset:
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchmarkPlan:
     """A benchmark before anything is scored.
 
     Attributes

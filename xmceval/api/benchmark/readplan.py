@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.api.benchmark.plan import Plan, PlannedDataset
+from xmceval.api.benchmark.plan import BenchmarkPlan, PlannedDataset
 from xmceval.api.benchmark.planning.cellchecks import check_cells
 from xmceval.api.benchmark.planning.datasetoptions import Setting, blame, read_options, settings_at_top, without_lacking
 from xmceval.api.benchmark.planning.namedfiles import NamedFiles
@@ -34,7 +34,7 @@ NO_OVERRIDES: Mapping[str, Any] = MappingProxyType({})
 
 def read_plan(
     source: str | Path | Mapping[str, Any], *, strict: bool = False, overrides: Mapping[str, Any] = NO_OVERRIDES
-) -> Plan:
+) -> BenchmarkPlan:
     """Read a benchmark, find its files, and report all of its mistakes at once.
 
     Parameters
@@ -65,7 +65,7 @@ def read_plan(
     return plan
 
 
-def _read(config: ConfigFile, overrides: Mapping[str, Any], *, strict: bool) -> Plan:
+def _read(config: ConfigFile, overrides: Mapping[str, Any], *, strict: bool) -> BenchmarkPlan:
     """Read everything; where there are mistakes, what is left of it."""
     _check_top(config)
     tables = _read_tables(config)
@@ -80,7 +80,7 @@ def _read(config: ConfigFile, overrides: Mapping[str, Any], *, strict: bool) -> 
         check_cells(config, tested, datasets, strict=strict)
     measures = dict.fromkeys(measure for dataset in datasets for measure in dataset.options.measures)
     datasets = add_published(config, [_without_lacking(config, each) for each in datasets], systems)
-    return Plan(tuple(datasets), tuple(each.name for each in systems), tuple(measures), testing, config.path)
+    return BenchmarkPlan(tuple(datasets), tuple(each.name for each in systems), tuple(measures), testing, config.path)
 
 
 def _check_top(config: ConfigFile) -> None:

@@ -27,7 +27,7 @@ from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.partitions.parttasks import Job, PartResult, make_job, score_part
-from xmceval.scoring.partitions.plan import Layout, Part, check_rows, make_parts
+from xmceval.scoring.partitions.plan import Part, ShardedRows, check_rows, make_parts
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
@@ -75,13 +75,13 @@ class Engine:
         shards = [shard for source in sources for shard in shards_of(source)]
         self._tasks.check(list(list_files(shards)))
         try:
-            layouts = self._count(sources)
-            self._check_sizes(layouts, terms)
-            parts = make_parts(layouts, self._tasks.n_threads, self._part_bytes)
+            sharded = self._count(sources)
+            self._check_sizes(sharded, terms)
+            parts = make_parts(sharded, self._tasks.n_threads, self._part_bytes)
             if not parts:
                 return evaluate(truth, systems, program, observers=observers)
             job = make_job(truth, sources[1:], terms, program, observers)
-            result = self._score(job, parts, layouts, progress)
+            result = self._score(job, parts, sharded, progress)
         finally:
             self._tasks.cancel()
         result.check()
@@ -92,7 +92,7 @@ class Engine:
             for each, own in zip(_take(result, sources, observers), terms, strict=True)
         ]
 
-    def _count(self, sources: Sequence[Source]) -> list[Layout]:
+    def _count(self, sources: Sequence[Source]) -> list[ShardedRows]:
         """Count the rows of all shards, in ranges of bytes."""
         shards = [shard for source in sources for shard in shards_of(source)]
         n_bytes = range_bytes(shards)
@@ -110,12 +110,12 @@ class Engine:
         for place, (shard, _) in enumerate(ranges):
             counted_by.setdefault(id(shard), []).append(found[place])
         extents = {id(shard): check_end(shard, extent_of(shard, counted_by.get(id(shard), []))) for shard in shards}
-        layouts = [Layout(source, [extents[id(shard)] for shard in shards_of(source)]) for source in sources]
-        return [layouts[0], *(_without_blanks(layouts[0], layout) for layout in layouts[1:])]
+        sharded = [ShardedRows(source, [extents[id(shard)] for shard in shards_of(source)]) for source in sources]
+        return [sharded[0], *(_without_blanks(sharded[0], rows) for rows in sharded[1:])]
 
-    def _check_sizes(self, layouts: Sequence[Layout], terms: Sequence[Any]) -> None:
-        check_rows(layouts)
-        truth, weights, pairs = layouts[0], terms[0].weights, terms[0].filter
+    def _check_sizes(self, sharded: Sequence[ShardedRows], terms: Sequence[Any]) -> None:
+        check_rows(sharded)
+        truth, weights, pairs = sharded[0], terms[0].weights, terms[0].filter
         if weights is not None and weights.size != truth.n_rows:
             raise DataError(
                 f"there are {counted(weights.size, 'sample weight')} for {counted(truth.n_rows, 'row')}; "
@@ -127,19 +127,19 @@ class Engine:
             pairs.check_rows(truth.n_rows, truth.source.name)
 
     def _score(
-        self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None
+        self, job: Job, parts: Sequence[Part], sharded: Sequence[ShardedRows], progress: Progress | None
     ) -> PartResult:
         """Score all parts, and merge their results."""
 
         def start(shared: Any) -> list[Any]:
-            rows = (_rows_in_memory(part, layouts) for part in parts)
+            rows = (_rows_in_memory(part, sharded) for part in parts)
             arguments = zip(parts, rows, strict=True)
             return [
                 self._tasks.submit("xmceval-score", part.number, score_part, shared, part, held)
                 for part, held in arguments
             ]
 
-        return run_parts(self._tasks, job, start, counted(len(parts), "part"), layouts[0].n_rows, progress)
+        return run_parts(self._tasks, job, start, counted(len(parts), "part"), sharded[0].n_rows, progress)
 
 
 def _check_observers(observers: Sequence[Observer]) -> None:
@@ -161,7 +161,7 @@ def _check_sources(sources: Sequence[Source]) -> None:
         )
 
 
-def _without_blanks(truth: Layout, system: Layout) -> Layout:
+def _without_blanks(truth: ShardedRows, system: ShardedRows) -> ShardedRows:
     """Leave out blank lines at the end of predictions without a header, beyond the rows of the truth."""
     n_surplus, last = system.n_rows - truth.n_rows, len(system.extents) - 1
     shard = shards_of(system.source)[last]
@@ -179,11 +179,11 @@ def _without_blanks(truth: Layout, system: Layout) -> Layout:
     return replace(system, extents=[*system.extents[:last], extent._replace(n_rows=filled)])
 
 
-def _rows_in_memory(part: Part, layouts: Sequence[Layout]) -> list[Source | None]:
+def _rows_in_memory(part: Part, sharded: Sequence[ShardedRows]) -> list[Source | None]:
     """Return the rows of a part by source, where they are in memory."""
     held = list[Source | None]()
-    for place, layout in zip(part.places, layouts, strict=True):
-        shard: Any = shards_of(layout.source)[place.shard]
+    for place, rows in zip(part.places, sharded, strict=True):
+        shard: Any = shards_of(rows.source)[place.shard]
         span = part.first_row - place.before, part.stop_row - place.before
         held.append(shard.sliced(*span) if is_in_memory(shard) else None)
     return held

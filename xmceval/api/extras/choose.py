@@ -56,9 +56,9 @@ def choose_extras(
 
         extras += [PLOTTED[kind]() for kind in plots]
     if rows:
-        from xmceval.api.extras.holdrows import HoldRows
+        from xmceval.api.extras.holdvalues import HoldValues
 
-        extras.append(HoldRows())
+        extras.append(HoldValues())
     if save_rows is not None:
         from xmceval.api.extras.saverows import SaveRows
 

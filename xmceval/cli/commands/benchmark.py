@@ -28,7 +28,7 @@ from xmceval.report.pictures import BENCHMARK
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xmceval.api.benchmark.plan import Plan
+    from xmceval.api.benchmark.plan import BenchmarkPlan
     from xmceval.api.benchmark.running import Runner
     from xmceval.api.benchmark.store import Store
     from xmceval.report.benchmark import Benchmark, DatasetOutcome
@@ -211,7 +211,7 @@ def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, 
     click.echo(text, nl=False)
 
 
-def _run(plan: Plan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
+def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
     """Run a plan, and show how far it is."""
     from xmceval.api.benchmark.benchmark import check_gates, open_store, run_plan
     from xmceval.api.benchmark.running import Runner

@@ -24,7 +24,7 @@ TOO_LARGE = "a {} is an integer too large for float64"
 VALUES = {"grade": ("relevance", "rel", "label", "grade"), "score": ("score",)}  # columns of data frames
 
 
-class Part(NamedTuple):
+class RecordPart(NamedTuple):
     """Some of the queries with their documents, one after the other, and the documents' grades or scores.
 
     Attributes
@@ -56,12 +56,12 @@ class Records:
         What messages call them.
     noun : str
         What a value is: a grade or a score.
-    parts : iterable of Part
+    parts : iterable of RecordPart
     """
 
     name: str
     noun: str
-    parts: Iterable[Part]
+    parts: Iterable[RecordPart]
 
     def __str__(self) -> str:
         return self.name
@@ -85,7 +85,7 @@ class RecordLines(Lines):
         for part in records.parts:
             self._read(records, part)
 
-    def _read(self, records: Records, part: Part) -> None:
+    def _read(self, records: Records, part: RecordPart) -> None:
         text, places = _encode(part, "query", records.name)
         rows = np.repeat(self._rows_of(self.queries.number(text, *places)), part.lengths)
         wrong = np.flatnonzero(np.isnan(part.values) & (rows >= 0))
@@ -140,13 +140,13 @@ def _of_dict(table: Mapping[Any, Any], name: str, noun: str) -> Records:
     return Records(name, noun, _parts_of_dict(table, name, noun))
 
 
-def _parts_of_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str) -> Iterator[Part]:
+def _parts_of_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str) -> Iterator[RecordPart]:
     """Yield some of the queries at a time, since copies of all names would take more memory than what is read."""
     rest = iter(table.items())
     while some := dict(_take_some(rest)):
         rows = some.values()
         lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-        part = Part(list(some), lengths, list(chain.from_iterable(rows)), np.empty(0))
+        part = RecordPart(list(some), lengths, list(chain.from_iterable(rows)), np.empty(0))
         values = list(chain.from_iterable(row.values() for row in rows))
         try:
             yield part._replace(values=np.frombuffer(array("d", values)))
@@ -187,7 +187,7 @@ def _of_frame(frame: Any, name: str, noun: str) -> Records | None:
         floats = values.astype(np.float64)
     except OverflowError:
         raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
-    return Records(name, noun, [Part(queries, np.ones(len(queries), dtype=np.int64), documents, floats)])
+    return Records(name, noun, [RecordPart(queries, np.ones(len(queries), dtype=np.int64), documents, floats)])
 
 
 def _column_of_text(frame: Any, column: str, name: str) -> list[str]:
@@ -202,7 +202,7 @@ def _column_of_text(frame: Any, column: str, name: str) -> list[str]:
     return names
 
 
-def _encode(part: Part, noun: str, name: str) -> tuple[NDArray[np.uint8], Int64]:
+def _encode(part: RecordPart, noun: str, name: str) -> tuple[NDArray[np.uint8], Int64]:
     """Return the bytes of all queries or documents, and where each begins and ends in them, int64 [2, n]."""
     names = part.queries if noun == "query" else part.documents
     try:

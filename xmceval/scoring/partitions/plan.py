@@ -62,7 +62,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ShardedRows:
     """The shards of one source with the rows of each.
 
     Attributes
@@ -96,7 +96,7 @@ class Layout:
         return Place(shard, before, self.extents[shard].start_before(row - before))
 
 
-def check_rows(layouts: Sequence[Layout]) -> None:
+def check_rows(sharded: Sequence[ShardedRows]) -> None:
     """Refuse sources of different numbers of rows; shards that are read side by side are compared one by one.
 
     Raises
@@ -104,7 +104,7 @@ def check_rows(layouts: Sequence[Layout]) -> None:
     DataError
         Names both files.
     """
-    truth, *systems = layouts
+    truth, *systems = sharded
     for system in systems:
         pairs = [(truth.source, truth.n_rows, system.source, system.n_rows)]
         if len(truth.extents) == len(system.extents) > 1:
@@ -118,39 +118,39 @@ def check_rows(layouts: Sequence[Layout]) -> None:
                 )
 
 
-def make_parts(layouts: Sequence[Layout], n_threads: int, part_bytes: int | None = None) -> list[Part]:
+def make_parts(sharded: Sequence[ShardedRows], n_threads: int, part_bytes: int | None = None) -> list[Part]:
     """Cut rows into parts of about equal numbers of bytes; none goes beyond the end of a shard.
 
     Parameters
     ----------
-    layouts : sequence of Layout
+    sharded : sequence of ShardedRows
         The truth first, all of the same number of rows.
     n_threads : int
         How many parts are scored at the same time.
     part_bytes : int, optional
         Default: PART_BYTES; less where there would be few parts, more where there would be too many.
     """
-    total = sum(extent.n_bytes for layout in layouts for extent in layout.extents)
+    total = sum(extent.n_bytes for rows in sharded for extent in rows.extents)
     if part_bytes is None:
         part_bytes = min(PART_BYTES, max(total // (PARTS_PER_THREAD * n_threads), LEAST_BYTES))
         part_bytes = max(part_bytes, total // MOST_PARTS)
-    bounds = np.unique(np.concatenate([layout.starts for layout in layouts]))
-    cuts = [0, *(cut for span in pairwise(bounds) for cut in _cut(layouts, span, part_bytes))]
+    bounds = np.unique(np.concatenate([rows.starts for rows in sharded]))
+    cuts = [0, *(cut for span in pairwise(bounds) for cut in _cut(sharded, span, part_bytes))]
     spans = pairwise(cuts)
-    return [Part(i, *span, [layout.place(span[0]) for layout in layouts]) for i, span in enumerate(spans)]
+    return [Part(i, *span, [rows.place(span[0]) for rows in sharded]) for i, span in enumerate(spans)]
 
 
-def _cut(layouts: Sequence[Layout], span: tuple[int, int], part_bytes: int) -> Iterator[int]:
+def _cut(sharded: Sequence[ShardedRows], span: tuple[int, int], part_bytes: int) -> Iterator[int]:
     """Yield where the parts of some rows end, of which each source has all in one shard."""
     first, last = map(int, span)
-    shards = [(layout, layout.shard_at(first)) for layout in layouts]
-    extents = [layout.extents[shard] for layout, shard in shards]
+    shards = [(rows, rows.shard_at(first)) for rows in sharded]
+    extents = [rows.extents[shard] for rows, shard in shards]
     if all(extent.can_start for extent in extents):
         sizes = [extent.n_bytes * (last - first) / extent.n_rows for extent in extents]
         n_parts = int(sum(sizes) // part_bytes) + 1
         heaviest = int(np.argmax(sizes))
-        layout, shard = shards[heaviest]
-        yield from _rows_between(extents[heaviest], int(layout.starts[shard]), (first, last), n_parts)
+        rows, shard = shards[heaviest]
+        yield from _rows_between(extents[heaviest], int(rows.starts[shard]), (first, last), n_parts)
     yield last
 
 

@@ -18,7 +18,7 @@ NO_ENTRIES = np.empty(0, dtype=np.int64), np.empty(0)
 
 
 @dataclass(frozen=True)
-class Place:
+class BlockPlace:
     """Where the rows of a batch were: what is left of their block."""
 
     first_row: int
@@ -70,7 +70,7 @@ class HoldRows(Task):
             nothing = Rows(np.zeros(batch.n_rows + 1, dtype=np.int64), *NO_ENTRIES)
             batch = replace(batch, scores=nothing, ends=None, omitted=NO_ENTRIES[0])
         copied = batch.where(every, (Scratch(), Scratch(), Scratch()))
-        place: Any = Place(batch.block.first_row, batch.block.n_rows)
+        place: Any = BlockPlace(batch.block.first_row, batch.block.n_rows)
         part.combine(batches=[replace(copied, block=place, score_block=None, scratch=Scratch())])
 
     def finish(self, part: HeldRows, scored: ScoredRows) -> Estimates:  # noqa: ARG002

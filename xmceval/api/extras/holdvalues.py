@@ -18,7 +18,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.resultrows import ResultRows
 
 
-class HoldRows(SaveRows):
+class HoldValues(SaveRows):
     """Hold the values of every row that `SaveRows` would write, and add them to the results."""
 
     def __init__(self) -> None:

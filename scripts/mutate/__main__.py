@@ -10,6 +10,9 @@ them run. `--compiled --again` after a first run tries what survived there.
 A run can be cut into parts: `--seconds 200` ends after that, and the same command continues. What survives is written
 to `tests/survivors.tsv` with `--record`, how many to `datasets/mutants.json`; reasons that stand there are kept.
 
+`--lines` tries no mutants: it prints how many lines of functions the tests run without compilation, and which they
+leave out.
+
 A mutant counts as noticed where a test fails that passes without it, in a process of its own, or where its tests take
 far more processor time than they did. It is not noticed where no test runs its statement.
 """
@@ -34,7 +37,7 @@ from mutate import running
 from mutate.lines import print_lines
 from mutate.mutants import Mutant, all_mutants
 from mutate.record import read_reasons, write_record, write_survivors
-from mutate.running import KEPT, MOST_OF_MUTANT, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
+from mutate.running import KEPT, MOST_OF_MUTANT, OTHERS, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
 
 OUTCOMES = KEPT / "outcomes.jsonl"
 WORDS = {running.SURVIVED: "", running.ENDED: "endless", running.STUCK_CODE: "", running.ABSENT: ""}
@@ -80,8 +83,9 @@ class Trial:
         try:
             folder = KEPT / ("compiled" if self.options.compiled else "lines")
             self.tests = Tests(items, learn(items, self.options.jobs, self.deadline, folder), self.options.most)
-            self.drawn = draw(self.options)
-            self._try_all()
+            if not self.options.lines:
+                self.drawn = draw(self.options)
+                self._try_all()
             self.is_finished = True
         except UnfinishedError:
             say("time is over: the same command continues")
@@ -178,7 +182,7 @@ def main() -> int:
     )
     parser.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
     parser.add_argument("--compiled", action="store_true", help="with compiled kernels: mutants of other rooms")
-    parser.add_argument("--lines", action="store_true", help="print which lines of functions no test runs")
+    parser.add_argument("--lines", action="store_true", help="print which lines of functions all tests leave out")
     parser.add_argument("--record", action="store_true", help="write tests/survivors.tsv and datasets/mutants.json")
     options = parser.parse_args()
     is_plain = "0" if options.compiled else "1"
@@ -187,7 +191,7 @@ def main() -> int:
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
     os.chdir(ROOT)
     trial = Trial(options)
-    collect(options.tests, trial)
+    collect(options.tests, trial, () if options.lines else OTHERS)
     if not trial.is_finished:
         return 75  # to be continued
     return report(trial)
@@ -197,7 +201,9 @@ def report(trial: Trial) -> int:
     """Print what became of the mutants, and record it."""
     tests, drawn = trial.tests, trial.drawn
     print(f"{len(tests.seconds):,} tests; left out: {len(tests.failed)} that fail, {len(tests.slow)} that are slow")
-    print_lines(tests.lines, has_missing=trial.options.lines)
+    print_lines(tests.all_lines(), has_missing=trial.options.lines)
+    if trial.options.lines:
+        return 0
     counts: Counter[tuple[str, str]] = Counter()
     for mutant in drawn:
         outcome = trial.outcome(mutant)

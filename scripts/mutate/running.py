@@ -110,9 +110,8 @@ class Session:
         return True
 
 
-def collect(paths: list[str], work: Callable[[list[Any]], None]) -> int:
-    """Collect tests in this process, and do some work with them."""
-    ignored = [f"--ignore={each}" for each in OTHERS]
+def collect(paths: list[str], work: Callable[[list[Any]], None], ignored: Iterable[str] = OTHERS) -> int:
+    """Collect tests in this process, but not those of ignored files and folders, and do some work with them."""
     # As plain Python, kernels have numpy's numbers, which warn of what is meant: words without their overflow, and
     # infinities.
     options = [
@@ -125,7 +124,7 @@ def collect(paths: list[str], work: Callable[[list[Any]], None]) -> int:
         "no:xdist",
         *(f"-Wignore:{what} encountered in scalar" for what in ("overflow", "invalid value", "divide by zero")),
     ]
-    return int(pytest.main([*options, *ignored, *paths], [Session(work)]))
+    return int(pytest.main([*options, *(f"--ignore={each}" for each in ignored), *paths], [Session(work)]))
 
 
 def run_forks(
@@ -242,19 +241,22 @@ def learn_file(items: list[Any], target: Path, digest: str) -> int:
     for at, item in enumerate(good):
         for name in item.fixturenames:
             places.setdefault(f"fixture {name}", []).append(at)
-    lines = {}
+    lines, of_slow = {}, {}
     for file in data.measured_files():
-        found = {
+        by_line = data.contexts_by_lineno(file)
+        name = os.path.relpath(file, ROOT)
+        lines[name] = {
             line: sorted({at for context in contexts for at in places.get(context, [])})
-            for line, contexts in data.contexts_by_lineno(file).items()
+            for line, contexts in by_line.items()
         }
-        lines[os.path.relpath(file, ROOT)] = found
+        of_slow[name] = sorted(line for line, contexts in by_line.items() if not slow.isdisjoint(contexts))
     learnt = {
         "digest": digest,
         "tests": [[item.nodeid, round(reports.seconds[item.nodeid], 4)] for item in good],
         "failed": sorted(reports.failed - slow),
         "slow": sorted(slow),
         "lines": lines,
+        "lines_of_slow": of_slow,
     }
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(learnt), encoding="utf-8")
@@ -286,7 +288,7 @@ def learn(items: list[Any], at_once: int, deadline: float, folder: Path) -> list
         say(f"{file}: {'learnt' if code == 0 else f'nothing learnt ({code})'}")
         if code:  # it ended in a way of its own: its tests are left out
             target_of(file).parent.mkdir(parents=True, exist_ok=True)
-            nothing = {"digest": digest_of(ROOT / file), "tests": [], "failed": [file], "slow": [], "lines": {}}
+            nothing = {"digest": digest_of(ROOT / file), "tests": [], "failed": [file], "slow": [], "lines": {}, "lines_of_slow": {}}
             target_of(file).write_text(json.dumps(nothing), encoding="utf-8")
     return [target_of(file) for file in by_file]
 
@@ -314,6 +316,7 @@ class Tests:
         self.failed: list[str] = []
         self.slow: list[str] = []
         self.lines: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.lines_of_slow: dict[str, set[int]] = defaultdict(set)
         self.alone: dict[str, bool] = {}  # whether a test passes by itself, without a mutant
         for path in learnt:
             each = json.loads(path.read_text(encoding="utf-8"))
@@ -324,6 +327,16 @@ class Tests:
             for file, lines in each["lines"].items():
                 for line, tests in lines.items():
                     self.lines[file][int(line)] += [names[at] for at in tests]
+            for file, lines_of_slow in each["lines_of_slow"].items():
+                self.lines_of_slow[file] |= set(lines_of_slow)
+
+    def all_lines(self) -> dict[str, set[int]]:
+        """Return the lines that any test runs, also the slow ones until they are ended, by file."""
+        files = self.lines.keys() | self.lines_of_slow.keys()
+        return {
+            file: {line for line, tests in self.lines[file].items() if tests} | self.lines_of_slow[file]
+            for file in files
+        }
 
     def of(self, mutant: Mutant) -> list[str]:
         """Return tests that run the statement of a mutant: fast ones first, and few of a function before many."""

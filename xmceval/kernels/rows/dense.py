@@ -165,13 +165,21 @@ def _scan(values, start, stop, first_label, highest, depth, scores, labels, work
 
 
 @function
-def _finish_row(depth, scores, labels, work, bounds, state):
-    """Leave the best candidates, best first; return whether the last ones may tie with dropped labels."""
+def _write_best(row, n_labels, depth, space, rows, ends, omitted):
+    """Write the best candidates of a row, best first; return whether dropped labels tie with the last two of them."""
+    scores, labels, work, bounds, _, state = space
+    indptr, indices, best = rows
     is_full = state[COUNT] >= depth
     if is_full:
         _drop_worst(depth, scores, labels, work, bounds, state)
     sort_entries(labels, scores, 0, state[COUNT], depth > 0)
-    return is_full and scores[depth - 1] == scores[depth - 2]
+    at = indptr[row]
+    for j in range(state[COUNT]):
+        indices[at], best[at] = labels[j], scores[j]
+        at += 1
+    indptr[row + 1] = at
+    ends[row + 1], omitted[row] = ends[row] + n_labels - state[MISSING], 0
+    return is_full and scores[depth - 1] == scores[depth - 2] and state[TIED] > 0
 
 
 @kernel
@@ -219,22 +227,15 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
         if state[WRONG] >= 0:
             found[ROW], found[LABEL] = row, state[WRONG]
             return
-        has_ties = _finish_row(depth, scores, labels, work, bounds, state)
-        at = indptr[row]
-        for j in range(state[COUNT]):
-            indices[at], best[at] = labels[j], scores[j]
-            at += 1
-        ends[row + 1], omitted[row] = ends[row] + n_labels - state[MISSING], 0
-        if has_ties and state[TIED] > 0:
-            n_true = 0
+        if _write_best(row, n_labels, depth, space, rows, ends, omitted):
+            last, at = labels[state[COUNT] - 1], indptr[row + 1]
             for i in range(truth_indptr[row], truth_indptr[row + 1]):
                 label = truth_indices[i]
-                if labels[state[COUNT] - 1] < label < n_labels and values[start + label] == bounds[0]:
+                if last < label < n_labels and values[start + label] == bounds[0]:
                     indices[at], best[at] = label, bounds[0]
                     at += 1
-                    n_true += 1
-            omitted[row] = state[TIED] - n_true
-        indptr[row + 1] = at
+            omitted[row] = state[TIED] - (at - indptr[row + 1])
+            indptr[row + 1] = at
 
 
 @function
@@ -277,20 +278,12 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
             if state[WRONG] >= 0:
                 found[ROW], found[LABEL] = row, state[WRONG]
                 return
-        has_ties = _finish_row(depth, scores, labels, work, bounds, state)
-        at = indptr[row]
-        for j in range(state[COUNT]):
-            indices[at], best[at] = labels[j], scores[j]
-            at += 1
-        ends[row + 1], omitted[row] = ends[row] + n_labels - state[MISSING], 0
-        if has_ties and state[TIED] > 0:
-            n_true = 0
+        if _write_best(row, n_labels, depth, space, rows, ends, omitted):
+            last, at = labels[state[COUNT] - 1], indptr[row + 1]
             for i in range(truth_indptr[row], truth_indptr[row + 1]):
                 label = truth_indices[i]
-                is_dropped = labels[state[COUNT] - 1] < label < n_labels
-                if is_dropped and _key(values[start + label], highest) == bounds[0]:
+                if last < label < n_labels and _key(values[start + label], highest) == bounds[0]:
                     indices[at], best[at] = label, bounds[0]
                     at += 1
-                    n_true += 1
-            omitted[row] = state[TIED] - n_true
-        indptr[row + 1] = at
+            omitted[row] = state[TIED] - (at - indptr[row + 1])
+            indptr[row + 1] = at

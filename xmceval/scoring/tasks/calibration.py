@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
 from xmceval.scoring.sums import Pending, Sums, no_extremes
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, Task, by_rel
+from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, ScoredRows, Task, by_rel
 
 STEP = 1 << 15  # values of rows that are held at a time
 FOLDS = frozenset({"ECE"})
@@ -51,7 +51,7 @@ class Squares(RowTask):
         specs = np.array([(measure.k or 0, o, 0) for o, measure in enumerate(self.measures)], dtype=np.int64)
         values.fill(0.0)
         compute_bins(truth, batch.ranking, 0, specs, values, drop_empty=batch.terms.drop_empty)
-        return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
+        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from xmceval.rows.block import Float64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
 
 # Values of rows that are no rate.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -60,7 +60,7 @@ class Decisions(RowTask):
         for o, measure in enumerate(self.measures):
             values[:, o, 0], values[:, o, 1] = _fraction(measure, cells)
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
-        return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
+        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped))
 
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide; 0/0 counts as the option of the measure says."""

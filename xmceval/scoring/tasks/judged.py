@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64
 from xmceval.scoring.batch import Batch, longest
-from xmceval.scoring.tasks.task import TREATMENTS, RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, TREATMENTS, RowTask, RowValues, by_rel, look_up
 
 
 def _count_judged(batch: Batch, judged: tuple[Any, Any], measure: Measure, values: Float64, o: int) -> None:
@@ -71,7 +71,7 @@ class Judged(RowTask):
         is_counted = batch.is_counted(truth)
         values[:, :, 1] = 1.0
         values *= is_counted[:, None, None]
-        return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
+        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped))
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:

@@ -14,7 +14,7 @@ from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Rows
 from xmceval.scoring.batch import Batch, Ranking
-from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel
+from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, by_rel
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class OwnMetrics(RowTask):
             hits = found[:, : measure.k].copy()
             for row in np.flatnonzero(is_counted).tolist():
                 values[row, o, :2] = _call(batch, measure, row, hits[row], n_true[row]), 1.0
-        return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
+        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped))
 
 
 def find_hits(batch: Batch, truth: Rows) -> NDArray[np.bool_]:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from xmceval.errors import listed
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import add_values
@@ -19,6 +21,7 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Pending, Sums
 Estimates = dict[str, Estimate]  # by the name of the measure
 
 TREATMENTS = ("expected", "best", "worst")  # of ties, beside the order by label
+NO_SHARES: Float64 = np.empty((0, 0, 0))  # where bins of labels have no part in the values of rows
 
 
 class Unscored(NamedTuple):

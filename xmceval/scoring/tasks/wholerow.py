@@ -18,7 +18,7 @@ from xmceval.kernels.rows.order import BASE, N_DIGITS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
-from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, by_rel, look_up
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -147,7 +147,7 @@ class WholeRow(RowTask):
                 "(hint: pass the greatest grade of the scale, such as ERR(max=4)@5)",
             )
         true = np.array([status[kernels.UNLISTED], truth.indptr[-1]], dtype=np.int64)
-        return RowValues(values, _NO_SHARES, left_out, true)
+        return RowValues(values, NO_SHARES, left_out, true)
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
@@ -156,9 +156,6 @@ class WholeRow(RowTask):
             ties: [measure for measure in self.measures if kind_of(measure) in kinds]
             for ties, kinds in (("expected", NO_EXPECTED_TIES), ("best", NO_TIE_BOUNDS), ("worst", NO_TIE_BOUNDS))
         }
-
-
-_NO_SHARES = np.empty((0, 0, 0))
 
 
 def _compile(measures: tuple[Measure, ...], rel: int) -> WholeRow:

@@ -9,11 +9,20 @@ from support import measures
 from support.measures import HEADS
 from support.strategies import Case
 
+import xmceval
 from xmceval.kernels.metrics.topk import BEST, LANES, MANY
 
 N_LABELS = 3 * MANY
 LENGTHS = (0, 1, 2, LANES - 1, LANES, LANES + 1, BEST - 1, BEST, BEST + 1, 36, MANY - 1, MANY, MANY + 1, 2 * MANY)
 CUTOFFS = (1, 3, LANES, LANES + 1, BEST, BEST + 1)
+
+
+def test_the_rarest_labels_are_the_best_ranking_at_a_deep_cutoff():
+    inverse = np.arange(1.0, BEST + 3)  # the rarest label is the last one
+    result = xmceval.score(
+        np.ones((1, BEST + 2)), inverse[None], k=BEST + 1, metrics="PSP", inverse_propensities=inverse
+    )
+    assert result[f"PSP@{BEST + 1}"] == 1.0
 
 
 @pytest.mark.parametrize("deepest", [1, LANES + 1, BEST + 1])

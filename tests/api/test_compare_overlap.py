@@ -149,6 +149,11 @@ def test_examples_are_the_most_extreme_rows(made, metric):
                 assert list(each.baseline_ranked) == lists_of(as_rows(scores[baseline]))[each.row][:3]
 
 
+def test_examples_prefer_a_cutoff_to_the_whole_list(made):
+    comparison = xmceval.compare(*made, metrics=["nDCG@all", "nDCG@1"], examples=1)
+    assert {each.measure.name for each in comparison.examples} == {"nDCG@1"}
+
+
 def test_examples_number_rows_as_the_truth_does(made):
     truth, scores = made
     every = xmceval.compare(truth, scores, k=3, metrics="P", examples=60, against="a").examples

@@ -68,6 +68,11 @@ def test_text_is_cut_at_marks_of_the_same_shard_only():
     ]
 
 
+def test_a_mark_where_a_shard_of_another_source_begins_does_not_shift_the_cuts_before_it():
+    truth, scores = sharded_rows(extent(100, marks_at(range(0, 100, 10)))), sharded_rows(extent(50), extent(50))
+    assert spans(truth, scores, n_bytes=400) == [(0, 20), (20, 30), (30, 50), (50, 70), (70, 80), (80, 100)]
+
+
 def test_marks_far_apart_make_parts_of_about_the_same_number_of_bytes():
     """Lines of 1 byte, then of 100: most parts are of the latter."""
     rows = np.arange(0, 1_000, 10)

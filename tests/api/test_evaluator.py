@@ -164,7 +164,7 @@ FILTER = np.array([[3, 4], [17, 7], [29, 1]])
 def test_rows_of_a_filter_are_counted_over_all_batches():
     case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
     whole = xmceval.score(*case, **options)
-    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 10, 20])
+    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
     with pytest.raises(DataError, match=r"filter\[2\]: row 29 is outside 0\.\.19"):
         evaluator.result()
     evaluator = pickle.loads(pickle.dumps(evaluator))
@@ -320,10 +320,11 @@ def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, bl
     monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 8)
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
-    evaluator.update(np.eye(4), np.eye(4), np.full(4, 1.5))
+    four = sp.eye_array(4, format="csr")  # blocks of dense matrices have more entries
+    evaluator.update(four, four, np.full(4, 1.5))
     before = content(evaluator)
     with pytest.raises(DataError, match="the sample weights sum to more than 4 times the largest"):
-        evaluator.update(np.eye(2, 4), np.eye(2, 4), np.full(2, 1.5))
+        evaluator.update(four[:2], four[:2], np.full(2, 1.5))
     assert content(evaluator) == before
 
 

@@ -320,7 +320,7 @@ def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, bl
     monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 8)
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
-    four = sp.eye_array(4, format="csr")  # blocks of dense matrices have more entries
+    four = sp.eye(4, format="csr")  # blocks of dense matrices have more entries
     evaluator.update(four, four, np.full(4, 1.5))
     before = content(evaluator)
     with pytest.raises(DataError, match="the sample weights sum to more than 4 times the largest"):

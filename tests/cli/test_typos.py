@@ -25,7 +25,7 @@ CASES = {
     "cutoffs": ([*SCORE, "--topk", "5"], "Did you mean '-k'?"),
     "a baseline": (["compare", "t.txt", "p.txt", "q.txt", "--baseline", "p"], "Did you mean '--against'?"),
     "a command of others": (["evaluate", "t.txt", "p.txt"], "No such command 'evaluate'. Did you mean score?"),
-    "a letter": ([*SCORE, "--trian", "t.txt"], "'--train'"),
+    "a letter": ([*SCORE, "--trian", "t.txt"], "--train"),
     "a command": (["scor", "t.txt", "p.txt"], "No such command 'scor'. Did you mean score?"),
     "no command": (["t.txt", "p.txt"], "It is a file (hint: xmceval score TRUTH PREDS"),
     "nothing": (["frobnicate"], "No such command 'frobnicate'.\n"),

@@ -123,7 +123,7 @@ def test_a_truncated_parquet_file_is_refused():
 
 
 def test_many_entries_are_read_part_by_part(monkeypatch):
-    values = sp.random_array((300, 40), density=0.2, rng=np.random.default_rng(4), format="csr")
+    values = sp.random(300, 40, density=0.2, random_state=4, format="csr")
     truth = write("t", f"300 40\n{'3:1 7:1' + chr(10)}" + body(TRUTH).strip("\n")[:0] + "1:1\n" * 299)
     expected = scored(truth, values).estimates
     triples = [list(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in values]

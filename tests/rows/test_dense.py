@@ -214,7 +214,7 @@ def test_every_faulty_row_is_reported(rng):
 
 
 def test_the_matrix_is_not_copied(rng):
-    truth, scores = sp.eye_array(64, 50_000, format="csr"), rng.random((64, 50_000), np.float32)
+    truth, scores = sp.eye(64, 50_000, format="csr"), rng.random((64, 50_000), np.float32)
     xmceval.score(truth, scores, k=5, metrics="P")
     tracemalloc.start()
     xmceval.score(truth, scores, k=5, metrics="P")

@@ -60,7 +60,7 @@ def test_friedman_with_ties_is_that_of_scipy(values):
 @pytest.mark.parametrize("df2", [4, 5, 39, 1400])
 def test_the_f_distribution_is_that_of_scipy(df1, df2):
     for f in (0.0, 1e-9, 0.3, 1.0, 1.7, 3.0, 20.0, 300.0):
-        assert f_tail(f, df1, df2) == pytest.approx(stats.f.sf(f, df1, df2), rel=1e-10, abs=1e-300)
+        assert f_tail(f, df1, df2) == pytest.approx(stats.f.sf(f, df1, df2), rel=1e-9, abs=1e-300)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,9 @@ def score(
     y_score : path, list of paths, matrix or collection of Dask [n_rows, n_labels]
         Likewise, of the same kind; also two arrays of Dask with labels and scores.
     client : distributed.Client or str, optional
-        A client, the address of a scheduler, or ``"local:4"`` for 4 processes. Default: the client that was made last;
-        collections of Dask are computed as they are by ``compute()``.
+        A client, the address of a scheduler, or ``"local:4"`` for 4 processes, which a script starts below
+        ``if __name__ == "__main__":``, as they read it again. Default: the client that was made last; collections of
+        Dask are computed as they are by ``compute()``.
     max_weight : float, optional
         The largest sample weight that may come, where batches have weights.
     save_labels : path, optional

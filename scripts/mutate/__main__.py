@@ -37,7 +37,18 @@ from mutate import running
 from mutate.lines import print_lines
 from mutate.mutants import Mutant, all_mutants
 from mutate.record import read_reasons, write_record, write_survivors
-from mutate.running import KEPT, MOST_OF_MUTANT, OTHERS, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
+from mutate.running import (
+    KEPT,
+    MOST_OF_MUTANT,
+    OTHERS,
+    Tests,
+    UnfinishedError,
+    collect,
+    digest_of,
+    learn,
+    run_forks,
+    say,
+)
 
 OUTCOMES = KEPT / "outcomes.jsonl"
 WORDS = {running.SURVIVED: "", running.ENDED: "endless", running.STUCK_CODE: "", running.ABSENT: ""}

@@ -288,7 +288,8 @@ def learn(items: list[Any], at_once: int, deadline: float, folder: Path) -> list
         say(f"{file}: {'learnt' if code == 0 else f'nothing learnt ({code})'}")
         if code:  # it ended in a way of its own: its tests are left out
             target_of(file).parent.mkdir(parents=True, exist_ok=True)
-            nothing = {"digest": digest_of(ROOT / file), "tests": [], "failed": [file], "slow": [], "lines": {}, "lines_of_slow": {}}
+            nothing = {"digest": digest_of(ROOT / file), "tests": [], "failed": [file], "slow": []}
+            nothing |= {"lines": {}, "lines_of_slow": {}}
             target_of(file).write_text(json.dumps(nothing), encoding="utf-8")
     return [target_of(file) for file in by_file]
 

@@ -5,7 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import scipy.sparse as sp
 from support.files import TRUTH, body, same_numbers, scored, write

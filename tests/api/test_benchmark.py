@@ -3,6 +3,7 @@
 import errno
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -250,6 +251,17 @@ def test_a_kept_file_that_is_damaged_is_made_again(folder, scored):
     assert documents(xmceval.benchmark(described(), cache="kept")) == documents(first)
     scored.clear()
     assert documents(xmceval.benchmark(described(), cache="kept")) == documents(first)
+    assert scored == []
+
+
+def test_a_comparison_of_runs_that_were_kept_before_is_kept_too(folder, scored):
+    first = xmceval.benchmark(described(), cache="kept")
+    kept = folder / "kept/comparisons"
+    names = {path.name for path in kept.iterdir()}
+    shutil.rmtree(kept)  # as where a process was killed between the two
+    scored.clear()
+    assert documents(xmceval.benchmark(described(), cache="kept")) == documents(first)
+    assert {path.name for path in kept.iterdir()} == names
     assert scored == []
 
 

@@ -34,12 +34,15 @@ class Obtained:
         The systems of which a run was scored now, with what has changed.
     digests : mapping of str to str
         Of all that the values of each system depend on, where they are kept.
+    is_kept : bool
+        Whether the comparison is one that was kept.
     """
 
     comparison: Comparison | None
     failures: Mapping[str, str] = field(default_factory=dict)
     scored: Mapping[str, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
+    is_kept: bool = False
 
 
 @dataclass
@@ -109,7 +112,7 @@ class Runner:
         """Return the comparison of some systems, if it is kept."""
         document = store.load_comparison(comparison_key(cells, keys, self.scorer.testing))
         try:
-            return None if document is None else Obtained(_read_comparison(document))
+            return None if document is None else Obtained(_read_comparison(document), is_kept=True)
         except (DataError, LookupError, TypeError):
             return None
 
@@ -171,7 +174,7 @@ class Runner:
             return
         rest = [cell for cell in cells if cell.system not in found.failures]
         try:
-            if found.scored and found.comparison is not None:
+            if found.comparison is not None and not found.is_kept:
                 key = comparison_key(rest, keys, self.scorer.testing)
                 store.save_comparison(key, _write_comparison(found.comparison))
             store.finish_dataset(dataset)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -25,7 +26,17 @@ KINDS = {
     "plot.png": ["score", "t.txt", "a.txt", "-q", "-m", "P", "--plot", ""],
     "page.html": ["report", "t.txt", "a.txt", "-q", "-m", "P", "--no-inspect", "--html", ""],
 }
+BENCHMARK = """
+metrics = "P"
+[datasets.sample]
+folder = "."
+truth = "t.txt"
+[systems]
+a = "{dataset}/a.txt"
+b = "{dataset}/b.txt"
+"""
 ALL_OR_NOTHING = "no file, or the whole one; the next run writes it and leaves nothing else"
+EACH_WHOLE = "each page is whole or not there; the next run gives the same and leaves nothing else"
 REFUSED = "a message with the name of the file, and nothing left"
 
 
@@ -57,13 +68,8 @@ def killed_while_writing() -> Iterator[Tried]:
     for name in KINDS:
         content = contents(name)
         before = set(os.listdir())
-
-        def at_size(n_bytes: int) -> None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, resource.RLIM_INFINITY))
-
         for n_bytes in (0, len(content) // 2, len(content) - 1):
-            ended = run(*writing(name), before=lambda n_bytes=n_bytes: at_size(n_bytes))
+            ended = run(*writing(name), before=lambda n_bytes=n_bytes: _limit_files(n_bytes))
             yield _judge_kill(
                 at_a_byte,
                 name,
@@ -81,6 +87,12 @@ def killed_while_writing() -> Iterator[Tried]:
             yield _judge_kill(at_random, name, content, before, ended.code in {0, -signal.SIGKILL})
 
 
+def _limit_files(n_bytes: int) -> None:
+    """Let a signal that nobody handles end this process once a file has more bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, resource.RLIM_INFINITY))
+
+
 def _judge_kill(what: str, name: str, content: bytes, before: set[str], was_as_meant: bool) -> Tried:
     path = Path(name)
     exists = path.exists()
@@ -96,6 +108,46 @@ def _judge_kill(what: str, name: str, content: bytes, before: set[str], was_as_m
     words += "" if is_back and not left else f"; then not written, or left: {sorted(left)}"
     held = was_as_meant and is_sound and is_back and not left
     return Tried(what, ALL_OR_NOTHING, words if held else f"{name}: {words}", held)
+
+
+def killed_in_a_benchmark() -> Iterator[Tried]:
+    """Kill a benchmark, which writes pages and keeps results, at some byte of a file, then at random moments."""
+    Path("benchmark.toml").write_text(BENCHMARK)
+    command = ["benchmark", "-q", "--pages", "pages"]
+    kept = [Path("pages"), Path(".xmceval")]
+
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for each in kept for path in each.rglob("*") if path.is_file()}
+
+    def clear() -> None:
+        for each in kept:
+            shutil.rmtree(each, ignore_errors=True)
+
+    def judge(what: str, *, was_as_meant: bool) -> Tried:
+        halves = [path for path, content in files().items() if path in pages and not is_whole(path, pages[path])]
+        again = run(*command)
+        words = [f"a part of {path}" for path in halves] if again.out == whole.out else [f"then {again}, other output"]
+        words += [f"then {path} was left or missing" for path in written ^ files().keys()]
+        words += [] if was_as_meant else ["ended otherwise"]
+        clear()
+        return Tried(what, EACH_WHOLE, ", ".join(words) or "as expected", not words)
+
+    begin = time.monotonic()
+    whole = run(*command)
+    seconds = time.monotonic() - begin
+    if whole.code:
+        raise RuntimeError(f"benchmark: {whole.err}")
+    written = files().keys()
+    pages = {path: content for path, content in files().items() if path.suffix == ".html"}
+    clear()
+    for n_bytes in (0, 100, *(len(content) - 1 for content in pages.values())):
+        ended = run(*command, before=lambda n_bytes=n_bytes: _limit_files(n_bytes))
+        yield judge("killed at some byte of a page or a kept result", was_as_meant=ended.code == -signal.SIGXFSZ)
+    for _ in range(40):
+        running = Running(command)
+        time.sleep(chosen.uniform(0, seconds))
+        os.kill(running.pid, signal.SIGKILL)
+        yield judge("SIGKILL at random moments", was_as_meant=running.end().code in {0, -signal.SIGKILL})
 
 
 def full_disks() -> Iterator[Tried]:
@@ -140,4 +192,4 @@ def closed_streams() -> Iterator[Tried]:
         yield Tried(f"closed {', '.join(closed)}", "the file and the output as usual", words, held)
 
 
-CASES = (killed_while_writing, full_disks, closed_streams)
+CASES = (killed_while_writing, killed_in_a_benchmark, full_disks, closed_streams)

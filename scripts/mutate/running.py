@@ -63,6 +63,10 @@ LAST = "tests/api/", "tests/cli/", "tests/project/"  # learnt after those of roo
 SURVIVED, NOTICED, ENDED, STUCK_CODE, ABSENT = range(5)
 
 
+class TooLongError(BaseException):
+    """A test takes too long; no Exception, for which hypothesis would look for a simpler example."""
+
+
 class Reports:
     """A plugin of pytest that keeps which tests failed, and how long each took."""
 
@@ -193,7 +197,7 @@ def _run(items: list[Any]) -> Iterator[str]:
     """Run tests, one at a time: each runs when the next name is asked for."""
     for item, following in zip(items, [*items[1:], None], strict=True):
         yield item.nodeid
-        with contextlib.suppress(TimeoutError):  # of a limit that was reached between two of its parts
+        with contextlib.suppress(TooLongError):  # of a limit that was reached between two of its parts
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
@@ -214,7 +218,7 @@ def learn_file(items: list[Any], target: Path, digest: str) -> int:
 
     def take_too_long(*_: object) -> None:
         slow.add(fixtures.test)
-        raise TimeoutError
+        raise TooLongError
 
     def prepare(name: str) -> None:
         fixtures.test = name

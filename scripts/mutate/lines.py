@@ -8,6 +8,16 @@ from pathlib import Path
 
 from mutate.mutants import ROOT, lines_of
 
+# What only compiled code needs: compilers, and instructions, in whose place plain Python takes other lines.
+COMPILED = (
+    "xmceval/api/precompile.py",
+    "xmceval/kernels/compile/",
+    "xmceval/kernels/text/pairs.py",
+    "xmceval/kernels/vector/",
+    "xmceval/scoring/ahead.py",
+    "xmceval/scoring/warmup.py",
+)
+
 
 def statements_of_functions(path: Path) -> dict[int, range]:
     """Return the lines of the statements in functions of a module, by their first; docstrings and ellipses are none."""
@@ -39,8 +49,9 @@ def print_lines(run: Mapping[str, Collection[int]], *, has_missing: bool) -> Non
     """Print the share of lines that tests run, by package, and which they do not."""
     counts: dict[str, list[int]] = {}
     for file, n, missing in count_lines(run):
-        room = file.split("/")[1]
-        for name in ("all", room.removesuffix(".py")):
+        names = ["all", file.split("/")[1].removesuffix(".py")]
+        names += [] if file.startswith(COMPILED) else ["uncompiled"]
+        for name in names:
             both = counts.setdefault(name, [0, 0])
             both[0] += n - len(missing)
             both[1] += n

@@ -386,7 +386,7 @@ class Functions:
         import_package()
         self._by_place: dict[tuple[str, str, int], list[types.FunctionType]] = defaultdict(list)
         for each in gc.get_objects():
-            if isinstance(each, types.FunctionType):
+            if type(each) is types.FunctionType:  # isinstance asks some objects of PyTorch, which warn
                 self._by_place[_place(each.__code__)].append(each)
         gc.freeze()  # forks share what is there
 

@@ -80,17 +80,22 @@ def killed_while_writing() -> Iterator[Tried]:
         seconds = time_of(*writing(name))
         Path(name).unlink()
         for _ in range(3):
-            running = Running(writing(name))
-            time.sleep(chosen.uniform(0, seconds))
-            os.kill(running.pid, signal.SIGKILL)
-            ended = running.end()
-            yield _judge_kill(at_random, name, content, before, ended.code in {0, -signal.SIGKILL})
+            is_killed = _kill_within(seconds, writing(name))
+            yield _judge_kill(at_random, name, content, before, is_killed)
 
 
 def _limit_files(n_bytes: int) -> None:
     """Let a signal that nobody handles end this process once a file has more bytes."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, resource.RLIM_INFINITY))
+
+
+def _kill_within(seconds: float, command: list[str]) -> bool:
+    """Kill a command at a random moment; return whether that is how it ended, if it had not finished."""
+    running = Running(command)
+    time.sleep(chosen.uniform(0, seconds))
+    os.kill(running.pid, signal.SIGKILL)
+    return running.end().code in {0, -signal.SIGKILL}
 
 
 def _judge_kill(what: str, name: str, content: bytes, before: set[str], was_as_meant: bool) -> Tried:
@@ -126,17 +131,15 @@ def killed_in_a_benchmark() -> Iterator[Tried]:
     def judge(what: str, *, was_as_meant: bool) -> Tried:
         halves = [path for path, content in files().items() if path in pages and not is_whole(path, pages[path])]
         again = run(*command)
-        words = [f"a part of {path}" for path in halves] if again.out == whole.out else [f"then {again}, other output"]
+        words = [f"a part of {path}" for path in halves]
+        words += [] if again.out == whole.out else [f"then {again}, other output"]
         words += [f"then {path} was left or missing" for path in written ^ files().keys()]
         words += [] if was_as_meant else ["ended otherwise"]
         clear()
         return Tried(what, EACH_WHOLE, ", ".join(words) or "as expected", not words)
 
-    begin = time.monotonic()
+    seconds = time_of(*command)
     whole = run(*command)
-    seconds = time.monotonic() - begin
-    if whole.code:
-        raise RuntimeError(f"benchmark: {whole.err}")
     written = files().keys()
     pages = {path: content for path, content in files().items() if path.suffix == ".html"}
     clear()
@@ -144,10 +147,7 @@ def killed_in_a_benchmark() -> Iterator[Tried]:
         ended = run(*command, before=lambda n_bytes=n_bytes: _limit_files(n_bytes))
         yield judge("killed at some byte of a page or a kept result", was_as_meant=ended.code == -signal.SIGXFSZ)
     for _ in range(40):
-        running = Running(command)
-        time.sleep(chosen.uniform(0, seconds))
-        os.kill(running.pid, signal.SIGKILL)
-        yield judge("SIGKILL at random moments", was_as_meant=running.end().code in {0, -signal.SIGKILL})
+        yield judge("SIGKILL at random moments", was_as_meant=_kill_within(seconds, command))
 
 
 def full_disks() -> Iterator[Tried]:

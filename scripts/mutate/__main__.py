@@ -37,18 +37,7 @@ from mutate import running
 from mutate.lines import print_lines
 from mutate.mutants import Mutant, all_mutants
 from mutate.record import read_reasons, write_record, write_survivors
-from mutate.running import (
-    KEPT,
-    MOST_OF_MUTANT,
-    OTHERS,
-    Tests,
-    UnfinishedError,
-    collect,
-    digest_of,
-    learn,
-    run_forks,
-    say,
-)
+from mutate.running import KEPT, MOST_OF_MUTANT, Tests, UnfinishedError, collect, digest_of, learn, run_forks, say
 
 OUTCOMES = KEPT / "outcomes.jsonl"
 WORDS = {running.SURVIVED: "", running.ENDED: "endless", running.STUCK_CODE: "", running.ABSENT: ""}
@@ -202,7 +191,7 @@ def main() -> int:
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
     os.chdir(ROOT)
     trial = Trial(options)
-    collect(options.tests, trial, () if options.lines else OTHERS)
+    collect(options.tests, trial, ignored=() if options.lines else running.OTHERS)
     if not trial.is_finished:
         return 75  # to be continued
     return report(trial)

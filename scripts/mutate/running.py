@@ -114,7 +114,7 @@ class Session:
         return True
 
 
-def collect(paths: list[str], work: Callable[[list[Any]], None], ignored: Iterable[str] = OTHERS) -> int:
+def collect(paths: list[str], work: Callable[[list[Any]], None], *, ignored: Iterable[str]) -> int:
     """Collect tests in this process, but not those of ignored files and folders, and do some work with them."""
     # As plain Python, kernels have numpy's numbers, which warn of what is meant: words without their overflow, and
     # infinities.

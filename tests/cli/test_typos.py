@@ -1,11 +1,14 @@
 """Typos: a message suggests what was probably meant."""
 
+from importlib.metadata import version
+
 import pytest
 from click.testing import CliRunner
 from support.files import PREDS, TRUTH, write
 
 from xmceval.cli import cli
 
+QUOTES = tuple(map(int, version("click").split(".")[:2])) >= (8, 4)  # before, click lists options without quotes
 SCORE = ["score", "t.txt", "p.txt"]
 CASES = {
     "a file as form": ([*SCORE, "-o", "out.csv"], "(hint: -o csv > out.csv)"),
@@ -25,7 +28,7 @@ CASES = {
     "cutoffs": ([*SCORE, "--topk", "5"], "Did you mean '-k'?"),
     "a baseline": (["compare", "t.txt", "p.txt", "q.txt", "--baseline", "p"], "Did you mean '--against'?"),
     "a command of others": (["evaluate", "t.txt", "p.txt"], "No such command 'evaluate'. Did you mean score?"),
-    "a letter": ([*SCORE, "--trian", "t.txt"], "--train"),
+    "a letter": ([*SCORE, "--trian", "t.txt"], "'--train'" if QUOTES else ": --n-train, --train, "),
     "a command": (["scor", "t.txt", "p.txt"], "No such command 'scor'. Did you mean score?"),
     "no command": (["t.txt", "p.txt"], "It is a file (hint: xmceval score TRUTH PREDS"),
     "nothing": (["frobnicate"], "No such command 'frobnicate'.\n"),

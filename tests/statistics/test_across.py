@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, strategies as st
 from judge import naive_across
 from scipy import stats
@@ -56,11 +57,15 @@ def test_friedman_with_ties_is_that_of_scipy(values):
     assert found.f == pytest.approx((n - 1) * expected / (n * (k - 1) - expected))
 
 
+# Up to 1.15 scipy is off by 6e-10 where f is 1e-9.
+ERROR = 1e-10 if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17) else 1e-9
+
+
 @pytest.mark.parametrize("df1", [1, 2, 3, 8, 29])
 @pytest.mark.parametrize("df2", [4, 5, 39, 1400])
 def test_the_f_distribution_is_that_of_scipy(df1, df2):
     for f in (0.0, 1e-9, 0.3, 1.0, 1.7, 3.0, 20.0, 300.0):
-        assert f_tail(f, df1, df2) == pytest.approx(stats.f.sf(f, df1, df2), rel=1e-9, abs=1e-300)
+        assert f_tail(f, df1, df2) == pytest.approx(stats.f.sf(f, df1, df2), rel=ERROR, abs=1e-300)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from mutate.mutants import ROOT, lines_of
 
 # What only compiled code needs: compilers, and instructions, in whose place plain Python takes other lines.
 COMPILED = (
-    "xmceval/api/precompile.py",
     "xmceval/kernels/compile/",
     "xmceval/kernels/text/pairs.py",
     "xmceval/kernels/vector/",

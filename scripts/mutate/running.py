@@ -48,7 +48,6 @@ OTHERS = (
     "tests/cli/test_processes.py",
     "tests/cli/test_streams.py",
     "tests/cli/test_completion.py",
-    "tests/cli/test_warmup_command.py",
     "tests/files/test_bombs.py",
     "tests/files/test_full_disk.py",
     "tests/files/test_remote.py",

@@ -51,7 +51,6 @@ ARGUMENTS = {
     "schema": [EVIL],
     "guide": [EVIL],
     "merge": [EVIL],
-    "warmup": [EVIL],
     "auc": [EVIL],
     "check-table": [EVIL],
     "score": ["t.txt", EVIL],

@@ -33,7 +33,6 @@ LINES = {
     "formats": "formats npz",
     "schema": "schema score",
     "guide": "guide benchmark",
-    "warmup": "warmup -q",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files.
 RUN = """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xmceval.api.scoring.setup import Setup
     from xmceval.scoring.comparing.testoptions import Details
 
-COMPILING = "compiling for this kind of run: takes some seconds, once (xmceval warmup compiles for all)"
+COMPILING = "compiling for this kind of run: takes some seconds, once"
 UNSAVED = (
     "compiling: takes some seconds on every run, as there is no folder to keep compiled code that only this user can "
     "write (hint: set NUMBA_CACHE_DIR)"

@@ -62,11 +62,6 @@ class Kernel:
         entry = self._entries.get(key) or self._make_entry(key, arguments)
         return entry(arguments, words)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether it has a compiled form."""
-        return bool(self._entries)
-
     def __reduce__(self) -> str:
         return self.__qualname__
 

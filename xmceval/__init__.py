@@ -25,7 +25,7 @@ f1_score, ndcg_score, roc_auc_score and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc, auc
     AUC of flat arrays and logs, whole and within groups.
-inspect, convert, fuse, check_table, write_inverse_propensities, choose_thresholds
+inspect, convert, fuse, write_inverse_propensities, choose_thresholds
     What the commands of these names do.
 METRICS, metric
     The table of metrics; a metric of your own.
@@ -82,7 +82,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         label_ranking_loss as label_ranking_loss,
         ndcg_score as ndcg_score,
     )
-    from xmceval.api.files.checktable import check_table as check_table
     from xmceval.api.files.convert import convert as convert
     from xmceval.api.files.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.files.inspect import inspect as inspect
@@ -175,7 +174,6 @@ _HOME = {
     "auc": "api.groupauc",
     "Evaluator": "api.loops.evaluator",
     "inspect": "api.files.inspect",
-    "check_table": "api.files.checktable",
     "Shards": "rows.shards",
     "merge": "api.merge",
     "choose_thresholds": "api.choosethresholds",

@@ -52,7 +52,6 @@ ARGUMENTS = {
     "guide": [EVIL],
     "merge": [EVIL],
     "auc": [EVIL],
-    "check-table": [EVIL],
     "score": ["t.txt", EVIL],
 }
 
@@ -70,7 +69,6 @@ def test_names_of_files_are_escaped_in_errors(run, command, exists):
 def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
     shutil.copy("t.txt", EVIL)
     Path("log.csv").write_text("gr\x1boup,l\x9babel,score\na,1,0.5\na,0,0.2\n")
-    Path("table.md").write_text(f"| Method | P@1 | P@3 |\n|---|---|---|\n| ou{chr(27)}rs | 50.0 | 90.0 |\n")
     for words in (
         ["score", EVIL, "p.txt", "-v", "-m", "P,PSP"],
         ["score", EVIL, "p.txt", "--strict", "-m", "PSP"],
@@ -79,7 +77,6 @@ def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
         ["propensity", EVIL, f"{EVIL}.npy"],
         ["inspect", EVIL, "p.txt"],
         ["auc", "log.csv"],
-        ["check-table", "table.md"],
     ):
         out, err = run(*words)
         check(err + out)

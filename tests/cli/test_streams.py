@@ -27,7 +27,6 @@ LINES = {
     "fuse": "fuse p.txt q.txt {}.txt -v",
     "propensity": "propensity t.txt {}.txt",
     "threshold": "threshold t.txt p.txt {}.txt",
-    "check-table": "check-table table.md",
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
     "formats": "formats npz",
@@ -74,7 +73,6 @@ def files(tmp_path, monkeypatch):
         shutil.copy(SAMPLE / f"{source}.txt", f"{name}.txt")
     Path("b.toml").write_text("metrics = 'P'\n[datasets.s]\ntruth = 't.txt'\n[systems]\np = 'p.txt'\nq = 'q.txt'\n")
     Path("log.csv").write_text("a,1,0.5\na,0,0.2\nb,1,0.1\nb,0,0.3\n")
-    Path("table.md").write_text("| Method | P@1 | P@3 |\n|---|---|---|\n| ours | 50.0 | 40.0 |\n")
     subprocess.run([*XMCEVAL, "score", "t.txt", "p.txt", "-m", "P", "-q", "--save-state", "1.state"], check=True)
 
 

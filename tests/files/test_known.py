@@ -13,7 +13,6 @@ from xmceval.files.formats.formattable import FORMATS, find_formats, list_tools
 from xmceval.files.formats.sidecarformats import BESIDE
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.records.logs import read_log
-from xmceval.files.records.papertables import read_table
 from xmceval.files.saved.rowvalues import read_row_values
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
@@ -34,7 +33,6 @@ READERS = {
     "numbers": lambda path: read_numbers(path).tolist() == [1.25, 3.5, 2.75],
     "log": lambda path: read_log(path).header == "user,clicked,score",
     "row-values": lambda path: read_row_values(path).metrics == ("map",),
-    "results-table": lambda path: [row.name for row in read_table(path)] == ["ours"],
 }
 SAMPLES = [
     pytest.param(name, sample, id=f"{name}-{i}")

@@ -413,7 +413,6 @@ def small(server):
         "filter.txt": b"0 1\n3 4\n",
         "names.txt": "".join(f"label {i}\n" for i in range(N_LABELS)).encode(),
         "log.csv": b"a,1,0.5\na,0,0.2\nb,1,0.1\nb,0,0.3\n",
-        "table.md": b"| Method | P@1 | P@3 |\n|---|---|---|\n| ours | 50.0 | 40.0 |\n",
         "counts.txt": b"3\n" * N_LABELS,
     }
     return server
@@ -431,7 +430,6 @@ COMMANDS = {
     "fuse": "fuse {p.txt} {p.npz} memory://o/f.txt",
     "propensity": "propensity {truth.txt} memory://o/w.txt",
     "auc": "auc {log.csv}",
-    "check-table": "check-table {table.md}",
     "report": "report {truth.txt} {p.txt} --html memory://o/page.html --train {truth.txt}",
     "usage": "score {truth.txt} --fuse {p.txt}",
     "pipe": "compare {truth.txt} {p.txt} --save-rows {rows.txt}",

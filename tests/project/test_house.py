@@ -188,7 +188,6 @@ def test_messages_name_options_in_one_place(module):
 ROUNDED = {"log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "pow", "power", "float_power", "logaddexp", "cbrt"}
 PRODUCTS = {"dot", "vdot", "inner", "matmul", "tensordot", "einsum"}
 FINE = {
-    ("xmceval.labels.plausibility", "math.log10"),  # how many digits a message shows
     ("xmceval.scoring.comparing.overlap", "own.astype(object) @ _WORDS"),  # of whole numbers
 }
 

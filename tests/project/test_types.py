@@ -13,7 +13,6 @@ from scipy.sparse import csr_matrix
 from typing_extensions import assert_type
 
 import xmceval
-from xmceval.api.files.checktable import TableCheck
 from xmceval.api.files.convert import Conversion
 from xmceval.api.files.inspect import InspectionReport
 from xmceval.api.files.propensityfile import PropensityFile
@@ -130,8 +129,6 @@ def test_files(tmp_path: Path) -> None:
     assert_type(xmceval.write_inverse_propensities(truth, tmp_path / "inverse.txt"), PropensityFile)
     fused = assert_type(xmceval.fuse([scores, SCORES[:3, :2]]), xmceval.Fused)
     assert_type(xmceval.score(truth, fused, k=1, metrics="P")["P@1"], float)
-    (tmp_path / "table.csv").write_text("method,P@1\nours,0.5\n")
-    assert_type(xmceval.check_table(tmp_path / "table.csv"), TableCheck)
     (tmp_path / "log.csv").write_text("user,label,score\na,0,0.5\na,1,0.75\n")
     assert_type(xmceval.auc(tmp_path / "log.csv"), LogAUC)
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.files.checktable import TableCheck
 from xmceval.api.groupauc import LogAUC
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.inspection.file import FileInspection
@@ -21,7 +20,6 @@ from xmceval.inspection.savedstate import StateInspection
 from xmceval.inspection.tally import Spread
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
-from xmceval.labels.plausibility import Finding
 from xmceval.report.comparison import Comparison, Difference, LabelWins
 from xmceval.report.fields import benchmarkfields, collectedfields, comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
@@ -45,7 +43,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
-from xmceval.report.fields.filefields import CHECK_TABLE, FINDING, LOG_AUC
+from xmceval.report.fields.filefields import LOG_AUC
 from xmceval.report.fields.lines import DIFFERENCES, VALUES
 from xmceval.report.fields.scorefields import SCORE
 from xmceval.report.forms.registry import render
@@ -180,8 +178,6 @@ RECORDS = [
     (StateInspection, inspectfields.STATE.fields, set()),
     (StatePart, inspectfields.PART.fields, set()),
     (LogAUC, LOG_AUC.record.fields, {"auc", "gauc", "points"}),
-    (TableCheck, CHECK_TABLE.record.fields, set()),
-    (Finding, FINDING.fields, set()),
     (Estimate, scorefields.ESTIMATE, set()),
     (Bin, scorefields.BIN, set()),
     (FilterReport, scorefields.FILTER.fields, set()),

@@ -151,8 +151,8 @@ def test_the_metrics_are_a_table_of_all_that_can_be_asked_for():
     assert [parse_names(name, [1])[0].metric for name in xmceval.METRICS] == list(xmceval.METRICS.values())
 
 
-def test_what_was_inspected_and_checked_is_tables(tmp_path, two):
-    truth, scores, table = tmp_path / "truth.txt", tmp_path / "scores.txt", tmp_path / "table.md"
+def test_what_was_inspected_is_a_table(tmp_path, two):
+    truth, scores = tmp_path / "truth.txt", tmp_path / "scores.txt"
     truth.write_text("2 3\n0:1\n1:1\n")
     scores.write_text("2 3\n0:0.5 1:0.25\n1:0.5 2:x\n")
     report = xmceval.inspect([truth, scores])
@@ -161,10 +161,6 @@ def test_what_was_inspected_and_checked_is_tables(tmp_path, two):
     assert "scores.txt: not valid, score refuses it" in root.text
     assert read_table(root.all("table")[0])[1][0] == "truth.txt"
     assert str(report).startswith(f"{truth}: valid\n")
-    table.write_text("| | P@1 | nDCG@1 |\n| --- | --- | --- |\n| a | 50.0 | 60.0 |\n")
-    check = xmceval.check_table(table)
-    assert repr(check).startswith(f"<TableCheck of {table}: 1 row, 2 values: 1 problem")
-    assert read_table(parse(check._repr_html_()).all("table")[0])[0][0] == "line 3: a"
 
 
 def test_how_instances_were_counted_is_shown_and_not_warned_of():

@@ -92,13 +92,12 @@ def folder(tmp_path_factory):
         "ids.txt": "".join(f"i{row}\n" for row in range(n)),
         "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n",
     }
-    texts["table.tsv"] = "method\tP@1\tnDCG@1\nA\t50.1\t40.2\n"
     texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
     texts |= {"again.txt": texts["a.txt"], "probable.txt": rows(np.round(rng.random((n, n_labels)), 3))}
     texts |= {"none.txt": "3 4\n\n\n\n", "one.txt": "1 4\n0:1\n", "grades.txt": "2 3\n0:3 1:1\n2:2\n"}
     texts |= {f"shard{i}.txt": texts["one.txt"] for i in (1, 2)}
     texts |= {"weights.txt": "0.5\n2\n" * (n // 2), "inverse.txt": "1.5\n" * n_labels, "counts.txt": "2\n" * n_labels}
-    texts |= {"oneclass.csv": "1,1,0.5\n1,1,0.2\n", "possible.tsv": "method\tP@1\tP@3\nA\t50.1\t40.2\n"}
+    texts["oneclass.csv"] = "1,1,0.5\n1,1,0.2\n"
     texts |= {"values.csv": "row,P@1\n" + "1,1\n2,0\n3,0\n", "others.csv": "row,P@1\n" + "1,0\n2,0\n3,1\n"}
     for name, text in texts.items():
         write(folder / name, text)
@@ -226,7 +225,6 @@ RICH = {
         json.loads(xmceval.auc(folder / "log.csv").to_json()),
         json.loads(xmceval.auc(folder / "log.csv", columns="user,clicked,score").to_json()),
     ],
-    "check-table": lambda folder: [json.loads(xmceval.check_table(folder / "table.tsv").to_json())],
     "history": rich_history,
     **{name: lambda _, name=name: rich_listings(name) for name in ("metrics", "datasets", "formats")},
 }
@@ -332,8 +330,6 @@ WRITTEN = {
     "unsound": ["inspect", "odd.txt", "none.txt", "one.txt"],
     "a state": ["inspect", "a.state"],
     "one class": ["auc", "oneclass.csv"],
-    "impossible": ["check-table", "table.tsv"],
-    "possible": ["check-table", "possible.tsv"],
     "some metrics": ["metrics", "P", "PSnDCG(norm=sum)@5", "macroF1"],
     "some data sets": ["datasets", "Bibtex", "Amazon-670K"],
     "some formats": ["formats", "npz", "AttentionXML"],
@@ -361,7 +357,7 @@ def test_documents_are_made_of_fields_alone():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.alias) and node.name in names
     }
-    assert len(names) == 10
+    assert len(names) == 9
     assert users == {("report", "fields"), ("report", "listings")}
 
 

@@ -18,7 +18,7 @@ from xmceval.files.io.addresses import redacted
 
 SECTIONS = {
     "Evaluation": ("score", "compare", "benchmark", "merge", "report", "auc"),
-    "Files": ("inspect", "convert", "fuse", "propensity", "threshold", "check-table"),
+    "Files": ("inspect", "convert", "fuse", "propensity", "threshold"),
     "Reference": ("metrics", "datasets", "formats", "schema", "guide"),
 }
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)

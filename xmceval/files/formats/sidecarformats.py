@@ -59,14 +59,4 @@ BESIDE = (
         "by three columns in any order that a header names, or measure, query and value",
         "that every row has one value of each measure",
     ),
-    Format(
-        "results-table",
-        "",
-        ("check-table",),
-        "a table of results: TSV, CSV, Markdown, LaTeX or aligned text, of a paper or of this package",
-        (Sample("results.tsv", "method\tP@1\tP@3\tP@5\nours\t45.1\t29.8\t21.4\n"),),
-        {},
-        "by a header with names such as P@1, nDCG@3, PSP@5",
-        "that values do not contradict their definitions",
-    ),
 )

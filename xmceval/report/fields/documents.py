@@ -20,7 +20,6 @@ DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "merge": ("xmceval.report.fields.scorefields", "SCORE"),
         "auc": ("xmceval.report.fields.filefields", "LOG_AUC"),
         "inspect": ("xmceval.report.fields.inspectfields", "INSPECTION"),
-        "check-table": ("xmceval.report.fields.filefields", "CHECK_TABLE"),
         "history": ("xmceval.report.fields.historyfields", "HISTORY"),
         "metrics": ("xmceval.report.listings.metriclist", "DEFINITIONS"),
         "datasets": ("xmceval.report.listings.datasetlist", "DATASETS"),

@@ -1,11 +1,10 @@
-"""The fields of what ``auc`` and ``check-table`` write."""
+"""The fields of what ``auc`` writes."""
 
 from __future__ import annotations
 
 from xmceval.report.fields.field import (
     count,
     document,
-    flag,
     itself,
     many,
     maybe,
@@ -14,7 +13,7 @@ from xmceval.report.fields.field import (
     text,
     unless_empty,
 )
-from xmceval.version import AUC_SCHEMA, CHECK_TABLE_SCHEMA
+from xmceval.version import AUC_SCHEMA
 
 VALUE = maybe(share("A fraction of 1."), "where no group has both classes").of(itself)
 
@@ -39,24 +38,4 @@ LOG_AUC = document(
         ).of(itself),
     },
     indent=2,
-)
-
-FINDING = record(
-    "A finding.",
-    row=text("The row, with its line."),
-    severity=text("By definition, or hardly right.", ("impossible", "unlikely")),
-    text=text("What is wrong."),
-)
-
-CHECK_TABLE = document(
-    CHECK_TABLE_SCHEMA,
-    "Impossible values in a table of results.",
-    {
-        "path": text("The file."),
-        "n_rows": count("Rows that were read."),
-        "n_values": count("Values that were read."),
-        "findings": many("What was found.", FINDING),
-        "is_possible": flag("Whether nothing contradicts a definition."),
-    },
-    is_ascii=False,
 )

@@ -21,7 +21,7 @@ Evaluator, merge, distributed.score
     The same batch by batch, in shards and jobs that do not meet, and with Dask, to the same bits.
 precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
-f1_score, ndcg_score, roc_auc_score and others
+ndcg_score, roc_auc_score, coverage_error and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc, auc
     AUC of flat arrays and logs, whole and within groups.
@@ -50,31 +50,11 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         average_precision_score as average_precision_score,
         roc_auc_score as roc_auc_score,
     )
-    from xmceval.api.dropins.confusion import (
-        accuracy_score as accuracy_score,
-        hamming_loss as hamming_loss,
-        multilabel_confusion_matrix as multilabel_confusion_matrix,
-        zero_one_loss as zero_one_loss,
-    )
     from xmceval.api.dropins.curvepoints import (
         precision_recall_curve as precision_recall_curve,
         roc_curve as roc_curve,
     )
-    from xmceval.api.dropins.decisionmetrics import (
-        f1_score as f1_score,
-        fbeta_score as fbeta_score,
-        jaccard_score as jaccard_score,
-        precision_recall_fscore_support as precision_recall_fscore_support,
-        precision_score as precision_score,
-        recall_score as recall_score,
-    )
     from xmceval.api.dropins.indicators import UndefinedMetricWarning as UndefinedMetricWarning
-    from xmceval.api.dropins.labelcurves import (
-        label_average_precision as label_average_precision,
-        label_precision_recall_curve as label_precision_recall_curve,
-        label_roc_auc as label_roc_auc,
-        label_roc_curve as label_roc_curve,
-    )
     from xmceval.api.dropins.rankingmetrics import (
         coverage_error as coverage_error,
         dcg_score as dcg_score,
@@ -151,23 +131,9 @@ _HOME = {
     "dcg_score": "api.dropins.rankingmetrics",
     "roc_auc_score": "api.dropins.aucs",
     "average_precision_score": "api.dropins.aucs",
-    "precision_score": "api.dropins.decisionmetrics",
-    "recall_score": "api.dropins.decisionmetrics",
-    "f1_score": "api.dropins.decisionmetrics",
-    "fbeta_score": "api.dropins.decisionmetrics",
-    "precision_recall_fscore_support": "api.dropins.decisionmetrics",
-    "jaccard_score": "api.dropins.decisionmetrics",
-    "hamming_loss": "api.dropins.confusion",
-    "accuracy_score": "api.dropins.confusion",
-    "zero_one_loss": "api.dropins.confusion",
-    "multilabel_confusion_matrix": "api.dropins.confusion",
     "UndefinedMetricWarning": "api.dropins.indicators",
     "roc_curve": "api.dropins.curvepoints",
     "precision_recall_curve": "api.dropins.curvepoints",
-    "label_roc_curve": "api.dropins.labelcurves",
-    "label_precision_recall_curve": "api.dropins.labelcurves",
-    "label_roc_auc": "api.dropins.labelcurves",
-    "label_average_precision": "api.dropins.labelcurves",
     "roc_auc": "api.groupauc",
     "group_auc": "api.groupauc",
     "group_aucs": "api.groupauc",

@@ -21,20 +21,15 @@ sklearn_metrics = pytest.importorskip("sklearn.metrics")
 RANKING = ("coverage_error", "label_ranking_average_precision_score", "label_ranking_loss")
 GAINS = ("ndcg_score", "dcg_score")
 CURVES = ("roc_auc_score", "average_precision_score")
-DECISIONS = ("precision_score", "recall_score", "f1_score", "jaccard_score", "precision_recall_fscore_support")
-DIFFERENCES = ("hamming_loss", "accuracy_score", "zero_one_loss")
-ALL = (*RANKING, *GAINS, *CURVES, *DECISIONS, "fbeta_score", *DIFFERENCES, "multilabel_confusion_matrix")
+ALL = (*RANKING, *GAINS, *CURVES)
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
 FORMS = {
     "dense": np.asarray,
-    "list": lambda array: np.asarray(array).tolist(),
     "csr": sparse.csr_matrix,
     "csc": sparse.csc_matrix,
     "coo": sparse.coo_matrix,
     "lil": sparse.lil_matrix,
-    "array": sparse.csr_array,
 }
-COLUMNS = {"column": (True, False), "other column": (False, True)}  # which of the two lists becomes a column
 EXACT = {"rtol": 1e-12, "atol": 1e-12, "equal_nan": True}
 
 
@@ -59,10 +54,7 @@ def check(name, y_true, y_other, forms=("dense",), **options):
     if name == "label_ranking_average_precision_score" and isinstance(expected, float) and math.isnan(expected):
         expected, warned = "error", False  # weights that sum to zero: scikit-learn divides by it
     for form in forms:
-        if form in COLUMNS:
-            took = [as_column if is_column else np.asarray for is_column in COLUMNS[form]]
-        else:
-            took = [FORMS[form]] * 2
+        took = [np.asarray, as_column] if form == "column" else [FORMS[form]] * 2
         value, also = outcome(getattr(xmceval, name), took[0](y_true), took[1](y_other), **options)
         try:
             compare(value, expected)
@@ -76,17 +68,13 @@ def compare(value, expected):
     assert isinstance(value, str) == isinstance(expected, str)
     if isinstance(expected, str):
         return
-    for got, wanted in zip(value, expected, strict=True) if isinstance(expected, tuple) else [(value, expected)]:
-        assert (got is None) == (wanted is None)
-        if wanted is None:
-            continue
-        assert np.shape(got) == np.shape(wanted)
-        assert np.allclose(got, wanted, **EXACT)
-        if isinstance(wanted, np.ndarray):
-            assert isinstance(got, np.ndarray)
-            assert got.dtype == wanted.dtype
-        else:
-            assert type(got) is float
+    assert np.shape(value) == np.shape(expected)
+    assert np.allclose(value, expected, **EXACT)
+    if isinstance(expected, np.ndarray):
+        assert isinstance(value, np.ndarray)
+        assert value.dtype == expected.dtype
+    else:
+        assert type(value) is float
 
 
 def made(seed, n_rows, n_labels, *, negative=True, density=0.3):
@@ -114,7 +102,7 @@ def matrices(draw):
     dtype = draw(st.sampled_from([int, bool, float, np.uint8]))
     truth = filled(st.integers(0, 1)).astype(dtype)
     scores = filled(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0, 1e300, 5e-324]))
-    return truth, filled(st.integers(0, 1)).astype(dtype), scores, weight
+    return truth, scores, weight
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -128,7 +116,7 @@ def test_the_signature_is_scikit_learns(name):
 
 @given(matrices(), st.integers(1, 6) | st.none(), st.booleans())
 def test_rankings_of_small_matrices_are_scikit_learns(drawn, k, ignore_ties):
-    truth, _, scores, weight = drawn
+    truth, scores, weight = drawn
     for name in RANKING:
         check(name, truth, scores, ("dense", "csr"), sample_weight=weight)
     for name in GAINS:
@@ -140,41 +128,13 @@ def test_rankings_of_small_matrices_are_scikit_learns(drawn, k, ignore_ties):
 
 @given(matrices(), st.sampled_from(AVERAGES), st.sampled_from([None, 0.1, 0.5, 1.0]))
 def test_curves_of_small_matrices_are_scikit_learns(drawn, average, max_fpr):
-    truth, _, scores, weight = drawn
+    truth, scores, weight = drawn
     if weight is not None and not any(weight):
         weight = None  # all zero is always refused here, by scikit-learn only where a label has both classes
     if weight is not None and max_fpr not in (None, 1.0) and not np.all(weight):
         max_fpr = None  # with one class left by weights scikit-learn fails on a curve of one point
     check("roc_auc_score", truth, scores, ("dense", "coo"), average=average, sample_weight=weight, max_fpr=max_fpr)
     check("average_precision_score", truth, scores, ("dense", "lil"), average=average, sample_weight=weight)
-
-
-@given(
-    matrices(),
-    st.sampled_from([*AVERAGES, "binary", "wrong"]),
-    st.sampled_from(["warn", 0, 1, math.nan, 0.5]),
-    st.none() | st.lists(st.integers(-1, 5), max_size=4),
-)
-def test_decisions_on_small_matrices_are_scikit_learns(drawn, average, zero_division, labels):
-    truth, other, _, weight = drawn
-    options = {"average": average, "sample_weight": weight, "labels": labels, "zero_division": zero_division}
-    for name in DECISIONS:
-        if name == "jaccard_score" and labels == []:
-            continue  # scikit-learn fails, or divides by zero, on no labels at all
-        check(name, truth, other, ("dense", "csr", "coo"), **options)
-    for name in DIFFERENCES:
-        check(name, truth, other, ("dense", "csc", "array"), sample_weight=weight)
-
-
-@pytest.mark.parametrize("samplewise", [False, True])
-@pytest.mark.parametrize("labels", [None, [2, 0], [1, 1], [5], [-1], [0, 1, 2, 3]])
-@pytest.mark.parametrize("weight", [None, [1, 2, 0, 3], [0.5, 2, 0, 1]])
-def test_the_confusion_matrix_is_scikit_learns(samplewise, labels, weight):
-    truth, scores, _, _ = made(0, 4, 4)
-    for kind in (int, bool, float):
-        options = {"samplewise": samplewise, "labels": labels, "sample_weight": weight}
-        check("multilabel_confusion_matrix", truth.astype(kind), (scores > 0).astype(kind), tuple(FORMS), **options)
-    check("multilabel_confusion_matrix", truth[:, 0] + truth[:, 1], truth[:, 2], **{**options, "samplewise": False})
 
 
 @pytest.mark.parametrize(("seed", "n_labels"), [(1, 5), (2, 30), (3, 200)])
@@ -192,17 +152,12 @@ def test_rankings_of_random_rows_are_scikit_learns(seed, n_labels, weighted):
 
 @pytest.mark.parametrize(("seed", "n_rows", "n_labels"), [(1, 80, 5), (2, 80, 30), (3, 40, 60)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_decisions_and_curves_of_random_rows_are_scikit_learns(seed, n_rows, n_labels, weighted):
+def test_curves_of_random_rows_are_scikit_learns(seed, n_rows, n_labels, weighted):
     truth, scores, whole, real = made(seed, n_rows, n_labels)
     for weight in (whole, real) if weighted else (None,):
         for average in AVERAGES:
             for name in CURVES:
                 check(name, truth, scores, ("dense", "csr"), average=average, sample_weight=weight)
-            for name, zero in itertools.product(DECISIONS, ("warn", 0, 1)):
-                options = {"average": average, "sample_weight": weight, "zero_division": zero}
-                check(name, truth, (scores > 0.5).astype(int), ("dense", "csc"), **options)
-        for name in DIFFERENCES:
-            check(name, truth, (scores > 0.5).astype(int), ("dense", "coo"), sample_weight=weight)
 
 
 def test_each_row_alone_has_scikit_learns_value():
@@ -260,52 +215,6 @@ def test_the_base_of_the_logarithm_is_scikit_learns(log_base):
     check("dcg_score", truth, scores, ("csr", "coo"), log_base=log_base, k=3)
 
 
-@pytest.mark.parametrize("beta", [0, 0.5, 2, math.inf, -1])
-def test_every_beta_is_scikit_learns(beta):
-    truth, scores, _, _ = made(7, 60, 6)
-    for average, zero in itertools.product(AVERAGES, ("warn", 0, math.nan)):
-        check("fbeta_score", truth, (scores > 0).astype(int), ("csr",), average=average, beta=beta, zero_division=zero)
-
-
-def classes():
-    """Pairs of classes: two, four, strings, fractions, bools, one and negative ones."""
-    rng = np.random.default_rng(8)
-    two, four = rng.integers(0, 2, (2, 40)), rng.integers(0, 4, (2, 40))
-    text = np.array([["a", "b", "a"], ["b", "b", "a"]])
-    return two, four, text, two.astype(float), two.astype(bool), np.ones((2, 5), dtype=int), four - 2
-
-
-@pytest.mark.parametrize("average", ["binary", None, "micro", "macro", "weighted", "samples"])
-@pytest.mark.parametrize("pos_label", [1, 0, 7, "b", None])
-def test_classes_are_scikit_learns(average, pos_label):
-    for (one, two), name in itertools.product(classes(), DECISIONS):
-        if pos_label is None and average == "binary":
-            continue
-        for labels in (None, [1], [3, 0]):
-            options = {"average": average, "pos_label": pos_label, "labels": labels}
-            if (one.dtype.kind == "U") != isinstance(pos_label, str) or (labels and one.dtype.kind == "U"):
-                continue
-            check(name, one, two, ("dense", "column"), **options)
-
-
-def test_differences_of_classes_are_scikit_learns():
-    rng = np.random.default_rng(8)
-    for (one, two), name in itertools.product(classes(), DIFFERENCES):
-        for weight in (None, rng.random(one.size)):
-            check(name, one, two, ("dense", *COLUMNS), sample_weight=weight)
-
-
-@pytest.mark.parametrize("normalize", [True, False])
-def test_accuracy_is_scikit_learns(normalize):
-    truth, scores, whole, _ = made(9, 30, 3)
-    for name, weight in itertools.product(("accuracy_score", "zero_one_loss"), (None, whole)):
-        options = {"normalize": normalize, "sample_weight": weight}
-        expected = getattr(sklearn_metrics, name)(truth, (scores > 0).astype(int), **options)
-        assert getattr(xmceval, name)(sparse.csr_matrix(truth), sparse.coo_matrix(scores > 0), **options) == (
-            pytest.approx(expected, abs=1e-12)
-        )
-
-
 @pytest.mark.parametrize(
     "y_true", [[0, 1, 1, 0, 1], [-1, 1, 1, -1, 1], [3, 7, 7, 3, 3], list("abbab"), [1] * 5, [0] * 5]
 )
@@ -315,7 +224,7 @@ def test_curves_of_two_classes_are_scikit_learns(y_true):
         if weight in ([0] * 5, [1, 2]) and len(set(y_true)) == 1:
             continue  # refused here; scikit-learn does not look at weights then
         for max_fpr in (None, 0.4, 0, 2, 1):
-            check("roc_auc_score", y_true, scores, ("dense", "other column"), sample_weight=weight, max_fpr=max_fpr)
+            check("roc_auc_score", y_true, scores, ("dense", "column"), sample_weight=weight, max_fpr=max_fpr)
         for pos_label in (1, 0, 7, "b"):
             if isinstance(pos_label, str) == isinstance(y_true[0], str):
                 check("average_precision_score", y_true, scores, sample_weight=weight, pos_label=pos_label)
@@ -324,10 +233,8 @@ def test_curves_of_two_classes_are_scikit_learns(y_true):
 def test_one_class_is_nan_with_our_warning():
     with pytest.warns(xmceval.UndefinedMetricWarning, match="one class"):
         assert math.isnan(xmceval.roc_auc_score([1, 1], [0.2, 0.3]))
-    with pytest.warns(xmceval.UndefinedMetricWarning, match="no positive"):
+    with pytest.warns(xmceval.UndefinedMetricWarning, match="no positive") as caught:
         assert xmceval.average_precision_score([0, 0], [0.2, 0.3]) == 0
-    with pytest.warns(xmceval.UndefinedMetricWarning, match="zero_division") as caught:
-        xmceval.precision_score([[1, 0], [0, 1]], [[0, 0], [0, 1]], average="macro")
     assert caught[0].filename == __file__
 
 
@@ -345,13 +252,9 @@ WRONG = [
     ("label_ranking_loss", [[1, 0], [0, 1]], [[1, 2, 3], [0, 1, 3]], "must be the same"),
     ("ndcg_score", [[1, -1], [0, 1]], [[1, 2], [0, 1]], "negative value -1"),
     ("dcg_score", [[1], [0]], [[1], [2]], "at least two labels"),
-    ("f1_score", [[1, 0], [0, 1]], [0, 1], "a mix is not supported"),
-    ("f1_score", [[1, 0], [0, 1]], [[1, 0], [0, 1]], "average='binary' needs two classes"),
-    ("f1_score", [0, 1, 2], [0, 1, 2], "more than two classes"),
-    ("f1_score", ["a", "b"], [0, 1], "strings"),
-    ("hamming_loss", [], [], "no rows"),
-    ("hamming_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
-    ("hamming_loss", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "at least two columns"),
+    ("roc_auc_score", [], [], "no rows"),
+    ("label_ranking_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
+    ("coverage_error", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "at least two columns"),
 ]
 
 
@@ -435,11 +338,6 @@ def test_50k_rows_of_a_million_labels_take_memory_by_what_is_stored():
     for average in ("micro", "samples"):
         xmceval.roc_auc_score(truth, scores, average=average)
         xmceval.average_precision_score(truth, scores, average=average)
-    found = scores > 0.5
-    for average in ("micro", "macro", "weighted", "samples"):
-        xmceval.f1_score(truth, found, average=average, zero_division=0)
-        xmceval.jaccard_score(truth, found, average=average, zero_division=0)
-    xmceval.hamming_loss(truth, found)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 150e6  # dense it would be 4e11
@@ -447,11 +345,7 @@ def test_50k_rows_of_a_million_labels_take_memory_by_what_is_stored():
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix])
 def test_one_sparse_column_is_taken_as_the_dense_one_is(form):
-    truth, pred, scores = [[1], [0], [0], [1], [1]], [[1], [1], [0], [0], [1]], [[0.5], [0.0], [-1.0], [0.25], [2.0]]
-    for name in ("hamming_loss", "accuracy_score", "f1_score", "jaccard_score"):
-        function = getattr(xmceval, name)
-        assert function(form(truth), form(pred)) == function(truth, pred), name
-        assert function(form(truth), np.ravel(pred)) == function(truth, pred), name
+    truth, scores = [[1], [0], [0], [1], [1]], [[0.5], [0.0], [-1.0], [0.25], [2.0]]
     for name in ("roc_auc_score", "average_precision_score"):
         function = getattr(xmceval, name)
         assert function(form(truth), form(scores)) == function(truth, scores) == function(np.ravel(truth), form(scores))

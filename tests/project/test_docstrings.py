@@ -12,7 +12,7 @@ from xmceval import distributed
 ENTRY = re.compile(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*)( : \S.*)?")
 MOST_USED = [
     *("score", "score_all", "compare", "benchmark", "merge", "Evaluator", "Result", "Results", "Comparison"),
-    *("precision_at_k", "ndcg_at_k", "psp_at_k", "f1_score", "ndcg_score", "roc_auc_score", "group_auc"),
+    *("precision_at_k", "ndcg_at_k", "psp_at_k", "ndcg_score", "roc_auc_score", "group_auc"),
 ]
 
 PUBLIC = {name: getattr(xmceval, name) for name in xmceval.__all__}

@@ -56,18 +56,18 @@ def test_runs_start_where_the_value_changes():
 ENTRIES = st.tuples(st.booleans(), st.sampled_from([-1.0, 0.0, 2.0]), st.sampled_from([0.0, 0.5, 1.0]))
 
 
-@given(st.lists(ENTRIES, max_size=12), st.sampled_from([0.0, 3.0]))
-def test_steps_are_sums_of_all_entries_with_at_least_a_score(entries, spare):
+@given(st.lists(ENTRIES, max_size=12))
+def test_steps_are_sums_of_all_entries_with_at_least_a_score(entries):
     entries = sorted(entries, key=lambda entry: -entry[1])
     truth, scores, weights = np.array(entries, dtype=float).reshape(-1, 3).T
     truth = truth.astype(bool)
-    steps = add_up_steps(truth, scores, weights, spare=spare)
-    thresholds = sorted({score for _, score, _ in entries} | ({0.0} if spare else set()), reverse=True)
+    steps = add_up_steps(truth, scores, weights)
+    thresholds = sorted({score for _, score, _ in entries}, reverse=True)
     assert steps.thresholds.tolist() == thresholds
     for threshold, tps, fps in zip(thresholds, steps.tps, steps.fps, strict=True):
         above = [(true, weight) for true, score, weight in entries if score >= threshold]
         assert tps == sum(weight for true, weight in above if true)
-        assert fps == sum(weight for true, weight in above if not true) + (spare if threshold <= 0 else 0)
+        assert fps == sum(weight for true, weight in above if not true)
     counted, ones = add_up_steps(truth, scores), add_up_steps(truth, scores, np.ones(truth.size))
     for whole, real in zip(counted, ones, strict=True):
         np.testing.assert_array_equal(whole, real)

@@ -95,7 +95,7 @@ class Thresholds:
         Returns
         -------
         csr_matrix of int8
-            For metrics of decisions of `score`, without a threshold, and for `f1_score` and others.
+            For metrics of decisions of `score`, without a threshold.
 
         Raises
         ------

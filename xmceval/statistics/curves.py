@@ -234,17 +234,12 @@ def _divide_by_last(running: NDArray[Any], undefined: float) -> Float64:
     return running / running[-1] if running.size and running[-1] > 0 else np.full(running.size, undefined)
 
 
-def add_up_steps(is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None, *, spare: float = 0.0) -> Steps:
+def add_up_steps(is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None) -> Steps:
     """Add up the weights of both classes down to each distinct score, of entries in descending order of their scores.
 
     Entries are arrays [n], steps arrays [n_thresholds]. Without weights the sums are whole numbers, int64; with them,
-    float64 [n], the sums are float64, and `spare` is the weight of further negatives with score 0.
+    float64 [n], the sums are float64.
     """
-    if spare and weights is not None:
-        place = np.searchsorted(-scores, 0.0)
-        is_true, scores, weights = (
-            np.insert(each, place, value) for each, value in ((is_true, False), (scores, 0.0), (weights, spare))
-        )
     is_last = np.ones(scores.size, dtype=np.bool_)
     is_last[:-1] = scores[1:] != scores[:-1]
     last = np.flatnonzero(is_last)

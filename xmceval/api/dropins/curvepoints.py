@@ -36,8 +36,6 @@ def roc_curve(
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of one list of scores, as scikit-learn does.
 
-    For all cells of a matrix together, which may be sparse, see `label_roc_curve`.
-
     Parameters
     ----------
     y_true : array [n_rows]
@@ -88,8 +86,6 @@ def precision_recall_curve(
     drop_intermediate: bool = False,
 ) -> tuple[Float64, Float64, AnyArray]:
     """Compute the points of the precision-recall curve of one list of scores, as scikit-learn does.
-
-    For all cells of a matrix together, which may be sparse, see `label_precision_recall_curve`.
 
     Parameters
     ----------

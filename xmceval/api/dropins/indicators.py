@@ -19,8 +19,6 @@ AnyArray = NDArray[Any]
 
 MatrixAverage = Literal["micro", "macro", "weighted", "samples"]
 
-BINARY, MULTICLASS, MULTILABEL = "binary", "multiclass", "multilabel"
-
 
 def _find_warning() -> type[UserWarning]:
     """Return scikit-learn's warning where it is loaded, so that filters of it hold here too; else one of our own."""
@@ -44,22 +42,6 @@ class Indicator:
 
     ones: Any
     value: float
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Truth and predictions of one kind: two indicators, or two arrays of classes.
-
-    ``one_value`` is whether both indicators have the same value for 1.
-    """
-
-    kind: str
-    true: Any
-    pred: Any
-    n_rows: int
-    weight: Float64 | None
-    classes: AnyArray
-    one_value: bool = True
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -210,29 +192,6 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
     """Refuse a value that is not one of the choices."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise UsageError(f"{name} must be one of {listed(map(repr, choices))}, got {value!r}")
-
-
-def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Targets:
-    """Validate truth and predictions, and return them with their kind."""
-    if is_matrix(y_true) != is_matrix(y_pred):
-        raise DataError(
-            "y_true and y_pred: one is an indicator matrix, the other has one class per row; a mix is not supported"
-        )
-    if is_matrix(y_true):
-        true, pred = as_indicator(y_true, "y_true"), as_indicator(y_pred, "y_pred")
-        check_shapes(true.ones, pred.ones, "y_pred")
-        n_rows = true.ones.shape[0]
-        same = true.value == pred.value or not true.ones.nnz or not pred.ones.nnz
-        weight = as_weight(sample_weight, n_rows)
-        return Targets(MULTILABEL, true.ones, pred.ones, n_rows, weight, np.arange(true.ones.shape[1]), same)
-    true_classes, pred_classes = as_classes(y_true, "y_true"), as_classes(y_pred, "y_pred")
-    check_shapes(true_classes, pred_classes, "y_pred")
-    if (true_classes.dtype.kind == "U") != (pred_classes.dtype.kind == "U"):
-        raise DataError("y_true and y_pred: one has strings, the other numbers; expected the same classes")
-    classes = np.unique(np.concatenate([true_classes, pred_classes]))
-    kind = BINARY if classes.size <= 2 else MULTICLASS
-    n_rows = true_classes.size
-    return Targets(kind, true_classes, pred_classes, n_rows, as_weight(sample_weight, n_rows), classes)
 
 
 def check_shapes(true: Any, other: Any, name: str) -> None:

@@ -132,7 +132,7 @@ def f1_at_k(
     See Also
     --------
     score : Several metrics at once, with intervals.
-    f1_score, precision_at_k, recall_at_k
+    precision_at_k, recall_at_k
 
     Examples
     --------

@@ -15,15 +15,13 @@ from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.tasks import PickledTasks
 
 import xmceval
-from xmceval.api.benchmark.benchmark import describe_unkept, find_folder, open_store, run_plan
-from xmceval.api.benchmark.history import read_history
+from xmceval.api.benchmark.benchmark import describe_unkept, open_store, run_plan
 from xmceval.api.benchmark.readplan import read_plan
 from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing import compare as comparing
 from xmceval.api.scoring import score as scoring
-from xmceval.files.io.paths import to_path
 
 SIZES = {"one": 40, "two": 60}
 SYSTEMS = {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz", "seeds": ["{dataset}/s1.npz", "{dataset}/s2.npz"]}
@@ -285,8 +283,6 @@ def test_a_file_on_a_store_is_scored_and_what_is_kept_has_another_folder(folder)
     for status in ("scored", "kept"):
         found = xmceval.benchmark(remote, cache="kept")
         assert {cell.status for dataset in found.datasets for cell in dataset.cells} == {status}
-    with pytest.raises(xmceval.DataError, match=r"^memory://there/\.xmceval: is remote, so nothing is kept there"):
-        read_history(find_folder(to_path(remote), None), "benchmark.toml")
 
 
 @pytest.mark.parametrize("name", ["xmceval.files.saved.keptrows", "xmceval.files.saved.keptfiles"])

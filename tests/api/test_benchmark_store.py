@@ -1,4 +1,4 @@
-"""The store of a benchmark: what counts as unchanged, what is kept and for how long, and the history of values."""
+"""The store of a benchmark: what counts as unchanged, what is kept, and for how long."""
 
 import os
 import signal
@@ -16,10 +16,9 @@ from scipy import sparse
 import xmceval
 from xmceval.api.benchmark import dependencies
 from xmceval.api.benchmark.dependencies import comparison_key
-from xmceval.api.benchmark.history import HISTORY, read_history
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.api.benchmark.store import DIGESTS, Store
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.saved import inputdigests
 from xmceval.rows.shards import Shards
@@ -346,13 +345,11 @@ def test_prune_leaves_what_this_run_used():
     write("a.txt", SCORES + "\n")
     store = Store(".xmceval", file="b.toml")
     keys, key = keep(store, dataset())
-    store.record_history({"D": {"A": {"P@1": 0.5}}})
     store.finish(prune=True)
     assert {path.stem for path in Path(".xmceval").glob("c*/*.*")} == {
         key,
         *(each for [each] in keys.values()),
     }
-    assert read_history(store.folder, "b.toml").runs
 
 
 KILLED = """
@@ -381,44 +378,3 @@ def test_a_run_that_is_killed_leaves_nothing_that_is_wrong():
         assert len(kept) == sum(each == {"text": "x" * 200_000} for each in found)
         store.finish(prune=True)
         assert list(Path(".xmceval/comparisons").glob(".*.part")) == []
-
-
-# The history.
-
-
-def values(a, b=0.5):
-    return {"D": {"A": {"P@1": a, "P@3": 0.25}, "B": {"P@1": b}}}
-
-
-def test_history_has_a_line_only_where_a_value_changed():
-    store = Store(".xmceval", file="b.toml")
-    store.find_keys(dataset())
-    assert store.record_history(values(0.5), digest="x") == ()
-    assert store.record_history(values(0.5)) == ()
-    lines = store.record_history(values(0.75))
-    assert lines[0].startswith("moved since 20")
-    assert lines[1:] == ("  D  A  P@1 50.00 → 75.00",)
-    assert store.record_history(values(0.75, float("nan")))[1:] == ("  D  B  P@1 50.00 → –",)
-    assert store.record_history(values(0.75, float("inf"))) == ()
-    runs = read_history(store.folder, "b.toml").runs
-    assert [list(run.cells) for run in runs] == [[("D", "A"), ("D", "B")], [("D", "A")], [("D", "B")]]
-    assert [run.digest for run in runs] == ["x", "", ""]
-    assert runs[0].why == {"D": {"A": "new", "B": "new"}}
-    assert read_history(store.folder, "other.toml").runs == ()
-    assert read_history(Path("nowhere"), "b.toml").runs == ()
-
-
-def test_a_line_of_the_history_that_was_cut_is_skipped_with_a_warning():
-    store = Store(".xmceval", file="b.toml")
-    store.record_history(values(0.5))
-    with (store.folder / HISTORY).open("a") as file:
-        file.write('{"time": "2026-11')
-    store.record_history(values(0.75))
-    history = read_history(store.folder, "b.toml")
-    assert [run.cells["D", "A"]["P@1"] for run in history.runs] == [0.5, 0.75]
-    assert history.warnings == (".xmceval/history.jsonl:2: is damaged or was cut, and is skipped",)
-
-
-def test_histories_start_at_dates_only():
-    with pytest.raises(UsageError, match="'yesterday' is not a date such as 2026-11-22"):
-        read_history(Path("nowhere"), "b.toml").since("yesterday")

@@ -79,22 +79,14 @@ def test_wins_are_listed_where_they_are_asked_for(folder, run):
     assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
 
 
-def test_what_changed_and_what_moved_is_said(folder, run):
+def test_what_changed_is_said(folder, run):
     run()
     save_npz("two/b.npz", csr_matrix(np.random.default_rng(2).random((60, 12))))
     code, _, said = run()
     lines = said.splitlines()
     assert (code, lines[0]) == (0, "two, b: two/b.npz changed")
     assert lines[1].startswith("1 cell scored, 3 kept · ")
-    assert lines[2].startswith("moved since ")
-    assert lines[3].startswith("  two  b  P@1 ")
-    assert len(lines) == 4
-    code, shown, _ = run("--history")
-    assert code == 0
-    assert shown.startswith("2 runs, ")
-    assert "  two, b: two/b.npz changed\n" in shown
-    code, shown, said = run("--history", "--since", "2999-01-01")
-    assert (code, shown, said) == (0, "benchmark.toml: no value has changed since 2999-01-01\n", "")
+    assert len(lines) == 2
 
 
 def test_a_cell_with_an_error_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
@@ -167,12 +159,10 @@ def test_warnings_of_a_kind_are_one_line(folder, run):
     assert said.endswith("with --strict warnings are errors\n")
 
 
-def test_options_of_the_history_alone(folder, run):
-    assert run("--since", "2026-01-01")[0] == run("-m", "P@1")[0] == 2
-    assert run("--history", "--since", "yesterday")[0] == 2
-    for flags in ([], ["--history"]):
-        assert run("nowhere.toml", *flags) == (1, "", "Error: nowhere.toml: no such file\n")
-    assert "-m has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
+def test_options_without_effect_and_files_that_do_not_exist_are_refused(folder, run):
+    assert run("nowhere.toml") == (1, "", "Error: nowhere.toml: no such file\n")
+    assert run("-m", "P@1")[0] == 2
+    assert "-m has no effect without --plot (hint: " in run("-m", "P@1")[2]
     assert run("--cache", "") == (2, "", "Error: --cache: expected the name of a folder, got ''\n")
 
 
@@ -192,9 +182,6 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
     assert code == 0
     for page in (folder / "first").iterdir():
         assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"
-    code, _, err = run("--pages", "pages", "--history")
-    assert code == 2
-    assert "--pages has no effect with --history" in err
 
 
 def test_a_file_is_proposed_and_runs(folder, run):

@@ -114,4 +114,3 @@ def test_a_benchmark_has_a_critical_difference_from_five_data_sets_on(tmp_path, 
     assert "<title>mean rank by P@1 over 5 data sets: " in Path("cd.svg").read_text(encoding="utf-8")
     why = "the picture 'cd' needs a critical difference on P@3: 3 data sets, at least 5 are needed"
     assert run(3) == (2, f"Error: {why}\n")
-    assert run(5, "--history") == (2, "Error: --plot has no effect with --history\n")

@@ -17,7 +17,6 @@ from support.files import write
 
 import xmceval
 from xmceval import version
-from xmceval.api.benchmark.history import append_run, read_history
 from xmceval.cli import COMMANDS, cli
 from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
@@ -210,11 +209,6 @@ def named_datasets():
     return [json.loads(run("datasets", *datasets(), "-o", "json").stdout)]
 
 
-def rich_history(folder):
-    append_run(folder, "b.toml", "0", {"Bibtex": {"Ours": {"P@1": 0.5, "ECE": None}}}, {"Bibtex": {"Ours": "new"}})
-    return [json.loads(read_history(folder, "b.toml").render("json"))]
-
-
 RICH = {
     "score": rich_score,
     "compare": rich_compare,
@@ -225,7 +219,6 @@ RICH = {
         json.loads(xmceval.auc(folder / "log.csv").to_json()),
         json.loads(xmceval.auc(folder / "log.csv", columns="user,clicked,score").to_json()),
     ],
-    "history": rich_history,
     **{name: lambda _, name=name: rich_listings(name) for name in ("metrics", "datasets", "formats")},
 }
 
@@ -357,7 +350,7 @@ def test_documents_are_made_of_fields_alone():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.alias) and node.name in names
     }
-    assert len(names) == 9
+    assert len(names) == 8
     assert users == {("report", "fields"), ("report", "listings")}
 
 
@@ -372,7 +365,7 @@ def test_every_command_that_writes_json_has_a_schema():
     for name in COMMANDS:
         forms = [each for each in cli.get_command(None, name).params if each.name == "form"]
         with_json += [name for each in forms if "json" in each.type.choices]
-    assert set(with_json) == set(DOCUMENTS) - {"history"}  # which benchmark writes with --history
+    assert set(with_json) == set(DOCUMENTS)
 
 
 def test_options_of_scoring_are_described():

@@ -12,7 +12,6 @@ from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
 from xmceval.errors import DataError, UsageError, argument, counted, naming_flags, warn
-from xmceval.files.io.contentdigests import digest_file
 from xmceval.files.io.paths import beside, to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -156,29 +155,11 @@ def run_plan(
     )
     if runner.store is not None:
         runner.store.finish(prune=prune)
-        runner.moved = _record_values(plan, runner.store, found, runner.scorer.unkept)
     if not gates:
         return found
     systems = _list_tested(plan)
     comparisons = {each.name: each.comparison for each in found.datasets}
     return replace(found, gates=judge_datasets(gates, comparisons, systems, plan.testing.against or systems[0], layout))
-
-
-def _record_values(plan: BenchmarkPlan, store: Store, found: Benchmark, unkept: list[str]) -> tuple[str, ...]:
-    """Add what changed to the history; return lines on what moved since the last run."""
-    values = {
-        dataset.name: {
-            name: {figure.name: figure.estimate.value for figure in result.figures}
-            for name, result in dataset.comparison.systems.items()
-        }
-        for dataset in found.datasets
-        if dataset.comparison is not None
-    }
-    try:
-        return store.record_history(values, digest="" if plan.file is None else digest_file(plan.file))
-    except DataError as error:
-        unkept.append(str(error))
-        return ()
 
 
 def check_gates(plan: BenchmarkPlan, gates: Sequence[Gate]) -> None:

@@ -59,8 +59,6 @@ class Runner:
         Whether to score again what is kept.
     keeps_runs : bool
         Whether each run can be kept while it is scored, beside finished comparisons.
-    moved : tuple of str
-        Lines on what moved since the last run.
     """
 
     systems: Sequence[str]
@@ -68,7 +66,6 @@ class Runner:
     store: Store | None = None
     rescore: bool = False
     keeps_runs: bool = True
-    moved: tuple[str, ...] = ()
 
     def run(self, dataset: PlannedDataset) -> DatasetOutcome:
         """Compare the systems of a data set, of which only what changed is scored."""

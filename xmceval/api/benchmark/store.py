@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.benchmark.dependencies import Dependencies, digest_source, find_dependencies
-from xmceval.api.benchmark.history import append_run, read_history
 from xmceval.api.benchmark.plan import PlannedDataset
 from xmceval.errors import DataError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.inputdigests import InputDigests
 from xmceval.files.saved.keptfiles import CELLS, COMPARISONS, KeptFiles
-from xmceval.report.history import Values
 
 FOLDER = ".xmceval"
 DIGESTS, LATEST = "inputs.jsonl", "latest.jsonl"
@@ -31,7 +29,7 @@ class Store:
     folder : path
         It is made if it does not exist.
     file : str
-        The name of the benchmark's file: benchmarks that share a folder have a history each.
+        The name of the benchmark's file: of each, the folder remembers what its cells last depended on.
     verify : bool
         Read all inputs, and do not go by their dates.
 
@@ -156,30 +154,6 @@ class Store:
         if self._digests.is_changed:
             self._kept.write(self.folder / DIGESTS, {**self._read(DIGESTS), **self._digests.records})
             self._digests.is_changed = False
-
-    def record_history(self, values: Values, *, digest: str = "") -> tuple[str, ...]:
-        """Add a line to the history where a value changed, and return lines on what moved since the last one.
-
-        Parameters
-        ----------
-        values : mapping
-            By data set, system and metric; of several runs the mean.
-        digest : str
-            Of the file that describes the benchmark.
-
-        Raises
-        ------
-        DataError
-            It cannot be written.
-        """
-        history = read_history(self.folder, self._file)
-        changed = history.changed(values)
-        if changed:
-            why = {
-                name: {system: self.explain(name, system) for system in systems} for name, systems in changed.items()
-            }
-            append_run(self.folder, self._file, digest, changed, why)
-        return history.describe_changes(values)
 
     def finish(self, *, prune: bool = False) -> None:
         """After a complete run, remove what was not used for 30 days, or with `prune` all that it did not use."""

@@ -21,7 +21,6 @@ from xmceval.cli.messages import by_kind, say, say_written, warn
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
@@ -56,13 +55,11 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
 )
 @options.option("--prune", is_flag=True, help="Remove kept results that FILE no longer uses.")
-@options.option("--history", is_flag=True, group="Output", help="Show how values changed over runs, without scoring.")
-@options.option("--since", metavar="DATE", group="Output", help="With --history: from this date on.")
 @options.option(
     *("-m", "metric"),
     metavar="METRIC",
     group="Output",
-    help="With --history or --plot: the metric to show.  [default: the first at its largest cutoff]",
+    help="With --plot: the metric to show.  [default: the first at its largest cutoff]",
 )
 @options.option(
     "--wins", is_flag=True, group="Output", help="Show on how many data sets each system beats each other one."
@@ -102,10 +99,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     _refuse_folder(file)
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
     pictures = Plots.of(plots, ())
-    _check_flags(arguments["history"], plots)
-    if arguments["history"]:
-        _show_history(file, form, layout, arguments)
-        return
+    _check_flags(plots)
     began, quiet = time.monotonic(), arguments["quiet"]
     from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_notes, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
@@ -131,8 +125,8 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
             say_written(what, sum(sizes.values()), quiet=quiet)
         facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
-        for line in () if quiet else (summary, *runner.moved):
-            say(line)
+        if not quiet:
+            say(summary)
 
 
 def _refuse_folder(path: str) -> None:
@@ -172,8 +166,8 @@ def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
         click.echo(line)
 
 
-def _check_flags(history: bool, plots: Sequence[str]) -> None:
-    """Refuse what has no effect with the history, or without it.
+def _check_flags(plots: Sequence[str]) -> None:
+    """Refuse what has no effect.
 
     Raises
     ------
@@ -181,34 +175,10 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
         Names the options.
     """
     context = click.get_current_context()
-    if history:
-        without = {"plots", "pages", "rescore", "verify", "prune", "fail_if_worse", "dask"}
-        passed, what = passed_flags(context, without), "with"
-    else:
-        passed, what = passed_flags(context, {"since"}), "without"
-        if passed_flags(context, {"force"}):
-            raise UsageError("--force: has no effect without --init (hint: --rescore scores everything again)")
-        if not plots and passed_flags(context, {"metric"}):
-            raise UsageError("-m has no effect without --history or --plot (hint: metrics are named in the file)")
-    if passed:
-        raise UsageError(f"{listed(passed)} {'has' if len(passed) == 1 else 'have'} no effect {what} --history")
-
-
-def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:
-    """Print what moved since when."""
-    from xmceval.api.benchmark.benchmark import find_folder
-    from xmceval.api.benchmark.history import read_history
-    from xmceval.files.io.presence import is_present
-
-    path = to_path(file)
-    history = read_history(find_folder(path, arguments["cache"]), path.name)
-    if not history.runs and not is_present(path):
-        raise DataError(f"{path}: no such file")
-    if arguments["since"] is not None:
-        history = history.since(arguments["since"])
-    warn(history.warnings, quiet=arguments["quiet"])
-    text = history.render(form, layout, metric=arguments["metric"], has_all=arguments["verbose"])
-    click.echo(text, nl=False)
+    if passed_flags(context, {"force"}):
+        raise UsageError("--force: has no effect without --init (hint: --rescore scores everything again)")
+    if not plots and passed_flags(context, {"metric"}):
+        raise UsageError("-m has no effect without --plot (hint: metrics are named in the file)")
 
 
 def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:

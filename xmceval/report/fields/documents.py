@@ -20,7 +20,6 @@ DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "merge": ("xmceval.report.fields.scorefields", "SCORE"),
         "auc": ("xmceval.report.fields.filefields", "LOG_AUC"),
         "inspect": ("xmceval.report.fields.inspectfields", "INSPECTION"),
-        "history": ("xmceval.report.fields.historyfields", "HISTORY"),
         "metrics": ("xmceval.report.listings.metriclist", "DEFINITIONS"),
         "datasets": ("xmceval.report.listings.datasetlist", "DATASETS"),
         "formats": ("xmceval.report.listings.formatlist", "FORMAT_LIST"),

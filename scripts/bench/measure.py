@@ -23,7 +23,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -201,7 +201,7 @@ def record(command: str, options: Mapping[str, Any], figures: Mapping[str, Any])
 
 def provenance() -> Figures:
     """Return when and on what something was measured."""
-    date = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {"date": date, "machine": machine(), "versions": versions()}
 
 

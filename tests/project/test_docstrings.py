@@ -25,7 +25,7 @@ def classes():
     yield from (each for each in PUBLIC.values() if inspect.isclass(each) and each.__module__.startswith("xmceval."))
     for function in FUNCTIONS.values():
         returned = function.__globals__.get(str(inspect.signature(function).return_annotation))
-        if inspect.isclass(returned) and returned.__module__.startswith("xmceval."):  # to Python 3.10, NDArray is one
+        if inspect.isclass(returned) and returned.__module__.startswith("xmceval."):
             yield returned
 
 

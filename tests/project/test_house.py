@@ -20,6 +20,7 @@ LAYERS = [
     "rows",
     "files",
     "labels",
+    "datasets",
     "scoring",
     "inspection",
     "report",

@@ -5,12 +5,11 @@ Mypy reads this file with the package, so ``scripts/check`` fails where a type c
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from typing_extensions import assert_type
 
 import xmceval
 from xmceval.api.files.convert import Conversion

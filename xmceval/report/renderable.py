@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from xmceval.files.writing.targets import save_text
 from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
@@ -15,7 +15,6 @@ from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from typing_extensions import Self
 
 LONGEST_NAME = 24  # of a system, in a repr
 

@@ -179,7 +179,7 @@ class DaskTasks:
     def _wait_for_workers(self) -> None:
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE_FOR_WORKERS)
-        except (TimeoutError, OSError):
+        except OSError:
             address = self._client.scheduler.address
             raise UsageError(
                 f"{address}: the scheduler has no workers (hint: dask worker {address} starts one)"
@@ -279,7 +279,7 @@ def _connect(distributed: Any, address: str) -> Any:
         with ThreadPoolExecutor(1) as pool:  # a notebook has a loop of its own in this thread
             pool.submit(as_here(asyncio.run), _ask_scheduler(distributed, address)).result()
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, asyncio.TimeoutError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError) as error:
         reason = f" ({error})" if isinstance(error, ValueError) else ""
         raise UsageError(
             f"{address}: no Dask scheduler answered{reason} (hint: dask scheduler starts one; "

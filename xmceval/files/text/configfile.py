@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +16,6 @@ from xmceval.errors import DataError, UsageError
 from xmceval.files.io.addresses import redacted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Keys: TypeAlias = tuple[str, ...]  # of a table or a value, from the top of the file on
 

@@ -32,8 +32,8 @@ METRICS, metric
 
 ``help(xmceval.score)`` describes all options, for the other functions too.
 
-The guides: ``xmceval guide start`` in a shell is the first, ``xmceval guide`` lists them, and ``xmceval guide design``
-says how the package is built, in ten sentences. They are Markdown in the folder ``guide`` of the package.
+The guides are Markdown in the folder ``guide`` of the package. The first is ``start.md``; ``design.md`` says how the
+package is built, in ten sentences.
 """
 
 from __future__ import annotations

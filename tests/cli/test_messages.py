@@ -49,7 +49,6 @@ ARGUMENTS = {
     "metrics": [EVIL],
     "formats": [EVIL],
     "schema": [EVIL],
-    "guide": [EVIL],
     "merge": [EVIL],
     "auc": [EVIL],
     "score": ["t.txt", EVIL],

@@ -31,7 +31,6 @@ LINES = {
     "datasets": "datasets EURLex-4K",
     "formats": "formats npz",
     "schema": "schema score",
-    "guide": "guide benchmark",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files.
 RUN = """

@@ -14,12 +14,11 @@ from guidelists import GENERATED
 
 import xmceval
 from xmceval.cli import COMMANDS, cli
-from xmceval.cli.commands.guide import find_topics, read_guide
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 
 ROOT = Path(__file__).parents[2]
-GUIDES = {topic: read_guide(topic) for topic in find_topics()}
+GUIDES = {each.stem: each.read_text(encoding="utf-8") for each in sorted((ROOT / "xmceval" / "guide").glob("*.md"))}
 WRITTEN = [topic for topic in GUIDES if topic not in GENERATED]
 OF_OTHERS = {"--array", "--out_path"}  # of Slurm and omikuji
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -84,7 +83,12 @@ def test_help_names_what_there_is_and_the_first_guide():
     names = [name for each in lists for name in each.split(", ")]
     assert len(names) > 12
     assert [name for name in names if pydoc.locate(f"xmceval.{name}") is None] == []
-    assert set(re.findall(r"``xmceval guide (\w+)``", xmceval.__doc__)) <= set(GUIDES)
+    assert {"start", "design"} == set(re.findall(r"``(\w+)\.md``", xmceval.__doc__)) <= set(GUIDES)
+
+
+def test_the_guide_to_metrics_has_every_metric():
+    text = GUIDES["metrics"].replace("\\", "")
+    assert [name for name in METRICS if not re.search(rf"^\| {re.escape(name)}[@ ]", text, re.MULTILINE)] == []
 
 
 @all_over(WRITTEN)

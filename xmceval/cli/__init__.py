@@ -19,7 +19,7 @@ from xmceval.files.io.addresses import redacted
 SECTIONS = {
     "Evaluation": ("score", "compare", "benchmark", "merge", "report", "auc"),
     "Files": ("inspect", "convert", "fuse", "propensity", "threshold"),
-    "Reference": ("metrics", "datasets", "formats", "schema", "guide"),
+    "Reference": ("metrics", "datasets", "formats", "schema"),
 }
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 WIDEST = 100  # columns of help, in terminals that have more
@@ -67,7 +67,7 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
-    epilog="New here? Read xmceval guide start. Its last section says how to set options once for all commands.",
+    epilog="New here? Read xmceval/guide/start.md. Its last section says how to set options once for all commands.",
 )
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:

@@ -35,7 +35,7 @@ def benchmark(
     Parameters
     ----------
     source : path or mapping
-        A TOML file, or what it holds as a dict; ``xmceval guide benchmark`` describes it.
+        A TOML file, or what it holds as a dict; the guide ``xmceval/guide/benchmark.md`` describes it.
     cache : path, optional
         The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
         beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as

@@ -1,6 +1,6 @@
 """Evaluator: the metrics of rows that come batch by batch, in a loop or on several machines.
 
-Examples for training loops and other libraries: ``xmceval guide loops``.
+Examples for training loops and other libraries: the guide ``xmceval/guide/loops.md``.
 """
 
 from __future__ import annotations

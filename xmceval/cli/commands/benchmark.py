@@ -84,7 +84,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     """Score the systems of FILE on its data sets, and compare them.
 
     FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
-    testing; see xmceval guide benchmark. Only what changed since the last run is scored.
+    testing; see xmceval/guide/benchmark.md. Only what changed since the last run is scored.
 
     \b
     Examples:

@@ -127,13 +127,6 @@ def read_resource(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def list_resources(package: str, folder: str) -> list[str]:
-    """Return the names of the files in a folder of this package that holds no modules."""
-    from importlib.resources import files
-
-    return [each.name for each in files(package).joinpath(folder).iterdir()]
-
-
 def quote(text: bytes) -> str:
     """Quote the beginning of some bytes of a file for a message."""
     plain = text.strip()

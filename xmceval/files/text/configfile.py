@@ -185,7 +185,9 @@ def _parse(text: str, path: Path) -> Mapping[str, Any]:
         strings = _ESCAPED.finditer(text.split("\n")[number - 1])
         written = next((each[1] for each in strings if each.start() < column <= each.end() + 1), None)
         message = _reworded(message) if written is None else redacted(describe_escape(written))
-        hint = " (hint: is this a TOML file? xmceval guide benchmark has an example)" if path.suffix != ".toml" else ""
+        hint = (
+            " (hint: is this a TOML file? xmceval/guide/benchmark.md has an example)" if path.suffix != ".toml" else ""
+        )
         raise DataError(f"{path}:{number}: {message}{hint}") from None
 
 

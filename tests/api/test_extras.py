@@ -7,7 +7,7 @@ import pytest
 
 from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra
-from xmceval.api.extras.plots import CollectGain, CollectReliability
+from xmceval.api.extras.plots import CollectGain
 from xmceval.api.extras.saverows import SaveRows
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
@@ -41,7 +41,6 @@ def test_a_plain_score_has_no_extras():
         ({"details": Details(examples=2)}, "PickExamples"),
         ({"plots": ["rows"]}, "CollectDensities"),
         ({"plots": ["gain"]}, "CollectGain"),
-        ({"plots": ["calibration"]}, "CollectReliability"),
         ({"save_rows": "x.csv"}, "SaveRows"),
         ({"save_labels": "x.csv"}, "SaveLabels"),
         ({"save_state": "x.state", "shard": "2/3"}, "SaveState"),
@@ -62,13 +61,12 @@ def test_tasks_of_extras_count_beside_those_of_the_program(setup):
     """Results and totals are those of a plain score; each extra finds what its own tasks counted."""
     one, systems = setup
     plain = score_systems(one, systems)
-    extras = [CollectGain(), CollectReliability()]
+    extras = [CollectGain()]
     outcome = score_systems(one, systems, extras)
     assert [str(each) for each in outcome.results] == [str(each) for each in plain.results]
     assert [len(each.parts) for each in outcome.totals] == [len(one.program.tasks)]
     assert [len(outcome.parts_of(task)) for extra in extras for task in extra.tasks] == [1, 1]
     assert outcome.results[0].gain is not None
-    assert outcome.results[0].reliability is not None
 
 
 def test_files_of_extras_are_whole_or_not_there(setup):

@@ -38,7 +38,7 @@ def in_folder(tmp_path, monkeypatch):
 
 
 def make_case(seed):
-    """Return a case that all metrics take: of probabilities, and without grades."""
+    """Return a case that all metrics take: without grades, and with scores on both sides of the threshold."""
     case = random_case(seed, N_ROWS, N_LABELS)
     truth = [dict.fromkeys(row, 1.0) for row in case.truth]
     scores = [{label: (score + 1.5) / 3 for label, score in row.items()} for row in case.scores]

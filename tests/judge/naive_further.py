@@ -1,4 +1,4 @@
-"""The judge of probabilities, judgments and columns: each metric as its formula says, by loops."""
+"""The judge of judgments and columns: each metric as its formula says, by loops."""
 
 from __future__ import annotations
 
@@ -18,42 +18,6 @@ def kept(truth: Rows, scores: Rows, weights: Weights, rel: float, empty_rows: st
     rows = zip(truth, scores, weights or [1.0] * len(truth), strict=True)
     sets = [({label for label, grade in y.items() if grade >= rel}, s, w) for y, s, w in rows]
     return [row for row in sets if row[0] or empty_rows == "zero"]
-
-
-def top(rows: Sequence[tuple[set[int], Row, float]], k: int) -> list[tuple[float, int, float]]:
-    """Return (score, 1 if it is a hit, weight) of all predictions within the cutoff."""
-    return [(s[label], int(label in y), w) for y, s, w in rows for label in ranked(s, k)]
-
-
-def by_label(rows: Sequence[tuple[set[int], Row, float]]) -> dict[int, list[tuple[float, int, float]]]:
-    """Return (score, 1 if it is true, weight) of all predictions of each label that has any of some weight."""
-    labels = sorted({label for _, s, w in rows if w for label in s})
-    return {each: [(s[each], int(each in y), w) for y, s, w in rows if w and each in s] for each in labels}
-
-
-def brier(predictions: Sequence[tuple[float, int, float]]) -> float:
-    """Brier@k: mean over predictions of (score - hit)^2."""
-    weight = math.fsum(w for *_, w in predictions)
-    return math.fsum(w * (p - hit) ** 2 for p, hit, w in predictions) / weight if weight else 0.0
-
-
-def ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
-    """ECE@k: mean over predictions of the gap between mean score and share of hits of their bin."""
-    weight, gaps = math.fsum(w for *_, w in predictions), []
-    for i in range(n_bins):
-        inside = [(p, hit, w) for p, hit, w in predictions if min(int(p * n_bins), n_bins - 1) == i]
-        gaps.append(abs(math.fsum(w * p for p, _, w in inside) - math.fsum(w * hit for _, hit, w in inside)))
-    return math.fsum(gaps) / weight if weight else 0.0
-
-
-def adaptive_ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
-    """adaptiveECE@k: as ECE@k, where the share of lower scores decides the bin of a prediction."""
-    weight, gaps = sum(Fraction(w) for *_, w in predictions), [Fraction(0)] * n_bins
-    for score in {p for p, _, w in predictions if w}:
-        below = sum(Fraction(w) for p, _, w in predictions if p < score)
-        gap = sum(Fraction(w) * (Fraction(p) - hit) for p, hit, w in predictions if p == score)
-        gaps[math.floor(n_bins * below / weight)] += gap
-    return float(sum(map(abs, gaps)) / weight) if weight else 0.0
 
 
 def judged(truth: Rows, scores: Rows, k: int, weights: Weights = None, empty_rows: str = "zero") -> float:

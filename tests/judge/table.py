@@ -13,7 +13,7 @@ from judge.naive import Pair, Row
 # fmt: off
 LOWER_IS_BETTER = frozenset({
     "Abandonment", "coverage_error", "ranking_loss", "zero_one_loss", "hamming_loss", "hamming_distance", "FPR", "fp",
-    "fn", "ECE", "adaptiveECE", "macroECE", "macroAdaptiveECE", "Brier",
+    "fn",
 })
 # Metrics that are refused where no input declares the number of labels; others take the largest label + 1.
 ASKING_FOR_LABELS = frozenset({
@@ -173,28 +173,6 @@ def coverage(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rul
     return naive_further.recommended(sets, chosen[over] if over in chosen else {t for _, b in best for t in b})
 
 
-def calibration(measure: Callable[[Sequence[tuple[float, int, float]], Name], float]) -> Judge:
-    """Return the judge of a measure of the scores within the cutoff."""
-
-    def judge(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
-        rows = naive_further.kept(truth, scores, rules.weights, name.rel, rules.empty_rows)
-        return measure(naive_further.top(rows, name.k), name)
-
-    return judge
-
-
-def calibration_of_labels(measure: Callable[[Sequence[tuple[float, int, float]], int], float]) -> Judge:
-    """Return the judge of the mean of a measure over the labels with a score."""
-
-    def judge(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
-        rows = naive_further.kept(truth, scores, rules.weights, name.rel, rules.empty_rows)
-        of_labels = naive_further.by_label(rows).values()
-        values = [measure(predictions, int(name.options.get("bins", 15))) for predictions in of_labels]
-        return math.fsum(values) / len(values) if values else 0.0
-
-    return judge
-
-
 def judged(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
     """Judge Judged@k."""
     return naive_further.judged(truth, scores, name.k, rules.weights, rules.empty_rows)
@@ -239,13 +217,6 @@ JUDGES: dict[str, Judge] = {
     **{name: cells(which) for which, name in enumerate(("tp", "fp", "fn", "tn"))},
     "NumRet": cells(0, 1),
     "NumRel": cells(0, 2),
-    "ECE": calibration(lambda predictions, name: naive_further.ece(predictions, int(name.options.get("bins", 15)))),
-    "adaptiveECE": calibration(
-        lambda predictions, name: naive_further.adaptive_ece(predictions, int(name.options.get("bins", 15)))
-    ),
-    "macroECE": calibration_of_labels(naive_further.ece),
-    "macroAdaptiveECE": calibration_of_labels(naive_further.adaptive_ece),
-    "Brier": calibration(lambda predictions, _: naive_further.brier(predictions)),
     "Judged": judged,
     "Bpref": bpref,
     **dict.fromkeys(("macroAUC", "microAUC", "macroAP", "macroRecallAtPrecision", "microRecallAtPrecision"), column),

@@ -15,14 +15,13 @@ NUMBERS = {
     "beta": 2,
     "p": 0.5,
     "max": 4,
-    "bins": 3,
     "recall": 0.7,
     "precision": 0.5,
 }  # others than the defaults
 
 
 def case_of(metric, seed, graded=True):
-    """Return a random case whose scores are probabilities where a metric needs them."""
+    """Return a random case that fits a metric: with stored zeros, or of binary truth, where it needs them."""
     case = random_case(seed)
     scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
     if metric.name == "ERR" and not graded:  # its scale is 0 and 1

@@ -44,10 +44,10 @@ def make_scores(n_systems, n_rows, n_labels):
 
 
 def make_score():
-    """One system: bins, propensities, calibration, decisions, and a coverage error above 1,000."""
+    """One system: bins, propensities, decisions, and a coverage error above 1,000."""
     y_true, systems = make_scores(1, 24, 1600)
     options = {"train": y_true[:20], "threshold": 0.3, "by_frequency": 2, "ceiling": True, "threads": 1}
-    metrics = "P,nDCG,PSP,coverage_error,LRAP,macroF1,microF1,ECE@1"
+    metrics = "P,nDCG,PSP,coverage_error,LRAP,macroF1,microF1"
     scores = (systems["One & only"] - 4 * y_true) / 50
     return [xmceval.score(y_true, scores, metrics=metrics, k=(1, 3), **options)]
 

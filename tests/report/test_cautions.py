@@ -53,11 +53,14 @@ LINES = [
     ),
     (case(empty_rows=2), "2 instances have no true label: they count as 0"),
     (case(empty_rows=1), "1 instance has no true label: it counts as 0"),
-    (case(names=["macroECE"], empty_rows=2), "2 instances have no true label: their predictions count as misses"),
-    (case(names=["ECE@1", "macroF1"], empty_rows=1), "1 instance has no true label: its predictions count as misses"),
-    (case(names=["P@1", "macroECE"], empty_rows=2), "2 instances have no true label: they count as 0"),
+    (case(names=["macroF1"], empty_rows=2), "2 instances have no true label: their predictions count as misses"),
     (
-        case(names=["macroECE"], empty_rows=2, options={"empty_rows": "drop"}),
+        case(names=["macroP", "macroF1"], empty_rows=1),
+        "1 instance has no true label: its predictions count as misses",
+    ),
+    (case(names=["P@1", "macroF1"], empty_rows=2), "2 instances have no true label: they count as 0"),
+    (
+        case(names=["macroF1"], empty_rows=2, options={"empty_rows": "drop"}),
         "2 instances have no true label: they are left out",
     ),
     (case(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),

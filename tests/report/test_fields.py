@@ -21,7 +21,7 @@ from xmceval.inspection.tally import Spread
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.report.comparison import Comparison, Difference, LabelWins
-from xmceval.report.fields import benchmarkfields, collectedfields, comparefields, inspectfields, scorefields
+from xmceval.report.fields import benchmarkfields, comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
     by,
     choice_of,
@@ -54,7 +54,6 @@ from xmceval.scoring.comparing.overlap import CutoffOverlap
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.states.stateparts import StatePart
-from xmceval.scoring.tasks.reliability import Reliability, ScoreBin
 
 
 @dataclass
@@ -181,8 +180,6 @@ RECORDS = [
     (Estimate, scorefields.ESTIMATE, set()),
     (Bin, scorefields.BIN, set()),
     (FilterReport, scorefields.FILTER.fields, set()),
-    (Reliability, scorefields.RELIABILITY.fields, set()),
-    (ScoreBin, collectedfields.SCORE_BIN.fields, set()),
     (Difference, {**comparefields.DIFFERENCE, **comparefields.TESTED}, {"measure"}),
     (Testing, comparefields.TESTING, set()),
     (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),

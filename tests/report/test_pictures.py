@@ -2,7 +2,6 @@
 
 import ast
 import io
-import json
 import re
 import xml.etree.ElementTree as ET
 from itertools import zip_longest
@@ -44,7 +43,7 @@ NAMES = (
 )
 
 
-def compare(names, metrics=("P", "nDCG", "PSP", "DCG@3", "ECE@3", "Brier@3"), k=(1, 3)):
+def compare(names, metrics=("P", "nDCG", "PSP", "DCG@3", "macroF1@3", "Abandonment@3"), k=(1, 3)):
     names = NAMES[:names] if isinstance(names, int) else names
     rng = np.random.default_rng(len(names))
     y_true = (rng.random((60, 20)) < np.linspace(0.5, 0.05, 20)).astype(float)
@@ -52,7 +51,7 @@ def compare(names, metrics=("P", "nDCG", "PSP", "DCG@3", "ECE@3", "Brier@3"), k=
     noise = {name: (1 + i % 2) * rng.normal(size=y_true.shape) for i, name in enumerate(names)}
     scores = {name: 1 / (1 + np.exp(1 - 2 * y_true - each)) for name, each in noise.items()}
     return xmceval.compare(
-        *(y_true, scores), train=y_true, metrics=metrics, k=k, by_frequency="head,torso,tail", plots=list(KINDS)[:6]
+        *(y_true, scores), train=y_true, metrics=metrics, k=k, by_frequency="head,torso,tail", plots=list(KINDS)[:5]
     )  # fmt: skip
 
 
@@ -80,8 +79,6 @@ def test_each_kind_draws_any_number_of_systems_with_any_names(n):
         columns = [column for legend in figure.legends for column in legend._legend_handle_box.get_children()]
         lines = zip_longest(*([row.get_children()[1].get_text() for row in each.get_children()] for each in columns))
         texts = [text for line in lines for text in line if text]
-        if kind == "calibration":
-            texts = [ax.get_title(loc="left") for ax in figure.axes if ", " not in ax.get_title(loc="left")]
         names = style.shorten(NAMES[:n]) if n > 1 else []
         for text, name in zip(texts, names, strict=False):
             head, _, tail = text.partition("…")
@@ -139,7 +136,7 @@ def test_bins_of_labelwise_metrics_are_averages():
 
 
 def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
-    panels = comparison.plot(metrics="P,nDCG,PSP,DCG,ECE,Brier").axes[:9]
+    panels = comparison.plot(metrics="P,nDCG,PSP,DCG,macroF1,Abandonment").axes[:9]
     whole = [each for each in comparison.differences if not each.bin]
     order = list(dict.fromkeys(each.measure for each in whole))
     titles = [panel.get_title(loc="left").removesuffix(", points") for panel in panels]
@@ -162,7 +159,7 @@ def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
 
 
 def test_untested_differences_have_a_mark_of_their_own(comparison):
-    figure = draw("differences", comparison, metrics="ECE")
+    figure = draw("differences", comparison, metrics="macroF1")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["not tested"]
 
 
@@ -193,34 +190,6 @@ def test_gain_is_that_of_the_most_frequent_labels_and_ends_with_all_hits(compari
     assert (shares.get_xscale(), differences.get_xscale()) == ("log", "log")
     assert shares.get_ylabel() == "share of all hits@3, %"
     assert differences.get_ylabel() == "difference to plain, points"
-
-
-def test_calibration_shows_the_errors_of_the_report_and_intervals_for_each_system(comparison):
-    figure = comparison.plot("calibration")
-    n_panels = 1 + len(comparison.results[0].slices)
-    for panel, result in zip(figure.axes[::n_panels], comparison.results, strict=True):
-        found = result.reliability
-        assert panel.lines[1].get_xdata().tolist() == [100 * each.mean_score for each in found.bins]
-        assert panel.lines[1].get_ydata().tolist() == [100 * each.hit_rate for each in found.bins]
-        assert sum(bar.get_height() for bar in panel.child_axes[0].patches) == 180
-        ece, brier = 100 * result["ECE@3"], 100 * result["Brier@3"]
-        assert panel.texts[0].get_text() == f"ECE {ece:.2f} %"
-        assert f"{result.name} ECE@3 {ece:.2f} %, Brier@3 {brier:.2f} %" in figure.get_label()
-        for segment, each in zip(panel.collections[0].get_segments(), found.bins, strict=True):
-            for p in segment[:, 1] / 100:  # Wilson's ends are the shares at which the score test has z = 1.96
-                z = abs(each.hit_rate - p) / np.sqrt(p * (1 - p) / each.weight) if 1e-9 < p < 1 - 1e-9 else 1.959964
-                assert z == pytest.approx(1.959964, rel=1e-6)
-
-
-def test_calibration_has_a_panel_for_each_bin_of_labels():
-    rng = np.random.default_rng(1)
-    y_true, y_score = rng.random((60, 12)) < np.linspace(0.05, 0.5, 12), rng.random((60, 12))
-    result = xmceval.score(y_true, y_score, k=3, metrics="P", plots="calibration", train=y_true, by_frequency=2)
-    panels = result.plot("calibration").axes
-    assert [panel.get_title(loc="left") for panel in panels] == ["y_score", "bin 1", "bin 2"]
-    for panel, part in zip(panels[1:], result.slices, strict=True):
-        assert panel.lines[1].get_ydata().tolist() == [100 * each.hit_rate for each in part.reliability.bins]
-    assert xmceval.Result.from_dict(json.loads(result.to_json())).slices == result.slices
 
 
 def test_roc_and_precision_recall_are_those_of_the_log(log):
@@ -256,7 +225,7 @@ def margins(figure):
 @pytest.mark.parametrize("names", WIDE)
 def test_names_of_any_width_stay_inside_the_picture(names, size):
     found = compare(names, metrics=("P@3", "DCG@3"))
-    for kind in ("differences", "rows", "calibration", "gain") if size == "column" else ("differences",):
+    for kind in ("differences", "rows", "gain") if size == "column" else ("differences",):
         figure = draw(kind, found, size=size)
         assert min(margins(figure)) >= 2, kind
         root = ET.fromstring(to_svg(figure))
@@ -382,7 +351,6 @@ PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1"
         ("differences", [PLAIN], None, "'differences' needs a comparison"),
         ("rows", [PLAIN], None, "'rows' needs a comparison"),
         ("gain", [PLAIN], None, "not collected .hint: pass plots='gain'"),
-        ("calibration", [PLAIN], None, "not collected .hint: pass plots='calibration'"),
         ("roc", [PLAIN], None, "'roc' is a plot of xmceval auc"),
     ],
 )
@@ -404,9 +372,8 @@ def test_a_log_of_one_class_has_no_curve(tmp_path):
 
 
 def test_one_row_can_be_drawn():
-    result = xmceval.score([[1, 0, 1]], [[0.5, 0.2, 0.4]], metrics="P", k=[1, 2], plots="calibration")
+    result = xmceval.score([[1, 0, 1]], [[0.5, 0.2, 0.4]], metrics="P", k=[1, 2])
     assert result.plot().axes[0].lines[0].get_ydata().tolist() == [100, 100]
-    assert result.plot("calibration").axes
 
 
 def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeypatch):
@@ -437,16 +404,6 @@ def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):
     assert labels("precision@1,3") == labels(["P@1", "p@3"]) == ["share of P@1, points", "share of P@3, points"]
 
 
-def test_sums_of_weights_are_named_and_have_no_intervals():
-    y_true, y_score = np.eye(3), np.full((3, 3), 0.3)
-    for weights, note in ((None, "numbers of predictions"), ([8.0, 8.0, 8.0], "sums of weights")):
-        result = xmceval.score(y_true, y_score, k=1, metrics="P", plots="calibration", sample_weight=weights)
-        figure = result.plot("calibration")
-        assert f"bars: {note}" in figure.get_label()
-        assert ("intervals" in figure.get_label()) == (weights is None) == (len(figure.axes[0].collections) == 1)
-        assert result.reliability.bins[0].weight == (3 if weights is None else 24)
-
-
 @pytest.mark.parametrize("size", ["column", pytest.param("page", marks=pytest.mark.thorough)])
 def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left_out(size):
     found = compare([*NAMES, *"abcdef"], metrics=("P", "PSP"))
@@ -455,7 +412,6 @@ def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left
         figure = draw(kind, found, size=size)
         assert figure.get_size_inches()[1] <= style.TALLEST, kind
         assert (pairs in figure.get_label()) == (kind in {"differences", "rows"})
-        assert f"{len(figure.axes)} of 12 panels" in figure.get_label() or kind != "calibration" or size == "page"
     label = draw("differences", found).get_label()
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
     assert "p (Holm) is adjusted for its pairs, intervals are not" in label

@@ -44,9 +44,9 @@ GRADES = TRUTH * np.random.default_rng(6).integers(1, 4, TRUTH.shape)
 AT_K = {"k": (1, 3), "metrics": "P,PSP,nDCG"}
 BINS = {"train": TRUTH, "by_frequency": "head,tail"}
 GROUPS = {"by_group": np.array(["en", "de"])[np.arange(N) % 3 % 2]}
-RICH = {"k": (1, 3), "metrics": "P,PSP,macroF1,LRAP,Brier", **BINS, "ceiling": True}
+RICH = {"k": (1, 3), "metrics": "P,PSP,macroF1,LRAP", **BINS, "ceiling": True}
 EVERY = {"k": (1, 3), "metrics": list(METRICS), "train": TRUTH}
-PLOTS = ["gain", "calibration"]
+PLOTS = ["gain"]
 
 
 def score(truth=TRUTH, scores=SCORES["a"], **options):

@@ -92,7 +92,7 @@ def folder(tmp_path_factory):
         "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n",
     }
     texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
-    texts |= {"again.txt": texts["a.txt"], "probable.txt": rows(np.round(rng.random((n, n_labels)), 3))}
+    texts["again.txt"] = texts["a.txt"]
     texts |= {"none.txt": "3 4\n\n\n\n", "one.txt": "1 4\n0:1\n", "grades.txt": "2 3\n0:3 1:1\n2:2\n"}
     texts |= {f"shard{i}.txt": texts["one.txt"] for i in (1, 2)}
     texts |= {"weights.txt": "0.5\n2\n" * (n // 2), "inverse.txt": "1.5\n" * n_labels, "counts.txt": "2\n" * n_labels}
@@ -118,7 +118,6 @@ OF_EITHER = {
     "n_labels",
     "mass",
     "n_instances",
-    "reliability",
     *OF_GROUPS,
 }  # of bins of labels or of groups of rows
 FEW_ROWS = np.eye(6)[np.arange(20) % 6]
@@ -127,7 +126,7 @@ BY_GROUP = {"metrics": "P", "k": 1, "by_group": np.arange(20) % 2, "ceiling": Tr
 
 
 def rich_score(folder):
-    result = xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder), plots=["gain", "calibration"])
+    result = xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder), plots="gain")
     entry = next(each for name in datasets() for each in published(name) if each.suspect and each.values)
     name = next(name for name in datasets() if entry in published(name))
     metric, value = next(iter(entry.values.items()))
@@ -149,7 +148,7 @@ def rich_comparisons(folder):
     spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)
     alone = {"a": folder / "a.txt", "b": folder / "b.txt"}
     names = {"labels": folder / "names.txt", "texts": folder / "texts.txt", "row_ids": folder / "ids.txt"}
-    collected = {"plots": ["rows", "gain", "calibration"], "save_labels": folder / "compare.labels.npz"}
+    collected = {"plots": ["rows", "gain"], "save_labels": folder / "compare.labels.npz"}
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
@@ -209,6 +208,7 @@ def named_datasets():
     return [json.loads(run("datasets", *datasets(), "-o", "json").stdout)]
 
 
+    append_run(folder, "b.toml", "0", {"Bibtex": {"Ours": {"P@1": 0.5, "R@1": None}}}, {"Bibtex": {"Ours": "new"}})
 RICH = {
     "score": rich_score,
     "compare": rich_compare,
@@ -232,12 +232,11 @@ def documents(folder):
 # baseline, and only those of a benchmark have a data set.
 UNSEEN = {"compare": {("systems", "[]", "published"), ("gates", "[]", "dataset")}}
 UNSEEN["benchmark"] = {("datasets", "[]", "comparison", *path) for path in UNSEEN["compare"]}
-UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
+UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain")} | {("gates",)}
 # Groups of rows are not available for states.
 SLICES = ("systems", "[]", "slices", "[]")
 UNSEEN["merge"] |= {
     (*SLICES, "n_instances"),
-    (*SLICES, "reliability"),
     *((*SLICES, "metrics", "*", each) for each in OF_GROUPS),
 }
 UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
@@ -300,7 +299,6 @@ WRITTEN = {
     "whole rows": ["score", "t.txt", "a.txt", "-m", "AP,RR,R@n,LRAP,coverage_error,ranking_loss,AUC,GAUC", "-v"],
     "decisions": ["score", "t.txt", "a.txt", *DECISIONS],
     "labels": ["score", "t.txt", "a.txt", "-m", "macroF1,microF1,coverage,macroAUC,microAUC", "-k", "1-3"],
-    "scores": ["score", "t.txt", "probable.txt", "-m", "ECE,Brier", "-k", "5"],
     "counts": ["score", "t.txt", "a.txt", "--counts", "counts.txt", "--n-train", "240", "-m", "PSDCG,PSP"],
     "expected ties": ["score", "t.txt", "a.txt", "--ties", "expected", "--empty-rows", "drop"],
     "weights": ["score", "t.txt", "a.txt", "--train", "train.txt", "--by-frequency", "2,4", *WEIGHTS],

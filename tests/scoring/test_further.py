@@ -1,7 +1,6 @@
-"""Metrics of probabilities, judgments and columns: against the judge and scikit-learn, and the laws that they keep."""
+"""Metrics of judgments and columns: against the judge and scikit-learn, and the laws that they keep."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from scipy.sparse import csr_matrix
 from support.strategies import cases, subsets, to_csr
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import UsageError
 from xmceval.labels.propensity import from_counts
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
@@ -27,164 +26,22 @@ from xmceval.scoring.system import System
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")
-PROBABILITIES = st.sampled_from([0.0, 1.0, 0.25, 1 / 3, 0.5, 0.1, 2 / 3]) | st.floats(0, 1)
 
 
 @st.composite
-def problems(draw, values=None):
+def problems(draw):
     """Graded truth with stored zeros, scores, and weights that may be zero."""
     case = draw(cases(graded=True))
     n = len(case.truth)
     zeros = draw(st.lists(subsets(case.n_labels, st.just(0.0)), min_size=n, max_size=n))
     truth = [{**none, **row} for none, row in zip(zeros, case.truth, strict=True)]
-    scores = case.scores
-    if values is not None:
-        scores = draw(st.lists(subsets(case.n_labels, values), min_size=n, max_size=n))
     weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
-    return truth, scores, case.n_labels, weights, draw(st.sampled_from(["zero", "drop"]))
+    return truth, case.scores, case.n_labels, weights, draw(st.sampled_from(["zero", "drop"]))
 
 
 def score(truth, scores, n_labels, metrics, **options):
     matrices_of = to_csr(truth, n_labels, np.float64), to_csr(scores, n_labels, np.float64)
     return xmceval.score(*matrices_of, metrics=metrics, **options)
-
-
-# Probabilities
-
-
-@given(problem=problems(PROBABILITIES), rel=st.integers(1, 3), n_bins=st.sampled_from([1, 3, 15]))
-def test_calibration_is_the_judges(problem, rel, n_bins):
-    truth, scores, n_labels, weights, empty_rows = problem
-    rows = judge.kept(truth, scores, weights, rel, empty_rows)
-    for k in {1, min(3, n_labels)}:
-        names = f"ECE(bins={n_bins},rel={rel})@{k}", f"Brier(rel={rel})@{k}"
-        result = score(truth, scores, n_labels, names, sample_weight=weights, empty_rows=empty_rows)
-        best = judge.top(rows, k)
-        assert result[names[0]] == pytest.approx(judge.ece(best, n_bins), **CLOSE)
-        assert result[names[1]] == pytest.approx(judge.brier(best), **CLOSE)
-
-
-@given(problem=problems(PROBABILITIES), rel=st.integers(1, 3), n_bins=st.sampled_from([1, 2, 3, 15, 1000]))
-def test_bins_of_equal_mass_are_the_judges(problem, rel, n_bins):
-    truth, scores, n_labels, weights, empty_rows = problem
-    rows = judge.kept(truth, scores, weights, rel, empty_rows)
-    for k in {1, min(3, n_labels)}:
-        names = f"adaptiveECE(bins={n_bins},rel={rel})@{k}", f"ECE(bins={n_bins},rel={rel})@{k}"
-        result = score(truth, scores, n_labels, names, sample_weight=weights, empty_rows=empty_rows)
-        assert result[names[0]] == pytest.approx(judge.adaptive_ece(judge.top(rows, k), n_bins), **CLOSE)
-        assert n_bins > 1 or result[names[0]] == result[names[1]]
-
-
-def test_bins_of_equal_mass_by_hand():
-    truth, scores = np.array([[1], [0], [0], [1], [1]]), np.array([[0.9], [0.2], [0.2], [0.2], [0.6]])
-    result = xmceval.score(truth, scores, metrics=["adaptiveECE(bins=2)@1", "adaptiveECE(bins=5)@1"])
-    # Below the three 0.2 is none, below 0.6 are 3 of 5, below 0.9 are 4 of 5: bins 0, 1, 1 of 2, and 0, 3, 4 of 5.
-    assert result["adaptiveECE(bins=2)@1"] == pytest.approx((abs(3 * 0.2 - 1) + 0.4 + 0.1) / 5)
-    weighted = xmceval.score(truth, scores, metrics="adaptiveECE(bins=2)@1", sample_weight=[1, 1, 1, 1, 9])
-    # Now 3 of 13 are below 0.6, which joins the bin of 0.2, and 12 of 13 below 0.9.
-    assert weighted["adaptiveECE(bins=2)@1"] == pytest.approx((abs(3 * 0.2 - 1 + 9 * -0.4) + 0.1) / 13)
-    assert "adaptiveECE(bins=2)@1, adaptiveECE(bins=5)@1: 5 cells held in 0.0 MB of memory" in result.notes
-
-
-@given(problem=problems(PROBABILITIES), rel=st.integers(1, 3), n_bins=st.sampled_from([1, 2, 3, 15, 1000]))
-def test_the_calibration_of_labels_is_the_judges(problem, rel, n_bins):
-    truth, scores, n_labels, weights, empty_rows = problem
-    rows = judge.kept(truth, scores, weights, rel, empty_rows)
-    names = [f"{name}(bins={n_bins},rel={rel})" for name in ("macroECE", "macroAdaptiveECE")]
-    result = score(truth, scores, n_labels, names, sample_weight=weights, empty_rows=empty_rows)
-    for name, measure in zip(names, (judge.ece, judge.adaptive_ece), strict=True):
-        values = [measure(predictions, n_bins) for predictions in judge.by_label(rows).values()]
-        assert result[name] == pytest.approx(sum(values) / len(values) if values else 0.0, **CLOSE)
-
-
-def test_of_dense_scores_the_calibration_of_labels_is_the_classwise_one():
-    rng = np.random.default_rng(3)
-    truth, scores = rng.random((50, 4)) < 0.3, np.round(rng.random((50, 4)), 2)
-    result = xmceval.score(truth, scores, metrics=["macroECE(bins=10)", "macroECE(bins=1)"])
-    bins = np.minimum(scores * 10, 9).astype(int)
-    gaps = [  # Kull et al.: |share of true ones - mean score|, weighted by the share of the bin
-        abs(truth[inside, label].mean() - scores[inside, label].mean()) * inside.mean()
-        for label, number in itertools.product(range(4), range(10))
-        for inside in [bins[:, label] == number]
-        if inside.any()
-    ]
-    assert result["macroECE(bins=10)"] == pytest.approx(sum(gaps) / 4, **CLOSE)
-    assert result["macroECE(bins=1)"] == pytest.approx(np.abs(truth.mean(axis=0) - scores.mean(axis=0)).mean(), **CLOSE)
-
-
-@given(problem=problems(PROBABILITIES), first=st.integers(0, 3), second=st.integers(0, 3))
-def test_shards_give_the_calibration_of_labels_of_all_rows_to_the_same_bits(problem, first, second):
-    truth, scores, n_labels, weights, empty_rows = problem
-    truth, scores = to_csr(truth, n_labels, np.float64), to_csr(scores, n_labels, np.float64)
-    options = {"metrics": ["macroECE", "macroECE(bins=3,rel=2)"], "empty_rows": empty_rows}
-    largest = None if weights is None else max(weights)
-    plain = xmceval.Evaluator(**options, n_labels=n_labels, max_weight=largest)
-    evaluators, n_rows = [], truth.shape[0]
-    cuts = sorted([0, min(first, n_rows), min(second, n_rows), n_rows])
-    for start, stop in itertools.pairwise(cuts):
-        evaluator = xmceval.Evaluator(**options, n_labels=n_labels, max_weight=largest)
-        if stop > start:
-            own = () if weights is None else (weights[start:stop],)
-            evaluator.update(truth[start:stop], scores[start:stop], *own)
-        evaluators.append(evaluator)
-    expected = dict(xmceval.score(truth, scores, sample_weight=weights, **options))
-    assert dict(plain.from_state(sum(each.state() for each in evaluators)).result()) == expected
-    merged = evaluators[0].merge(evaluators[1]).merge(evaluators[2])
-    assert dict(merged.result()) == expected
-
-
-def test_labels_whose_bins_leave_64_bits_have_no_calibration():
-    first = (2**63 - 1) // 15
-    for label, message in (
-        (first - 1, None),
-        (first, f"labels from {first:,} on"),
-        (2**62, "not available for labels"),
-    ):
-        rows = csr_matrix((np.array([0.25]), np.array([label]), np.array([0, 1])), shape=(1, 2**62 + 1))
-        if message is None:
-            assert xmceval.score(rows > 0, rows, metrics="macroECE")["macroECE"] == 0.75
-        else:
-            with pytest.raises(DataError, match=message):
-                xmceval.score(rows > 0, rows, metrics="macroECE")
-
-
-@given(problem=problems(PROBABILITIES))
-def test_the_interval_of_the_brier_score_is_that_of_a_ratio(problem):
-    truth, scores, n_labels, _, empty_rows = problem
-    result = score(truth, scores, n_labels, "Brier@1", empty_rows=empty_rows)
-    pairs = [
-        (sum((p - hit) ** 2 for p, hit, _ in best), len(best))
-        for row in judge.kept(truth, scores, None, 1, empty_rows)
-        for best in [judge.top([row], 1)]
-    ]
-    expected = naive.interval_of(pairs)
-    got = result.interval("Brier@1")
-    assert got == pytest.approx((math.nan, math.nan) if expected is None else expected, abs=1e-6, nan_ok=True)
-    assert np.isnan(result.tie_bounds("Brier@1")).all()
-
-
-def test_calibration_by_hand():
-    truth, scores = np.array([[1, 0, 0], [0, 0, 1]]), np.array([[0.8, 0.3, 0.1], [0.9, 0.05, 0.85]])
-    result = xmceval.score(truth, scores, metrics=["ECE(bins=10)@1,2", "Brier@1"])
-    # At 1: 0.8 is a hit, 0.9 a miss, in bins of their own; at 2 also 0.3 (a miss), and 0.85 (a hit) beside 0.8.
-    assert result["ECE(bins=10)@1"] == pytest.approx((0.2 + 0.9) / 2)
-    assert result["ECE(bins=10)@2"] == pytest.approx((abs(0.8 + 0.85 - 2) + 0.9 + 0.3) / 4)
-    assert result["Brier@1"] == pytest.approx((0.2**2 + 0.9**2) / 2)
-
-
-@pytest.mark.parametrize("score_of_it", [1.5, -0.25, np.inf, -np.inf])
-def test_scores_that_are_no_probabilities_are_refused_with_their_place(score_of_it):
-    scores = csr_matrix([[0.5, 0.4], [1.0, 0.25]])
-    scores.data[3] = score_of_it
-    message = rf"y_score row 1: label 1 has score {score_of_it:g}; Brier@1: expected probabilities, from 0 to 1"
-    for threads in (1, 2):
-        with pytest.raises(DataError, match=message):
-            xmceval.score(np.eye(2), scores, k=1, metrics=["ECE", "Brier"], threads=threads)
-    with pytest.raises(DataError, match=message.replace("Brier@1", "ECE@1")):
-        xmceval.score(np.eye(2), scores, k=1, metrics="ECE")
-    with pytest.raises(DataError, match=message.replace("Brier@1", "adaptiveECE@1")):
-        xmceval.score(np.eye(2), scores, k=1, metrics="adaptiveECE")
-    assert xmceval.score(np.eye(2), scores, k=1, metrics=["ECE"], sample_weight=[1, 0])["ECE@1"] == 0.5
 
 
 # Judgments
@@ -386,11 +243,6 @@ def test_other_tools_names_of_coverage():
 # Laws
 
 NAMES = [
-    "ECE@1",
-    "ECE(bins=4)@5",
-    "adaptiveECE@1",
-    "adaptiveECE(bins=4)@5",
-    "Brier@5",
     "Judged@5",
     "coverage(of=recommended)@5",
     *COLUMNS,
@@ -449,7 +301,7 @@ def test_shards_merge_to_the_same_bits(made):
 @pytest.mark.parametrize("name", METRICS)
 def test_values_of_the_further_families_lie_within_their_bounds(name, made):
     metric = METRICS[name]
-    if metric.family not in {"calibration", "judged", "column"}:
+    if metric.family not in {"judged", "column"}:
         return
     low, high = metric.bounds
     result = xmceval.score(*made[:2], k=[1, 5], metrics=name)
@@ -457,7 +309,7 @@ def test_values_of_the_further_families_lie_within_their_bounds(name, made):
     assert all(low <= value <= high for value in result.values())
 
 
-@pytest.mark.parametrize("name", ["ECE@1", "adaptiveECE@1", "Brier@1", "Judged@1"])
+@pytest.mark.parametrize("name", ["Judged@1"])
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_other_orders_of_ties_are_refused(name, ties, made):
     with pytest.raises(UsageError, match=f"ties={ties} .* not available for {name}"):
@@ -466,8 +318,8 @@ def test_other_orders_of_ties_are_refused(name, ties, made):
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
-    assert growing == ["adaptiveECE", "macroAdaptiveECE", *COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
-    compile_program(parse(["P", "ECE", "macroF1"])).check_mergeable("Evaluator")
+    assert growing == [*COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
+    compile_program(parse(["P", "macroF1"])).check_mergeable("Evaluator")
     with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
         compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")
 

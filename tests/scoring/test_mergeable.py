@@ -15,7 +15,7 @@ from xmceval.scoring.comparing.pairsums import PairSums
 from xmceval.scoring.mergeable import NUMBERS, Mergeable, PartField
 from xmceval.scoring.states.rowdigests import RowDigests, TruthDigest, digest_rows
 
-METRICS = "P,nDCG,LRAP,macroF1,coverage,ECE,Brier,f1_score"
+METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
 
 
 def totals_of(seed, n_rows=40, metrics=METRICS):

@@ -27,7 +27,7 @@ def empty(n_outputs=1):
 
 
 def none_kept(values):
-    return no_extremes(values.shape[1], np.inf)
+    return np.full_like(no_extremes(values.shape[1]), np.inf)
 
 
 def added(values, weights=(), sums=None):

@@ -144,11 +144,9 @@ def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
     has_runs = any(are_runs(each.y_score) for each in work.systems)
     has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, program.columns))
     has_counts = frequencies.from_training and setup.terms.width.is_known
-    has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
     wanted = {
         "rows": has_rows,
         "gain": bool(program.deepest) and has_counts,
-        "calibration": bool(program.deepest) and has_probabilities,
     }
     return tuple(kind for kind, is_wanted in wanted.items() if is_wanted)
 

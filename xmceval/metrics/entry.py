@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # numpy is not loaded for help and listings
     import numpy as np
     from numpy.typing import NDArray
 
-FAMILIES = ("top-k", "row", "label", "confusion", "calibration", "judged", "column")
+FAMILIES = ("top-k", "row", "label", "confusion", "judged", "column")
 
 RowFunction: TypeAlias = "Callable[[NDArray[np.bool_], int], Any]"  # of the ranked hits, and the number of true labels
 
@@ -97,9 +97,8 @@ class Metric:
         Which tools agree with the definition, and where others differ.
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
-        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``calibration`` the scores of the k
-        best labels or of each label, ``judged`` the k best labels and all judgments, ``column`` all cells of a label,
-        ``own`` a user's function of the k best labels.
+        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``judged`` the k best
+        labels and all judgments, ``column`` all cells of a label, ``own`` a user's function of the k best labels.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     level : str

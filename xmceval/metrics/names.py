@@ -58,8 +58,6 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "macro_roc_auc": "macroAUC",
         "micro_roc_auc": "microAUC",
         "macro_average_precision": "macroAP",
-        "brier_score": "Brier",
-        "expected_calibration_error": "ECE",
         "macro_balanced_accuracy": "macroBA",
         "weighted_precision": "weightedP",
         "weighted_recall": "weightedR",

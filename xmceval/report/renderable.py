@@ -283,9 +283,9 @@ class Renderable(Displayed):
 
         Parameters
         ----------
-        kind : {"curves", "bins", "gain", "calibration", "differences", "rows"}, optional
+        kind : {"curves", "bins", "gain", "differences", "rows"}, optional
             Default: differences of a comparison, else bins where there are any, else curves. The last two are those of
-            a comparison. For gain, calibration and rows data are collected while systems are scored: pass `plots` to
+            a comparison. For gain and rows data are collected while systems are scored: pass `plots` to
             `score`, `score_all` or `compare`.
         metrics : str or iterable of str, optional
             Only these, such as ``"P,PSP"`` or ``["P@5"]``.

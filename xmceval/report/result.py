@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from xmceval.report.resultrows import ResultRows
     from xmceval.scoring.per_label.labelgain import LabelGain
-    from xmceval.scoring.tasks.reliability import Reliability
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,8 +70,6 @@ class Result(Readable, Mapping[str, float]):
         Of the data, as far as they are known for certain.
     gain : LabelGain or None
         Hits by training frequency of their labels, where the picture ``gain`` was asked for.
-    reliability : Reliability or None
-        Hits by score, where the picture ``calibration`` was asked for.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
     version : str
@@ -108,7 +105,6 @@ class Result(Readable, Mapping[str, float]):
     scores: str = "array"
     sizes: Sizes = UNKNOWN_SIZES
     gain: LabelGain | None = None
-    reliability: Reliability | None = None
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None

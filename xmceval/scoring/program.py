@@ -15,12 +15,9 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.tasks.adaptive import AdaptiveCalibration
-from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelareas import LabelAreas
-from xmceval.scoring.tasks.labelcalibration import AdaptiveLabels, BinnedLabels
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.ownmetrics import OwnMetrics
 from xmceval.scoring.tasks.task import RowTask, Task
@@ -33,11 +30,6 @@ KINDS: tuple[type[Task], ...] = (
     WholeRow,
     Decisions,
     Labelwise,
-    Squares,
-    Calibration,
-    AdaptiveCalibration,
-    BinnedLabels,
-    AdaptiveLabels,
     Judged,
     LabelAreas,
     OwnMetrics,

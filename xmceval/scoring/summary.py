@@ -27,7 +27,6 @@ from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from xmceval.scoring.comparing.clustersums import ClusterSums
-    from xmceval.scoring.tasks.reliability import Reliability
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Slice:
-    """The figures of one bin of labels, or of one group of rows; and hits by score, where the picture needs them."""
+    """The figures of one bin of labels, or of one group of rows."""
 
     bin: Bin | Group
     figures: tuple[Figure, ...]
-    reliability: Reliability | None = None
 
     @property
     def estimates(self) -> dict[str, Estimate]:

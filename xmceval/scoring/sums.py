@@ -22,10 +22,10 @@ ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
-def no_extremes(n: int, nothing: float = -np.inf) -> Float64:
-    """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]; infinite ones where none are to be kept."""
+def no_extremes(n: int) -> Float64:
+    """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]."""
     extremes = np.empty((n, 2, KEPT, 2))
-    extremes.fill(nothing)
+    extremes.fill(-np.inf)
     return extremes
 
 
@@ -109,7 +109,7 @@ class Sums(Mergeable):
         True labels without a score, and all true labels; counted where whole rows are scored.
     extremes : float64 array [n_outputs + n_shares, 2, KEPT, 2]
         The rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus infinity
-        for those that are not there. Of no output where none are kept.
+        for those that are not there.
     """
 
     fields = (
@@ -120,11 +120,11 @@ class Sums(Mergeable):
         PartField("extremes", merge_extremes, check=check_extremes),
     )
 
-    def __init__(self, n_outputs: int, n_shares: int = 0, *, keeps_rows: bool = False) -> None:
+    def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
         super().__init__()
         self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
         self.left_out, self.true = np.zeros(n_outputs, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        self.extremes = no_extremes(n_outputs + n_shares if keeps_rows else 0)
+        self.extremes = no_extremes(n_outputs + n_shares)
 
     def pending(self) -> Pending:
         """Return what takes one batch, and adds it in the end or not at all."""

@@ -144,17 +144,6 @@ def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tupl
     return low, _last_with(lambda p: _at_most(hits, n, p) > tail, share, 1.0)
 
 
-def wilson_interval(share: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the interval of a share of `n` independent cases that inverts the score test.
-
-    It lies within 0 and 1, also for no hit and no miss (Wilson, J. Am. Stat. Assoc. 22, 1927).
-    """
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = math.sqrt(z2 * share * (1 - share) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
-    return max(middle - margin, 0.0), min(middle + margin, 1.0)
-
-
 def _at_most(hits: int, n: int, p: float) -> float:
     """Return the probability of at most so many hits in `n` rows, each a hit with probability 0 < p < 1.
 

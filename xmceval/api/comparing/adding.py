@@ -85,7 +85,7 @@ def _check_extendable(comparison: Comparison, options: Options) -> None:
     """Refuse a comparison with what cannot be found for one system more."""
     has = [name for name in TOGETHER if getattr(comparison, name)]
     has += [] if options.by_group is None else ["differences within groups"]
-    has += [name for name in ("gain", "reliability") if any(getattr(each, name) for each in comparison.results)]
+    has += ["gain"] if any(each.gain for each in comparison.results) else []
     if has:
         raise UsageError(
             f"add: the comparison has {listed(has)}, which are only found while all systems are scored "

@@ -103,8 +103,7 @@ def compare(
         pair; `label_wins` then counts the labels that each system wins.
     plots : str or iterable of str
         Kinds of pictures to collect data for, which `comparison.plot` then draws: ``"rows"`` needs the rows of each
-        pair by their values, ``"gain"`` hits by label, ``"calibration"`` hits by score. The other kinds need nothing
-        beside the values.
+        pair by their values, ``"gain"`` hits by label. The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options

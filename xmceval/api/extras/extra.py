@@ -74,8 +74,8 @@ class Outcome:
         By run.
     results : tuple of Result
         By run.
-    parts : sequence of (Task, sequence of parts, sequence of sequence of parts)
-        What the tasks of extras counted, by run; and in each group of rows.
+    parts : sequence of (Task, sequence of parts)
+        What the tasks of extras counted, by run.
     overlaps, examples, label_wins, densities
         As `Comparison` has them.
     drawn : tuple of Drawn
@@ -85,7 +85,7 @@ class Outcome:
     scoring: Scoring
     totals: Sequence[Totals]
     results: tuple[Result, ...]
-    parts: Sequence[tuple[Task, Sequence[Any], Sequence[Sequence[Any]]]] = ()
+    parts: Sequence[tuple[Task, Sequence[Any]]] = ()
     overlaps: tuple[Overlap, ...] = ()
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
@@ -97,23 +97,12 @@ class Outcome:
         """Finish totals by run, of which the last parts are those of the tasks of extras."""
         n = len(scoring.setup.program.tasks)
         own = [each.of_tasks(n) for each in totals] if tasks else totals
-        parts = [
-            (
-                task,
-                [each.parts[n + i] for each in totals],
-                [[group.parts[n + i] for group in each.groups] for each in totals],
-            )
-            for i, task in enumerate(tasks)
-        ]
+        parts = [(task, [each.parts[n + i] for each in totals]) for i, task in enumerate(tasks)]
         return cls(scoring, own, tuple(scoring.setup.results(scoring.opened, own)), parts)
 
     def parts_of(self, task: Task) -> Sequence[Any]:
         """Return what a task of an extra counted, by run."""
-        return next(parts for each, parts, _ in self.parts if each is task)
-
-    def group_parts_of(self, task: Task) -> Sequence[Sequence[Any]]:
-        """Return what a task of an extra counted in each group of rows, by run."""
-        return next(parts for each, _, parts in self.parts if each is task)
+        return next(parts for each, parts in self.parts if each is task)
 
 
 class Extra:

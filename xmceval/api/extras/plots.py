@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.errors import UsageError
-from xmceval.report.result import Result
 from xmceval.scoring.comparing.densities import Densities
 from xmceval.scoring.per_label.labelgain import count_hits, find_gain
-from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.reliability import ReliabilityBins
 
 
 class CollectDensities(Extra):
@@ -67,37 +64,7 @@ class CollectGain(Extra):
         return replace(outcome, results=tuple(results))
 
 
-class CollectReliability(Extra):
-    """Compare scores with hits, for the picture ``calibration``."""
-
-    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002
-        """Make the task.
-
-        Raises
-        ------
-        UsageError
-            No metric has a cutoff.
-        """
-        program, terms = scoring.setup.program, scoring.opened[0].terms
-        self._task = ReliabilityBins.of(program.measures, program.deepest, terms.n_bins)
-        self.tasks = [self._task]
-
-    def finish(self, outcome: Outcome) -> Outcome:
-        """Add the reliability of each system, and within each bin of labels and each group of rows."""
-        unit = outcome.scoring.setup.terms.weight_unit
-
-        def with_reliability(result: Result, part: Sums, groups: Sequence[Sums]) -> Result:
-            found, *of_bins = self._task.find_reliability(part, unit)
-            of_slices = [*of_bins, *(self._task.find_reliability(each, unit)[0] for each in groups)]
-            slices = (replace(each, reliability=own) for each, own in zip(result.slices, of_slices, strict=True))
-            return replace(result, reliability=found, slices=tuple(slices))
-
-        parts = outcome.parts_of(self._task), outcome.group_parts_of(self._task)
-        return replace(outcome, results=tuple(map(with_reliability, outcome.results, *parts)))
-
-
 PLOTTED: Mapping[str, Callable[[], Extra]] = {
     "rows": CollectDensities,
     "gain": CollectGain,
-    "calibration": CollectReliability,
 }

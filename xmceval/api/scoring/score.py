@@ -145,7 +145,7 @@ def score(
         The sums of clusters take 16 bytes per cluster, metric and system.
     bootstrap : int, optional
         The number of resamples, such as 1000, for the intervals of metrics that have none otherwise: macro averages,
-        coverage, areas of labels, calibration errors. Each row, or each cluster of `cluster_rows`, is drawn a Poisson
+        coverage, areas of labels. Each row, or each cluster of `cluster_rows`, is drawn a Poisson
         number of times, of mean 1 (Chamandy et al., Estimating uncertainty for massive data streams, 2012); the
         interval is value ± t s, with the standard deviation s of the resamples, in which the labels that a mean is over
         stay those of all rows: percentiles would be biased, as a label with one hit vanishes from 37 % of resamples.
@@ -197,8 +197,8 @@ def score(
         The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
         if they have the same. Default: that of `sample_weight`.
     plots : str or iterable of str
-        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
-        ``"calibration"`` hits by score. The other kinds need nothing beside the values.
+        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label.
+        The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 

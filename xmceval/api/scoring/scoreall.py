@@ -42,7 +42,7 @@ def score_all(
     save_rows, save_labels : path, optional
         Write the values of every row there, or those of every label, as in `score`.
     plots : str or iterable of str
-        Kinds of pictures to collect data for, ``"gain"`` and ``"calibration"``, which ``results.plot`` then draws.
+        Kinds of pictures to collect data for, ``"gain"``, which ``results.plot`` then draws.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options

@@ -13,13 +13,11 @@ from xmceval.report.fields.field import (
     Field,
     count,
     flag,
-    last,
     many,
     maybe,
     number,
     record,
     several,
-    share,
     text,
     whole,
 )
@@ -84,26 +82,6 @@ GAIN = maybe(
     ).into(_make_gain),
     NO_PICTURE,
 )
-
-
-SCORE_BIN = record(
-    "The predictions with similar scores.",
-    low=share("Lower end of their scores."),
-    high=share("Upper end of their scores."),
-    weight=number("Their number; the sum of weights where rows have weights.", minimum=0),
-    mean_score=share("Mean of their scores."),
-    hit_rate=share("The share of them that are true."),
-).into("scoring.tasks.reliability:ScoreBin")
-
-RELIABILITY_OF_SLICE = record(
-    "How often the k best labels are true, by their scores, for the picture `calibration`.",
-    k=CUTOFF,
-    ece=last(share("Expected calibration error.")),
-    brier=last(share("Brier score.")),
-    bins=many("Bins that have predictions, by ascending scores.", SCORE_BIN),
-).into("scoring.tasks.reliability:Reliability")
-
-RELIABILITY = maybe(RELIABILITY_OF_SLICE, NO_PICTURE)
 
 
 def _list_cells(density: Density) -> list[tuple[int, int, int]]:

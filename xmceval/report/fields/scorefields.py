@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmceval.metrics.names import restore_measure
-from xmceval.report.fields.collectedfields import GAIN, RELIABILITY, RELIABILITY_OF_SLICE
+from xmceval.report.fields.collectedfields import GAIN
 from xmceval.report.fields.field import (
     Field,
     Schema,
@@ -170,7 +170,6 @@ SLICE = {
     "metrics": by("canonical name", "Values.", record("A value.", **FIGURE_IN_BIN))
     .of(_name_figures, to="figures")
     .back(_take_figures),
-    "reliability": optional(RELIABILITY_OF_SLICE),
 }
 
 
@@ -284,7 +283,6 @@ SYSTEM = {
     ),
     "published": maybe(STANDINGS, "where published results were not asked for"),
     "gain": GAIN,
-    "reliability": RELIABILITY,
     "warnings": many("What a reader must know before trusting the numbers.", text("A warning.")),
     "notes": many("What was inferred from the files.", text("A note.")),
     "unscored": by("lowest grade of a true label", "True labels without a score.", UNSCORED, int).of("counts.unscored"),

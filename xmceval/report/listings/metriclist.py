@@ -29,7 +29,6 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "row": "all labels of an instance, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
         "confusion": "decisions: labels with a score of at least the threshold",
-        "calibration": "the scores of the k best labels of an instance, which must be probabilities",
         "judged": "the predictions of an instance, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",
     }
@@ -169,7 +168,7 @@ def describe_empty_rows(metric: Metric) -> str:
     norm = next(iter(metric.norms.values()))
     if metric.gain == "judgment":
         effect = "its judged labels count like those of any other"
-    elif metric.family in {"label", "confusion", "calibration", "column"} or norm.over == "micro":
+    elif metric.family in {"label", "confusion", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
     elif norm.over == "ratio":
         effect = "adds 0 to both sums"
@@ -184,7 +183,7 @@ def describe_ties(metric: Metric) -> str:
         return DECISION_TIES
     if metric.needs_labels or metric.family == "column":
         return UNSCORED_TIES
-    if metric.left_out or (metric.family == "calibration" and metric.cutoff == "none"):
+    if metric.left_out:
         return UNORDERED_TIES
     return TOP_K_TIES if metric.family == "top-k" else LIST_TIES
 

@@ -143,17 +143,6 @@ def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
     )
 
 
-def _find_in_calibration(content: PageContent) -> str:
-    """Say how far scores are from hit rates."""
-    layout = content.layout
-    unit = " points" if layout.percent else ""
-    return " ".join(
-        f"{each.name}: scores and hit rates differ by {layout.share(each.reliability.ece)}{unit} on average."
-        for each in content.results
-        if each.reliability is not None
-    )
-
-
 FINDINGS: Mapping[str, Callable[[PageContent], str]] = MappingProxyType(
     {
         "curves": _find_in_curves,
@@ -161,6 +150,5 @@ FINDINGS: Mapping[str, Callable[[PageContent], str]] = MappingProxyType(
         "differences": _find_in_differences,
         "rows": _find_in_rows,
         "gain": _find_in_gain,
-        "calibration": _find_in_calibration,
     }
 )

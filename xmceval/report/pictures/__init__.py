@@ -54,7 +54,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
         "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
-        "calibration": Kind("how often predictions are true, by their scores: probabilities", is_collected=True),
         "cd": Kind("mean ranks of systems over data sets, and their critical difference", BENCHMARK),
         "roc": Kind("true positives against false positives", AUC),
         "precision-recall": Kind("precision against recall", AUC),

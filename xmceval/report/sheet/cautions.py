@@ -10,7 +10,7 @@ from xmceval.errors import argument, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.summary import Counts, Figure, Summary
 
-OF_CELLS = frozenset({"label", "confusion", "calibration", "column"})  # families that take no value of each row
+OF_CELLS = frozenset({"label", "confusion", "column"})  # families that take no value of each row
 
 
 @dataclass(frozen=True)

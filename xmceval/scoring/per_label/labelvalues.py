@@ -19,7 +19,6 @@ from xmceval.scoring.per_label.labelcells import LabelCells, LabelRate
 from xmceval.scoring.program import Program
 from xmceval.scoring.tasks.areas import Areas
 from xmceval.scoring.tasks.labelareas import LabelAreas
-from xmceval.scoring.tasks.labelcalibration import LabelCalibration
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.totals import Totals
 
@@ -74,7 +73,7 @@ class LabelValues:
                 by_system = [part.table() for part in parts]
                 self._by_system += by_system
                 self.columns |= dict(self._counted(task, [_CellsOfSystem(each, task.n_spans) for each in by_system]))
-            elif isinstance(task, (LabelAreas, LabelCalibration)):
+            elif isinstance(task, LabelAreas):
                 by_label = [task.by_label(*of_system) for of_system in zip(parts, terms, strict=True)]
                 areas |= dict(_area_columns(by_label, _rel(task.rel)))
         self.columns |= areas

@@ -204,7 +204,7 @@ class RowTask(Task):
     def empty(self, terms: Terms) -> Sums:
         """Return sums of no rows."""
         n_shares = len(self.measures) * terms.n_bins if self.has_ceiling else 0
-        return Sums(len(self.measures), n_shares, keeps_rows=True)
+        return Sums(len(self.measures), n_shares)
 
     def add(self, batch: Batch, part: Sums | Pending) -> RowValues:
         """Add the values of the rows of a batch, and return them."""

@@ -14,7 +14,7 @@ Lines = tuple[Agreement, ...]
 NAMES = {display_name(metric): metric for metric in METRICS.values()}
 MICRO = ("microP", "microR", "microF1")
 GROUPS = {  # of metrics, in the README
-    "rankings: P, nDCG, AP ...": lambda metric: metric.family in {"top-k", "row", "judged"},
+    "rankings: P, nDCG, AP ...": lambda metric: metric.family in {"top-k", "row"},
     "with propensities: PSP, PSnDCG ...": lambda metric: metric.needs_propensities,
     "all labels: LRAP, AUC ...": lambda metric: metric.needs_labels or metric.family == "column",
     "by label at k: macroF1, coverage ...": lambda metric: metric.family == "label" or metric.name in MICRO,

@@ -76,7 +76,6 @@ def _kinds(truth: csr_matrix, scores: csr_matrix, most: int) -> Iterator[tuple[s
     yield "stored zeros in the truth", (truth.data == 0).any()
     yield "nothing judged", (np.diff(truth.indptr) == 0).any()
     yield NEITHER, ((np.diff(truth.indptr) > 0) & (nonzero == 0) & (predicted == 0)).any()
-    yield "nothing judged false", (np.diff(truth.indptr) == nonzero).any()
     yield "grades", (truth.data > 1).any()
     yield "no prediction", (predicted == 0).any()
     yield "fewer than k predictions", (predicted < most).any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agreement.cell import Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
+from agreement.cell import Bounds, Cell, Differs, Example, Expectation, Under
 from agreement.inputs import CLOSE, NEITHER, Case, by_query
 
 DROPPED = Under({"empty_rows": "drop"}, "leaves out queries without a judged document")
@@ -44,10 +44,8 @@ def pytrec_eval() -> Iterator[Cell]:
         "set_P": "P@all",
         "set_recall": "R@all",
         "set_F": "F1@all",
-        "bpref": "Bpref",
     }.items():
-        unordered = word.startswith("set") or word == "bpref"
-        but = TREC if unordered else TREC | {CLOSE: FLOATS}
+        but = TREC if word.startswith("set") else TREC | {CLOSE: FLOATS}
         yield Cell(word, ours, of(word, word), but=but, is_of_dicts=True)
     yield Cell(
         "iprec_at_recall_0.30",
@@ -88,9 +86,6 @@ def ranx() -> Iterator[Cell]:
     for word, ours in {"r-precision": "R@n", "rbp.80": "RBP@all"}.items():
         yield Cell(word, ours, of(word), but={"ties": UNSTABLE} | ({"grades": GRADES} if ours == "RBP@all" else {}))
 
-    undefined = Differs("nan without a document that is judged false", Example([[1, 1]], [[0.9, 0.1]], "1"))
-    yield Cell("bpref", "Bpref", of("bpref"), but={"nothing judged false": undefined}, is_of_dicts=True)
-
 
 def ir_measures() -> Iterator[Cell]:
     """Yield measures of ir_measures, by the provider that it chooses."""
@@ -122,12 +117,8 @@ def ir_measures() -> Iterator[Cell]:
         "SetF": "F1@all",
         "SetF(beta=4.0)": "F1(beta=2)@all",
         "IPrec@0.3": "IPrec@0.3",
-        "Bpref": "Bpref",
     }.items():
-        call, unordered = of(name.replace("@k", "@{k}")), name.startswith("Set") or name == "Bpref" or "rel" in name
+        call, unordered = of(name.replace("@k", "@{k}")), name.startswith("Set") or "rel" in name
         but = UNDEFINED if name.startswith("IPrec") else {CLOSE: FLOATS}
         yield Cell(name, ours, call, but={} if unordered else but, is_of_dicts=True)
     yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but={"nothing judged": DROPPED, "ties": Bounds(OWN_ORDER)})
-    empty = Differs("raises an error where a query has no document", Example([[1], [1]], [[0.5], [None]], "1 / 2"))
-    but = {"no prediction": empty, "ties": NotCompared(OWN_ORDER)}
-    yield Cell("Judged@k", "Judged@{k}", of("Judged@{k}"), but=but)

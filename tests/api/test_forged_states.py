@@ -24,7 +24,7 @@ OPTIONS = {
     "plain": {"metrics": "P,nDCG,LRAP", "k": [1, 3], "shard": (1, 1)},
     "propensities": {"metrics": "PSP,macroF1(over=train)", "k": 2, "by_frequency": 3, **TRAINING},
     "weights": {"metrics": "P,macroF1,coverage", "k": 2, "sample_weight": np.linspace(0, 2, N_ROWS), "max_weight": 2},
-    "decisions": {"metrics": "f1_score,MCC,Judged", "k": 2, "threshold": 0.5, "unscored": "zero"},
+    "decisions": {"metrics": "f1_score,MCC,RR@2", "k": 2, "threshold": 0.5, "unscored": "zero"},
     "clusters": {"metrics": "P,R", "k": 2, "cluster_rows": np.arange(N_ROWS) // 4, "empty_rows": "drop"},
     "filter": {"metrics": "P", "k": 1, "filter": [[0, 1], [3, 2], [3, 4]], "empty_rows": "drop"},
 }

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import xmceval
 from xmceval.errors import DataError, UsageError
 
-METRICS = "P,nDCG,AP,RR,Bpref,R,Judged"
+METRICS = "P,nDCG,AP,RR,R"
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d1": 1}}
 RUN = {"q2": {"d1": 0.5, "d9": 0.25}, "q1": {"d2": 0.75, "d1": 0.5}}
 

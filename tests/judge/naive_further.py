@@ -1,4 +1,4 @@
-"""The judge of judgments and columns: each metric as its formula says, by loops."""
+"""The judge of columns: each metric as its formula says, by loops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from judge.naive import Row, ranked
+from judge.naive import Row
 from judge.naive_rows import Place, pairs_in_order
 
 Rows = Sequence[Row]
@@ -18,36 +18,6 @@ def kept(truth: Rows, scores: Rows, weights: Weights, rel: float, empty_rows: st
     rows = zip(truth, scores, weights or [1.0] * len(truth), strict=True)
     sets = [({label for label, grade in y.items() if grade >= rel}, s, w) for y, s, w in rows]
     return [row for row in sets if row[0] or empty_rows == "zero"]
-
-
-def judged(truth: Rows, scores: Rows, k: int, weights: Weights = None, empty_rows: str = "zero") -> float:
-    """Judged@k: share of the first k predictions that the truth stores, with whatever value."""
-    rows = [
-        (sum(label in y for label in best) / len(best) if best else 0.0, w)
-        for y, s, w in zip(truth, scores, weights or [1.0] * len(truth), strict=True)
-        for best in [ranked(s, k)]
-        if any(y.values()) or empty_rows == "zero"
-    ]
-    weight = math.fsum(w for _, w in rows)
-    return math.fsum(value * w for value, w in rows) / weight if weight else 0.0
-
-
-def bpref(truth: Rows, scores: Rows, rel: float, weights: Weights = None, empty_rows: str = "zero") -> float:
-    """Bpref: for each hit the share of the first n judged labels that are not true that it is above, over n."""
-    values = []
-    for y, s, w in zip(truth, scores, weights or [1.0] * len(truth), strict=True):
-        n = sum(grade >= rel for grade in y.values())
-        if not n and empty_rows == "drop":
-            continue
-        value, before = 0.0, 0
-        for label in ranked(s):
-            if y.get(label, -1) >= rel:
-                value += 1 - min(before, n) / min(len(y) - n, n) if before else 1
-            elif label in y:
-                before += 1
-        values.append((value / n if n else 0.0, w))
-    weight = math.fsum(w for _, w in values)
-    return math.fsum(value * w for value, w in values) / weight if weight else 0.0
 
 
 def cells_of(rows: Sequence[tuple[set[int], Row, float]], label: int, unscored: str) -> list[tuple[Place, bool, float]]:

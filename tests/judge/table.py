@@ -173,16 +173,6 @@ def coverage(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rul
     return naive_further.recommended(sets, chosen[over] if over in chosen else {t for _, b in best for t in b})
 
 
-def judged(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
-    """Judge Judged@k."""
-    return naive_further.judged(truth, scores, name.k, rules.weights, rules.empty_rows)
-
-
-def bpref(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
-    """Judge Bpref."""
-    return naive_further.bpref(truth, scores, name.rel, rules.weights, rules.empty_rows)
-
-
 def column(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
     """Judge a metric of columns."""
     rows = naive_further.kept(truth, scores, rules.weights, name.rel, rules.empty_rows)
@@ -217,8 +207,6 @@ JUDGES: dict[str, Judge] = {
     **{name: cells(which) for which, name in enumerate(("tp", "fp", "fn", "tn"))},
     "NumRet": cells(0, 1),
     "NumRel": cells(0, 2),
-    "Judged": judged,
-    "Bpref": bpref,
     **dict.fromkeys(("macroAUC", "microAUC", "macroAP", "macroRecallAtPrecision", "microRecallAtPrecision"), column),
 }
 

@@ -21,13 +21,11 @@ NUMBERS = {
 
 
 def case_of(metric, seed, graded=True):
-    """Return a random case that fits a metric: with stored zeros, or of binary truth, where it needs them."""
+    """Return a random case that fits a metric: of binary truth where it needs that."""
     case = random_case(seed)
     scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
     if metric.name == "ERR" and not graded:  # its scale is 0 and 1
         return [dict.fromkeys(y, 1.0) for y in case.truth], scores, case
-    if metric.family == "judged":  # with stored zeros
-        return [{label: max(grade - 2, 0.0) for label, grade in y.items()} for y in case.truth], scores, case
     return case.truth, scores, case
 
 

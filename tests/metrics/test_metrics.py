@@ -305,7 +305,7 @@ def test_other_tools_names_mean_a_metric_of_the_table(alias):
         ("num_rel_ret,num_ret", ["tp", "NumRet"]),
         ("IPrec@0.10,1.0", ["IPrec@0.1", "IPrec@1"]),
         ("iprec_at_recall_0.10", ["IPrec@0.1"]),
-        ("iprec_at_recall.0.1,.25,bpref", ["IPrec@0.1", "IPrec@0.25", "Bpref"]),
+        ("iprec_at_recall.0.1,.25,set_P", ["IPrec@0.1", "IPrec@0.25", "P@all"]),
         ("IPrec(recall=0.3,rel=2)", ["IPrec(rel=2)@0.3"]),
         ("RBP(p=0.5)@all", ["RBP(p=0.5)@all"]),
     ],

@@ -1,11 +1,11 @@
-"""Metrics of judgments and columns: against the judge and scikit-learn, and the laws that they keep."""
+"""Metrics of columns and of the ranking field: against the judge and scikit-learn, and the laws that they keep."""
 
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, strategies as st
-from judge import naive, naive_further as judge, naive_labels
+from hypothesis import given, strategies as st
+from judge import naive_further as judge, naive_labels
 from scipy.sparse import csr_matrix
 from support.strategies import cases, subsets, to_csr
 
@@ -44,44 +44,7 @@ def score(truth, scores, n_labels, metrics, **options):
     return xmceval.score(*matrices_of, metrics=metrics, **options)
 
 
-# Judgments
-
-
-@given(problem=problems(), data=st.data())
-def test_judged_is_the_judges(problem, data):
-    truth, scores, n_labels, weights, empty_rows = problem
-    k = data.draw(st.integers(1, n_labels))
-    result = score(truth, scores, n_labels, ["Judged", "P"], k=k, sample_weight=weights, empty_rows=empty_rows)
-    assert result[f"Judged@{k}"] == pytest.approx(judge.judged(truth, scores, k, weights, empty_rows), **CLOSE)
-    without = score(truth, scores, n_labels, ["P"], k=k, sample_weight=weights, empty_rows=empty_rows)
-    assert result.estimates[f"P@{k}"] == without.estimates[f"P@{k}"]
-    assert result.counts == without.counts
-
-
-@given(problem=problems(), rel=st.integers(1, 3))
-def test_binary_preference_and_its_bounds_over_ties_are_the_judges(problem, rel):
-    truth, scores, n_labels, weights, empty_rows = problem
-    name = "Bpref" if rel == 1 else f"Bpref(rel={rel})"
-    result = score(truth, scores, n_labels, name, sample_weight=weights, empty_rows=empty_rows)
-    assert result[name] == pytest.approx(judge.bpref(truth, scores, rel, weights, empty_rows), **CLOSE)
-    orders = [
-        [{label: -place for place, label in enumerate(order)} for order in itertools.islice(naive.orders(row), 720)]
-        for row in scores
-    ]
-    assume(all(len(each) < 720 for each in orders))
-    ends = [
-        judge.bpref(truth, [best(each, key=value) for each, value in zip(orders, by_row(truth, rel), strict=True)], rel)
-        for best in (min, max)
-    ]
-    plain = score(truth, scores, n_labels, name)
-    assert plain.tie_bounds(name) == pytest.approx(ends, **CLOSE)
-    for ties, end in zip(("worst", "best"), ends, strict=True):
-        assert score(truth, scores, n_labels, name, ties=ties)[name] == pytest.approx(end, **CLOSE)
-
-
-def by_row(truth, rel):
-    """Return for each row of truth a function of its scores: their Bpref."""
-    return [lambda scores, y=y: judge.bpref([y], [scores], rel) for y in truth]
+# Ranking field
 
 
 # trec_eval's values, by pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3, of the judgments and the run below.
@@ -94,14 +57,11 @@ TREC_EVAL = {
     "NumRet": 11,
     "NumRel": 5,
     "num_rel_ret": 3,
-    "Bpref": 1 / 12,
-    "Bpref(rel=2)": 0,
     "IPrec@0.0": 0.20833333333333331,
     "IPrec@0.1": 0.20833333333333331,
     "iprec_at_recall_0.50": 0.18333333333333335,
     "IPrec@1.0": 1 / 12,
     "IPrec(rel=2)@0.5": 0.125,
-    "Judged@5": 0.6166666666666667,
 }
 JUDGMENTS = "q1 a 2,q1 b 0,q1 c 1,q1 d 0,q1 e 0,q1 f 1,q2 a 1,q2 z 0,q3 a 0,q4 x 1"
 RETRIEVED = "q1 b 9,q1 a 8,q1 x 7,q1 d 6,q1 c 5,q1 y 4,q2 z 3,q2 b 2,q2 a 1,q3 a 1,q4 a 1"
@@ -114,37 +74,6 @@ def test_measures_of_the_ranking_field_are_those_of_trec_eval_without_a_warning_
     result = xmceval.score(str(qrels), str(run), metrics=[*TREC_EVAL, "P@1"])
     assert {name: result[name] for name in TREC_EVAL} == pytest.approx(TREC_EVAL, rel=1e-12)
     assert not any("stored zero" in line for line in result.warnings)
-
-
-def test_documents_of_grade_0_are_judged(tmp_path):
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_text("q1 0 b 1\nq1 0 a 0\nq2 0 c 0\nq2 0 d 2\n")
-    lines = ["q1 Q0 a 1 3 x", "q1 Q0 z 2 2 x", "q1 Q0 b 3 1 x", "q2 Q0 d 1 9 x"]
-    run.write_text("\n".join(lines) + "\n")
-    result = xmceval.score(str(qrels), str(run), metrics="Judged@1,2,3")
-    assert dict(result) == pytest.approx({"Judged@1": 1.0, "Judged@2": (1 / 2 + 1) / 2, "Judged@3": (2 / 3 + 1) / 2})
-    assert not any("stored zero" in line for line in result.warnings)
-
-
-def test_a_truth_without_stored_zeros_is_reported():
-    with pytest.warns(xmceval.XmcevalWarning, match="Judged@1: the truth stores no label with value 0"):
-        assert xmceval.score(np.eye(3), np.eye(3), metrics="Judged@1")["Judged@1"] == 1
-
-
-@pytest.mark.parametrize(("pairs", "expected"), [([[0, 1]], 0.5), ([[1, 0], [1, 3]], 0.5), ([[0, 2]], 0.0)])
-def test_pairs_that_are_removed_from_the_truth_are_not_judged_either(pairs, expected):
-    """Both rows rank labels above the true one that were judged not to be true."""
-    truth = csr_matrix(([1.0, 0, 1, 0, 0], ([0, 0, 1, 1, 1], [0, 1, 2, 3, 0])), shape=(2, 4))
-    scores = np.array([[1.0, 2, 0, 0], [2, 0, 1, 3]])
-    result = xmceval.score(truth, scores, metrics="bpref", filter=pairs, filter_truth=True)
-    assert result["Bpref"] == expected
-
-
-def test_zeros_are_counted_where_other_metrics_ignore_them():
-    truth = to_csr([{0: 0.0, 1: 1.0}], 3)
-    result = xmceval.score(truth, np.array([[3, 2, 1]]), k=1, metrics=["P", "Judged"])
-    assert dict(result) == {"P@1": 0.0, "Judged@1": 1.0}
-    assert any("1 stored zero in the truth is ignored" in line for line in result.warnings)
 
 
 # Columns
@@ -243,7 +172,6 @@ def test_other_tools_names_of_coverage():
 # Laws
 
 NAMES = [
-    "Judged@5",
     "coverage(of=recommended)@5",
     *COLUMNS,
 ]
@@ -299,21 +227,14 @@ def test_shards_merge_to_the_same_bits(made):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_values_of_the_further_families_lie_within_their_bounds(name, made):
+def test_values_of_columns_lie_within_their_bounds(name, made):
     metric = METRICS[name]
-    if metric.family not in {"judged", "column"}:
+    if metric.family != "column":
         return
     low, high = metric.bounds
     result = xmceval.score(*made[:2], k=[1, 5], metrics=name)
     assert result
     assert all(low <= value <= high for value in result.values())
-
-
-@pytest.mark.parametrize("name", ["Judged@1"])
-@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
-def test_other_orders_of_ties_are_refused(name, ties, made):
-    with pytest.raises(UsageError, match=f"ties={ties} .* not available for {name}"):
-        xmceval.score(*made[:2], metrics=name, ties=ties)
 
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():

@@ -16,7 +16,6 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.program import KINDS, compile_program
-from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task
 
@@ -87,11 +86,6 @@ def test_what_a_task_declares_is_what_it_has(task):
     assert not isinstance(task, RowTask) or part.left_out.tolist() == [0] * len(task.measures)
     assert set(task.tied_by_label) <= set(TREATMENTS)
     assert {measure for tied in task.tied_by_label.values() for measure in tied} <= set(task.measures)
-
-
-def test_only_the_program_that_counts_judged_labels_asks_for_stored_zeros():
-    for task in TASKS:
-        assert replace(compile_program(parse("P@1")), tasks=(task,)).needs_zeros == isinstance(task, Judged)
 
 
 def test_a_program_can_be_pickled():

@@ -15,7 +15,7 @@ N_ROWS, N_LABELS = 40, 14
 BY_ROW = [
     name
     for name, metric in METRICS.items()
-    if metric.family in {"top-k", "row", "confusion", "judged"} and not name.startswith("micro")
+    if metric.family in {"top-k", "row", "confusion"} and not name.startswith("micro")
 ]
 
 

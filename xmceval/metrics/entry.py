@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # numpy is not loaded for help and listings
     import numpy as np
     from numpy.typing import NDArray
 
-FAMILIES = ("top-k", "row", "label", "confusion", "judged", "column")
+FAMILIES = ("top-k", "row", "label", "confusion", "column")
 
 RowFunction: TypeAlias = "Callable[[NDArray[np.bool_], int], Any]"  # of the ranked hits, and the number of true labels
 
@@ -84,7 +84,7 @@ class Metric:
         By the name of the option ``norm``; the first is the default.
     source : str
     gain : str
-        What a hit is worth; ``judgment``, ``prediction`` or ``truth`` where something else than hits counts.
+        What a hit is worth; ``prediction`` or ``truth`` where something else than hits counts.
     fold : str
         Top-k family: how gains add up along the ranks. In the others, the name that their kernel has for it.
     discounts : tuple of str
@@ -97,8 +97,8 @@ class Metric:
         Which tools agree with the definition, and where others differ.
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
-        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``judged`` the k best
-        labels and all judgments, ``column`` all cells of a label, ``own`` a user's function of the k best labels.
+        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``column`` all cells of a
+        label, ``own`` a user's function of the k best labels.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     level : str

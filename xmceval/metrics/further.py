@@ -1,4 +1,4 @@
-"""Metrics of judgments and of whole columns: entries of families of their own."""
+"""Metrics of whole columns: entries of a family of their own."""
 
 from __future__ import annotations
 
@@ -41,34 +41,6 @@ def _column(
         **own,
     )
 
-
-JUDGED_ENTRIES = (
-    Metric(
-        "Judged",
-        "share of the k best labels that were judged",
-        {"mean": Norm("predictions", "mean", "judged labels / predictions, within the cutoff; 0 without a prediction")},
-        "ir_measures",
-        gain="judgment",
-        fold="judged",
-        family="judged",
-        note="judged labels are the true ones and those stored in the truth with value 0, such as documents of grade 0 "
-        "in TREC qrels, but not of a grade below 0; a truth without stored zeros makes it the precision of the "
-        "predictions",
-    ),
-    Metric(
-        "Bpref",
-        "binary preference",
-        {"mean": Norm("n", "mean", "sum over hits of 1 - min(b, n) / min(r, n) / n")},
-        "Buckley, Voorhees, SIGIR 2004; trec_eval",
-        fold="Bpref",
-        family="judged",
-        cutoff="none",
-        note="of the r labels of an instance that are judged and not true, b are ranked above the hit; labels that are "
-        "not judged do not matter; judged labels that are not true are those stored in the truth with value 0, such as "
-        "documents of grade 0 in TREC qrels, or with a grade below rel; documents of a grade below 0 in qrels were in "
-        f"the pool but not judged, as in trec_eval; {TREC_NOTE}",
-    ),
-)
 
 RECALL_FORMULA = "largest recall at a threshold whose precision is at least the one asked for; 0 if there is none"
 

@@ -71,7 +71,6 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "set_f": "F1@all",
         "num_rel_ret": "tp",
         "iprec_at_recall": "IPrec",
-        "binary_preference": "Bpref",
         "fbeta_score": "f1_score",
         "tpr": "recall_score",
         "sensitivity": "recall_score",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from xmceval.metrics.cells import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
 from xmceval.metrics.entry import Metric, Norm, Number
-from xmceval.metrics.further import COLUMN_ENTRIES, JUDGED_ENTRIES, TREC_NOTE
+from xmceval.metrics.further import COLUMN_ENTRIES, TREC_NOTE
 
 DEFAULT_CUTOFFS = (1, 3, 5)
 
@@ -345,8 +345,6 @@ _ENTRIES = (
     ),
 )
 
-_FURTHER = (*JUDGED_ENTRIES, *COLUMN_ENTRIES)
-
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES, *_FURTHER)}
+    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES, *COLUMN_ENTRIES)}
 )

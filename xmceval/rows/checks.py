@@ -35,14 +35,7 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
 def validated_truth(
     block: Block, scratch: Scratch, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
 ) -> tuple[Rows, int]:
-    """Parse a block of truth and check it; see `check_truth`."""
-    return check_truth(block, block.rows(scratch), width, largest_grade, may_merge=may_merge)
-
-
-def check_truth(
-    block: Block, rows: Rows, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
-) -> tuple[Rows, int]:
-    """Check the rows of a block of truth, in place drop explicit zeros and sort labels; also return how many zeros.
+    """Parse a block of truth and check it, drop explicit zeros and sort labels; also return how many zeros.
 
     `may_merge` says that an option merges duplicate labels.
 
@@ -52,6 +45,7 @@ def check_truth(
         A label that is out of range or appears twice in its row, or a value that is not a whole number from 0 to
         `largest_grade`.
     """
+    rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.has_only_ones and rows.largest_label < width.n_labels:
         return rows, 0
     status = np.zeros(5, dtype=np.int64)
@@ -59,18 +53,6 @@ def check_truth(
     if status[kernels.CODE]:
         raise _fault(block, rows, status, width, "truth", may_merge)
     return rows, int(status[kernels.ZEROS])
-
-
-def stored_zeros(parsed: Rows) -> Rows:
-    """Copy the labels that rows of truth store with value 0, ascending; `check_truth` drops them afterwards."""
-    indptr, indices, values = parsed
-    used = slice(0, int(indptr[-1]))
-    is_zero = values[used] == 0
-    rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))[is_zero]
-    labels = indices[used][is_zero]
-    order = np.lexsort((labels, rows))
-    ends = np.searchsorted(rows, np.arange(indptr.size))
-    return Rows(ends.astype(np.int64), labels[order], np.zeros(labels.size))
 
 
 def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool) -> Fault:

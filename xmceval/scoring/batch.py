@@ -181,8 +181,6 @@ class Batch:
     kept : int array, optional
         The rows of the block that these are, where some have weight 0.
     scratch : Scratch
-    zeros : Rows, optional
-        The stored zeros of the truth, where the program needs them.
     score_block : Block, optional
         The block of the scores, for places.
     ends : int64 array [n_rows + 1], optional
@@ -199,7 +197,6 @@ class Batch:
     weights: Float64
     kept: NDArray[np.intp] | None
     scratch: Scratch
-    zeros: Rows | None = None
     score_block: Block | None = None
     ends: Int64 | None = None
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
@@ -211,8 +208,8 @@ class Batch:
         """The number of rows."""
         return self.truth.indptr.size - 1
 
-    def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch, Scratch]) -> Batch:
-        """Copy the rows that are kept, given as bool [n_rows]; rooms are those of truth, scores and zeros."""
+    def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch]) -> Batch:
+        """Copy the rows that are kept, given as bool [n_rows]; rooms are those of truth and scores."""
         ranking = self.ranking
         ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
         return replace(
@@ -222,7 +219,6 @@ class Batch:
             ranking=Ranking(Arrays(each[kept] for each in ranking.arrays), ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
-            zeros=None if self.zeros is None else rows_where(self.zeros, kept, rooms[2]),
             ends=ends,
             omitted=self.omitted[kept] if self.omitted.size else self.omitted,
             _relevant={},

@@ -16,7 +16,6 @@ from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.ownmetrics import OwnMetrics
@@ -30,7 +29,6 @@ KINDS: tuple[type[Task], ...] = (
     WholeRow,
     Decisions,
     Labelwise,
-    Judged,
     LabelAreas,
     OwnMetrics,
 )
@@ -86,11 +84,6 @@ class Program:
     def numbers_per_row(self, terms: Terms) -> list[int]:
         """Return how many numbers each task makes of a row, beside its ranking."""
         return [task.numbers_per_row(terms) for task in self.row_tasks]
-
-    @cached_property
-    def needs_zeros(self) -> bool:
-        """Whether any task looks at the stored zeros of the truth."""
-        return any(task.needs_zeros for task in self.tasks)
 
     @cached_property
     def row_tasks(self) -> tuple[RowTask, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
-from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
+from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking, join_columns
@@ -70,7 +70,7 @@ class Worker:
 
     def __init__(self, program: Program, systems: Sequence[System], observers: Sequence[Observer] = ()) -> None:
         self._program, self.systems, self._observers = program, systems, observers
-        self._largest_grade, self._needs_zeros = program.largest_grade, program.needs_zeros
+        self._largest_grade = program.largest_grade
         self._copies_rankings = any(each.needs_rankings for each in observers)
         try:
             self._truth, self._scores = _spare.pop()
@@ -85,14 +85,14 @@ class Worker:
             _spare[:] = [(self._truth, self._scores)]
 
     @cached_property
-    def _rooms_of_kept(self) -> tuple[Scratch, Scratch, Scratch]:
-        """Where truth, scores and zeros of the rows that are kept are copied."""
-        return Scratch(), Scratch(), Scratch()
+    def _rooms_of_kept(self) -> tuple[Scratch, Scratch]:
+        """Where truth and scores of the rows that are kept are copied."""
+        return Scratch(), Scratch()
 
     @cached_property
-    def _rooms_of_group(self) -> tuple[Scratch, Scratch, Scratch]:
+    def _rooms_of_group(self) -> tuple[Scratch, Scratch]:
         """Likewise of the rows of a group."""
-        return Scratch(), Scratch(), Scratch()
+        return Scratch(), Scratch()
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
@@ -136,9 +136,7 @@ class Worker:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.systems[0].terms
-        parsed = block.rows(self._truth)  # once: blocks count what they repair
-        zeros = stored_zeros(parsed) if self._needs_zeros else None
-        truth, explicit_zeros = check_truth(block, parsed, self._width, self._largest_grade, may_merge=True)
+        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:
@@ -149,22 +147,19 @@ class Worker:
                     block.first_row + row,
                     f"{block.place(row)}: label {label} is true, and {terms.filter.name} says that this is unknown",
                 )
-            if zeros is not None and (terms.filter_truth or terms.filter.are_unknown):
-                terms.filter.apply(block.first_row, zeros)
         weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
         is_kept = weights > 0 if weights.size and not weights.all() else None
         kept = None if is_kept is None else np.flatnonzero(is_kept)
         all_truth = truth
         if is_kept is not None:
             truth, weights = rows_where(truth, is_kept, self._rooms_of_kept[0]), weights[is_kept]
-            zeros = None if zeros is None else rows_where(zeros, is_kept, self._rooms_of_kept[2])
         for system, other in zip(self.systems, others, strict=True):
             scores = self._checked_scores(system.terms, other, all_truth, in_truth)
             if is_kept is not None:
                 scores = scores.where(is_kept, self._rooms_of_kept[1])
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
-                *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
+                *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, other),
                 *(scores.ends, scores.omitted),
             )
             yield system, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))

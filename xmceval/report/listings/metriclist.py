@@ -29,7 +29,6 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "row": "all labels of an instance, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
         "confusion": "decisions: labels with a score of at least the threshold",
-        "judged": "the predictions of an instance, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",
     }
 )
@@ -166,9 +165,7 @@ def describe_empty_rows(metric: Metric) -> str:
     if metric.left_out:
         return f"left out, like all instances where {metric.left_out}; the number of such instances is reported"
     norm = next(iter(metric.norms.values()))
-    if metric.gain == "judgment":
-        effect = "its judged labels count like those of any other"
-    elif metric.family in {"label", "confusion", "column"} or norm.over == "micro":
+    if metric.family in {"label", "confusion", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
     elif norm.over == "ratio":
         effect = "adds 0 to both sums"

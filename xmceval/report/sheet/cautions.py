@@ -101,10 +101,7 @@ def _grades(case: Case) -> Iterator[str]:
 
 def _explicit_zeros(case: Case) -> Iterator[str]:
     n = case.counts.explicit_zeros
-    names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
-    if names and n == 0:
-        yield f"{listed(names)}: the truth stores no label with value 0, so only true labels count as judged"
-    if n and not case.zeros_are_judged and len(names) < len(case.figures):
+    if n and not case.zeros_are_judged:
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
 
 

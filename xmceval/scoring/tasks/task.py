@@ -64,8 +64,6 @@ class Task(ABC):
         Whether a part has ``true``: the true labels without a score, and all true labels.
     has_bins, has_remarks : bool
         Whether there is `finish_bins`, and `remarks`.
-    needs_zeros : bool
-        Whether the stored zeros of the truth are looked at.
     """
 
     measures: tuple[Measure, ...]
@@ -74,7 +72,6 @@ class Task(ABC):
     counts_unscored: ClassVar[bool] = False
     has_bins: ClassVar[bool] = False
     has_remarks: ClassVar[bool] = False
-    needs_zeros: ClassVar[bool] = False
 
     @property
     def needs_scores(self) -> bool:

@@ -208,7 +208,6 @@ def named_datasets():
     return [json.loads(run("datasets", *datasets(), "-o", "json").stdout)]
 
 
-    append_run(folder, "b.toml", "0", {"Bibtex": {"Ours": {"P@1": 0.5, "R@1": None}}}, {"Bibtex": {"Ours": "new"}})
 RICH = {
     "score": rich_score,
     "compare": rich_compare,

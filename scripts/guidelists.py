@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from agreement.guidetable import write_guide
 from bench import peertable
-from faults import table as faulttable
 
 from xmceval.errors import listed
 from xmceval.files.formats.formattable import FORMATS, list_tools
@@ -119,5 +118,4 @@ GENERATED = {
     "formats": "\n".join(list_formats()),
     "speed": peertable.read_guide(),
     "agreement": write_guide(),
-    "faults": faulttable.read_guide(),
 }

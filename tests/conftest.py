@@ -1,4 +1,4 @@
-"""What all tests share: how many examples hypothesis tries, no settings, and where the real data lie."""
+"""What all tests share: how many examples hypothesis tries, and where the real data lie."""
 
 import os
 import signal
@@ -17,8 +17,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("xmceval")
-
-os.environ["XMCEVAL_NO_CONFIG"] = "1"  # also for the processes that tests start
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from xmceval.cli import completion, typos
+from xmceval.cli import completion
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
@@ -52,22 +52,14 @@ class _LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; messages name its options."""
-        with naming_flags(), typos.explained():
+        with naming_flags():
             return super().invoke(ctx)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; suggest another for a name that none has."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            typos.refuse_command(args[0], COMMANDS, ctx)
-        return super().resolve_command(ctx, args)
 
 
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
-    epilog="New here? Read xmceval/guide/start.md. Its last section says how to set options once for all commands.",
+    epilog="New here? Read xmceval/guide/start.md.",
 )
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:

@@ -13,7 +13,6 @@ from click.core import ParameterSource
 
 from xmceval.cli import completion
 from xmceval.cli.parameters import GroupedCommand, GroupedOption
-from xmceval.cli.typos import FormChoice
 from xmceval.errors import UsageError
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
@@ -57,8 +56,6 @@ def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Functi
         "help": spec.help,
         "metavar": spec.metavar or None,
         "group": spec.group,
-        "setting": spec.is_setting,
-        "spec": spec,
         **_describe_kind(spec, default),
     }
     if spec.names is not None:
@@ -130,14 +127,11 @@ def _is_passed(flag: str, value: object) -> bool:
 
 def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
     """Make the option for the form of the output; `more` continues its help."""
-    choices = list(forms)
     return option(
         *("-o", "--output-format", "form"),
-        type=FormChoice(choices),
+        type=click.Choice(list(forms)),
         default="table",
         show_default=True,
-        setting=True,
-        elsewhere={*FORMS} - {*choices},
         help=f"Output format{more}.",
     )
 
@@ -201,12 +195,11 @@ shards = option(
 dask = option(
     "--dask",
     metavar="ADDRESS",
-    setting=True,
     help="Score on a Dask cluster: tcp://host:8786, or local:N for N local processes.",
 )
-strict = option("--strict", is_flag=True, group="Output", setting=True, help="Treat warnings as errors.")
+strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 max_line = scoring_option("max_line", group=GROUPS[0])
 threads = scoring_option("threads")
-quiet = option("-q", "--quiet", is_flag=True, setting=True, help="Print only results and errors.")
-verbose = option("-v", "--verbose", is_flag=True, setting=True, help="Also print notes on how the files were read.")
+quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
+verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")

@@ -155,7 +155,6 @@ class Options:
         low=1,
         metavar="N",
         shown="nowhere",
-        is_setting=True,
     )
     sample_weight: Any = option(None, "Input", "Weight of each instance, one per line or npy.", metavar="FILE")
     row_ids: Any = option(
@@ -245,7 +244,6 @@ class Options:
         low=1,
         metavar="N",
         shown="nowhere",
-        is_setting=True,
     )
 
     def __post_init__(self) -> None:

@@ -37,8 +37,6 @@ class Spec:
         Where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
         ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes
         no number.
-    is_setting : bool
-        Whether the environment and ``pyproject.toml`` may set it: it changes no number.
     """
 
     help: str
@@ -51,7 +49,6 @@ class Spec:
     high: int | None = None
     names: Callable[[], Iterable[str]] | None = None
     shown: str = "options"
-    is_setting: bool = False
 
     @property
     def is_file(self) -> bool:

@@ -36,11 +36,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 
-@options.command(
-    "benchmark",
-    reads_settings=False,  # its file has what it needs, so that all who have the file get the same
-    short_help="Score and compare systems on several data sets.",
-)
+@options.command("benchmark", short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE_NAME)
 @options.option(
     "--init",

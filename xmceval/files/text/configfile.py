@@ -155,17 +155,7 @@ def read_config(source: str | Path | Mapping[str, Any]) -> ConfigFile:
     if isinstance(source, Mapping):
         return ConfigFile(source)
     path = to_path(source)
-    return parse_config(read_all_bytes(path), path)
-
-
-def parse_config(content: bytes, path: Path) -> ConfigFile:
-    """Read the content of a TOML file.
-
-    Raises
-    ------
-    DataError
-        What is not TOML.
-    """
+    content = read_all_bytes(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

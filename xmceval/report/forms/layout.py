@@ -72,7 +72,6 @@ class Layout:
         low=0,
         high=MOST_PLACES,
         metavar="N",
-        is_setting=True,
     )
     percent: bool = option(
         True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
@@ -83,7 +82,6 @@ class Layout:
         "Show or hide 95% confidence intervals.  [default: shown where they fit, hidden in latex]",
         kind=bool,
         flags=("--intervals/--no-intervals",),
-        is_setting=True,
     )
     pairs: bool | None = option(
         None,
@@ -92,20 +90,18 @@ class Layout:
         "[default: shown, hidden in latex]",
         kind=bool,
         flags=("--pairs/--no-pairs",),
-        is_setting=True,
     )
     transpose: bool = option(
         False,
         "Output",
         "Show systems as columns and metrics as rows; in a benchmark, data sets as columns.",
         kind=bool,
-        is_setting=True,
     )
     caption: str | None = option(None, "Output", "Caption of the LaTeX table, itself in LaTeX.", metavar="TEXT")
     label: str | None = option(
         None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
     )
-    siunitx: bool = option(False, "Output", "Align LaTeX columns with siunitx.", kind=bool, is_setting=True)
+    siunitx: bool = option(False, "Output", "Align LaTeX columns with siunitx.", kind=bool)
     wins: bool = False
     is_verbose: bool = False
     width: int = WIDTH

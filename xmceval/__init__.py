@@ -93,7 +93,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         XmcevalWarning as XmcevalWarning,
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
-    from xmceval.metrics.own import metric as metric
     from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.gates import check_worse as check_worse
@@ -122,7 +121,6 @@ _HOME = {
     "psp_at_k": "api.scoring.at_k",
     "psr_at_k": "api.scoring.at_k",
     "psndcg_at_k": "api.scoring.at_k",
-    "metric": "metrics.own",
     "inverse_propensity": "labels.propensity",
     "coverage_error": "api.dropins.rankingmetrics",
     "label_ranking_average_precision_score": "api.dropins.rankingmetrics",

@@ -44,6 +44,12 @@ def test_names_joined_by_commas_are_the_names(pairs):
     assert parse(",".join(names)) == parse(names)
 
 
+def test_a_metric_is_asked_for_by_its_name():
+    for metrics in (METRICS["P"], ["R", METRICS["P"]]):
+        with pytest.raises(UsageError, match=r"got a Metric \(hint: pass its name, 'P'\)"):
+            parse(metrics)
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [

@@ -2,6 +2,8 @@
 
 import re
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -9,7 +11,6 @@ from support.approved import check
 from support.benchmarks import benchmark, published_row
 
 import xmceval
-from xmceval.metrics import names
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render, render_benchmark, render_comparison, render_listings
 from xmceval.report.leaderboard import render_leaderboard
@@ -116,13 +117,17 @@ def make_small_groups():
 
 
 def make_negative():
-    """Two systems with a metric of one's own that is below 0 for one, and an interval on both sides of 0."""
+    """Two systems with values of another tool that are below 0 for one, and an interval on both sides of 0."""
     y_true, systems = make_scores(2, 40, 6)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(names, "_OWN", {})
-        xmceval.metric(lambda hits, n_true: hits.mean() - n_true / 2.5, name="Net", bounds=(-9, 9))
-        options = {"metrics": "Net,P", "k": (1, 3), "threads": 1}
-        return xmceval.compare(y_true, systems, against="One & only", **options)
+    with TemporaryDirectory() as folder:
+        files = [Path(folder, f"{i}.csv") for i in range(len(systems))]
+        for file, y_score in zip(files, systems.values(), strict=True):
+            hits = np.take_along_axis(y_true, np.argsort(-y_score, axis=1, kind="stable"), axis=1)
+            shares = [hits[:, :k].mean(axis=1) for k in (1, 3)]
+            columns = [*(each - y_true.sum(axis=1) / 2.5 for each in shares), *shares]
+            rows = [",".join(map(repr, [i, *map(float, row)])) for i, row in enumerate(zip(*columns, strict=True))]
+            file.write_text("\n".join(["row,Net@1,Net@3,P@1,P@3", *rows]) + "\n", encoding="utf-8")
+        return xmceval.compare_rows(files, names=[*systems], against="One & only", threads=1)
 
 
 def make_listings():

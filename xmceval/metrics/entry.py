@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:  # numpy is not loaded for help and listings
-    import numpy as np
-    from numpy.typing import NDArray
 
 FAMILIES = ("top-k", "row", "label", "confusion", "column")
-
-RowFunction: TypeAlias = "Callable[[NDArray[np.bool_], int], Any]"  # of the ranked hits, and the number of true labels
 
 LARGEST = 2.0**40  # of grades: sums stay exact up to it
 
@@ -97,8 +90,7 @@ class Metric:
         Which tools agree with the definition, and where others differ.
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
-        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``column`` all cells of a
-        label, ``own`` a user's function of the k best labels.
+        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``column`` all cells of a label.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     level : str
@@ -122,8 +114,6 @@ class Metric:
         carry and merge them.
     cost : str
         Memory beyond that of the default metrics, in words; empty where there is none to speak of.
-    function : callable, optional
-        Of the family ``own``: what makes the value of a row.
     """
 
     name: str
@@ -149,7 +139,6 @@ class Metric:
     left_out: str = ""
     mergeable: bool = True
     cost: str = ""
-    function: RowFunction | None = None
 
     def __repr__(self) -> str:
         return f"<Metric {self.name}: {self.title}, {self.formula}>"

@@ -70,7 +70,7 @@ class Measure:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Measure):
             return NotImplemented
-        return self.name == other.name and self.metric.function is other.metric.function
+        return self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)

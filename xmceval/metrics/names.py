@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from xmceval.errors import UsageError, listed, names_flags
-from xmceval.metrics.entry import Metric, Norm, RowFunction, format_number
+from xmceval.metrics.entry import Metric, Norm, format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
 
@@ -286,31 +285,6 @@ def _normalize(word: str) -> str:
 
 _METRICS_BY_KEY = {_normalize(name): name for name in METRICS}
 _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
-_OWN: dict[str, Metric] = {}  # those of users, by their normalized names
-
-
-def add_own(metric: Metric) -> None:
-    """Make a user's own metric known by its name, in place of an earlier one.
-
-    Raises
-    ------
-    UsageError
-        A name that cannot be read, or that of another metric.
-    """
-    match = _NAME.match(metric.name) if isinstance(metric.name, str) else None
-    if match is None or match.group(1) != metric.name or _split_trailing_cutoff(metric.name, None)[1] is not None:
-        raise UsageError(
-            "name must be a letter and further letters, digits, blanks, _ or -, without a cutoff, such as 'Lift', got "
-            f"{metric.name!r}"
-        )
-    key = _normalize(metric.name)
-    taken = next((names[key] for names in (_METRICS_BY_KEY, _ALIASES_BY_KEY, GROUPS) if key in names), None)
-    if taken is not None:
-        raise UsageError(f"name: {metric.name} is already that of {taken if isinstance(taken, str) else listed(taken)}")
-    _OWN[key] = metric
-    _parse_names.cache_clear()
-    _parse_name.cache_clear()
-    restore_measure.cache_clear()
 
 
 def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
@@ -327,9 +301,7 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         measure = _parse_name(meaning, (1,))[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
-    if key in _OWN:
-        return _OWN[key], {}, None
-    known = _ALIASES_BY_KEY | _METRICS_BY_KEY | {own: metric.name for own, metric in _OWN.items()}
+    known = _ALIASES_BY_KEY | _METRICS_BY_KEY
     meant = dict.fromkeys(known[each] for each in difflib.get_close_matches(key, known, 3, NEAR))
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
@@ -385,36 +357,4 @@ def restore_measure(name: str, unit: str = "count") -> Measure:
 
 
 # The entries of the table of metrics cannot be pickled; canonical names say the same.
-copyreg.pickle(Measure, lambda measure: (_restore, (measure.name, measure.metric.unit, *_own_parts(measure.metric))))
-
-
-def _own_parts(metric: Metric) -> tuple[Any, ...]:
-    """Return what a user's own metric is made of; nothing of one of the table."""
-    if metric.function is None:
-        return ()
-    return metric.name, metric.formula, metric.function, metric.bounds, metric.higher_is_better
-
-
-def _restore(name: str, unit: str, *own: Any) -> Measure:
-    """Return a measure that was pickled; a process that does not know its own metric yet learns it."""
-    if own and _normalize(own[0]) not in _OWN:
-        add_own(make_own(*own))
-    return restore_measure(name, unit)
-
-
-def make_own(
-    name: str, formula: str, function: RowFunction, bounds: tuple[float, float], higher_is_better: bool
-) -> Metric:
-    """Return the entry of a user's own metric."""
-    is_share = bounds[0] >= 0 and bounds[1] <= 1
-    return Metric(
-        name,
-        "own metric",
-        {"mean": Norm("1", "mean", formula)},
-        "",
-        bounds=bounds,
-        higher_is_better=higher_is_better,
-        family="own",
-        unit="share" if is_share else "gain",
-        function=function,
-    )
+copyreg.pickle(Measure, lambda measure: (restore_measure, (measure.name, measure.metric.unit)))

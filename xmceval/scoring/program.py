@@ -18,7 +18,6 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
-from xmceval.scoring.tasks.ownmetrics import OwnMetrics
 from xmceval.scoring.tasks.task import RowTask, Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
@@ -30,7 +29,6 @@ KINDS: tuple[type[Task], ...] = (
     Decisions,
     Labelwise,
     LabelAreas,
-    OwnMetrics,
 )
 
 

@@ -15,7 +15,6 @@ from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import SOURCES, Options, specs
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.spec import Spec
-from xmceval.scoring.tasks.ownmetrics import check_none_own
 
 T = TypeVar("T")
 
@@ -92,7 +91,6 @@ def _make_options(**values: Any) -> Options:
     options.refuse_groups("benchmark", "use compare, which tests differences within groups")
     if options.dataset is not None:
         find_dataset(options.dataset)
-    check_none_own(options.measures, "benchmark")
     compile_program(options.measures).check_ties(options.ties)
     return options
 

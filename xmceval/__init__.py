@@ -23,8 +23,8 @@ precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
 ndcg_score, roc_auc_score, coverage_error and others
     The functions of scikit-learn, for sparse matrices.
-roc_auc, group_auc, auc
-    AUC of flat arrays and logs, whole and within groups.
+roc_auc, group_auc
+    AUC of flat arrays, whole and within groups.
 inspect, convert, fuse, write_inverse_propensities, choose_thresholds
     What the commands of these names do.
 METRICS, metric
@@ -67,7 +67,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.api.files.inspect import inspect as inspect
     from xmceval.api.files.propensityfile import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.groupauc import (
-        auc as auc,
         group_auc as group_auc,
         group_aucs as group_aucs,
         roc_auc as roc_auc,
@@ -135,7 +134,6 @@ _HOME = {
     "roc_auc": "api.groupauc",
     "group_auc": "api.groupauc",
     "group_aucs": "api.groupauc",
-    "auc": "api.groupauc",
     "Evaluator": "api.loops.evaluator",
     "inspect": "api.files.inspect",
     "Shards": "rows.shards",

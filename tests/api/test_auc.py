@@ -1,22 +1,16 @@
-"""AUC of flat data: worked examples, scikit-learn, ties, groups, files, the function and the command."""
+"""AUC of flat data: worked examples, scikit-learn, ties, groups."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import example, given, strategies as st
 from support.examples import examples
 
 import xmceval
-from xmceval.cli import cli
-from xmceval.files.records.logs import read_log
 
 
 def naive(y_true, y_score, weight=None):
@@ -141,128 +135,6 @@ def test_wrong_groups_and_weights_are_refused():
 
 def test_wide_integers_are_compared_as_integers():
     assert xmceval.roc_auc([0, 1], [2**62, 2**62 + 1]) == 1
-
-
-def written(tmp_path, text, name="log.csv"):
-    path = tmp_path / name
-    data = text if isinstance(text, bytes) else text.encode()
-    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
-    return path
-
-
-words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6).filter(lambda s: s.strip())
-scores = st.floats(allow_nan=False) | st.integers(-(10**25), 10**25).map(float) | st.sampled_from([0.5, 1e22, -0.0])
-
-
-@given(
-    st.lists(st.tuples(words | st.integers(0, 10**20).map(str), st.integers(0, 1), scores), min_size=1, max_size=20),
-    st.sampled_from(["\n", "\r\n"]),
-    st.booleans(),
-)
-def test_any_csv_is_read_as_it_was_written(tmp_path_factory, rows, end, has_header):
-    path = tmp_path_factory.mktemp("log") / "log.csv"
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator=end)
-        if has_header:
-            writer.writerow(["group", "label", "score"])
-        writer.writerows([group, label, repr(score)] for group, label, score in rows)
-    log = read_log(path)
-    assert log.header == ("group,label,score" if has_header else "")
-    assert log.labels.tolist() == [bool(label) for _, label, _ in rows]
-    assert [x.hex() for x in log.scores.tolist()] == [score.hex() for _, _, score in rows]
-    names, numbers = [group for group, _, _ in rows], log.groups.tolist()
-    assert len(set(zip(names, numbers, strict=True))) == len(set(names)) == len(set(numbers))
-
-
-def test_many_chunks_keep_groups_apart(tmp_path):
-    rng = np.random.default_rng(1)
-    users = rng.integers(0, 40_000, 200_000)
-    labels, values = rng.integers(0, 2, users.size), rng.random(users.size)
-    lines = (
-        f"{'u' * (user % 2)}{user},{label},{value!r}\n"
-        for user, label, value in zip(users.tolist(), labels.tolist(), values.tolist(), strict=True)
-    )
-    log = read_log(written(tmp_path, "".join(lines), "log.csv.gz"))
-    np.testing.assert_array_equal(log.scores, values)
-    assert xmceval.group_auc(log.labels, log.scores, log.groups) == pytest.approx(
-        xmceval.group_auc(labels, values, users), abs=1e-12
-    )
-    assert np.unique(log.groups).size == np.unique(users).size
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a,1,0.5\na,1\n", r"log.csv:2: expected group,label,score, found 2 fields: 'a,1'"),
-        ("a,1,0.5\na,0,1,2\n", r":2: expected group,label,score, found 4 fields"),
-        ("group,label,score\na,2,0.5\n", r":2: the label is '2'; expected 0 or 1"),
-        ("a,1,0.5\nb,0,x\n", r":2: the score is 'x'; expected a number"),
-        ("a,1,0.5\n\nb,0,nan\n", r":3: the score is 'nan'"),
-        ("a,1,0.5\nb,0,1.2.3\n", r":2: the score is '1.2.3'"),
-        ("a,1,0.5\nb,0,\n", r":2: the score is ''"),
-        ("a,1,0.5\nb,0,1_0\n", r":2: the score is '1_0'"),
-        ("a,1,0.5\n,0,1\n", r":2: the group is empty"),
-        ("label,group,score\n1,a,0.5\n", r":1: the columns are label,group,score; expected group,label,score"),
-        ("group,label,score\n", r"has no rows"),
-        ("", r"the file is empty"),
-    ],
-)
-def test_bad_lines_are_refused_with_their_place(tmp_path, text, message):
-    with pytest.raises(xmceval.DataError, match=message):
-        read_log(written(tmp_path, text))
-
-
-LOG = "user,clicked,score\n7,0,0.1\n7,0,0.4\n7,1,0.35\n7,1,0.8\n8,1,0.3\n8,0,0.3\n9,1,0.9\n"
-
-
-@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz"])
-def test_the_command_prints_a_table(tmp_path, name):
-    result = CliRunner().invoke(cli, ["auc", str(written(tmp_path, LOG, name)), "-q"])
-    assert result.exit_code == 0
-    assert result.output == (
-        "7 rows · 4 positive · 3 groups\nGAUC   66.67\nAUC    79.17\n"
-        "groups with only one class, left out of GAUC: 1 (1 row)\n"
-        "the first line is the header user,clicked,score\n"
-    )
-
-
-def test_the_command_prints_json_without_nan(tmp_path):
-    path = written(tmp_path, "1,1,0.5\n2,1,0.25")
-    result = CliRunner().invoke(cli, ["auc", str(path), "-o", "json", "-q"])
-    assert json.loads(result.stdout) == {
-        "schema": "xmceval/auc/1",
-        "name": "log.csv",
-        "header": None,
-        "columns": None,
-        "n_rows": 2,
-        "n_positive": 2,
-        "n_groups": 2,
-        "n_groups_left_out": 2,
-        "n_rows_left_out": 2,
-        "metrics": {"GAUC": {"value": None}, "AUC": {"value": None}},
-    }
-
-
-def test_a_file_has_values_counts_and_forms(tmp_path):
-    path = written(tmp_path, LOG)
-    result = xmceval.auc(path)
-    groups, labels, scores = zip(*(line.split(",") for line in LOG.splitlines()[1:]), strict=True)
-    labels, scores = [int(label) for label in labels], [float(score) for score in scores]
-    assert result.auc == xmceval.roc_auc(labels, scores)
-    assert result.gauc == xmceval.group_auc(labels, scores, groups)
-    assert (result.n_rows, result.n_positive, result.n_groups) == (7, 4, 3)
-    assert (result.n_groups_left_out, result.n_rows_left_out, result.warnings) == (1, 1, ())
-    for form, text in (("table", str(result)), ("json", result.to_json())):
-        assert CliRunner().invoke(cli, ["auc", str(path), "-o", form, "-q"]).stdout == text
-
-
-def test_a_file_of_one_class_has_no_auc_and_a_warning(tmp_path):
-    path = written(tmp_path, "1,1,0.5\n2,1,0.25")
-    result = xmceval.auc(path)
-    assert math.isnan(result.auc)
-    assert math.isnan(result.gauc)
-    assert result.warnings == ("no group has both classes: GAUC is not defined",)
-    assert "warning: no group has both classes" in CliRunner().invoke(cli, ["auc", str(path)]).stderr
 
 
 def test_group_aucs_can_be_compared():

@@ -27,7 +27,6 @@ def files(tmp_path, monkeypatch):
     texts = {
         "truth.txt": f"{N_ROWS} 30\n" + "1:1 2:1\n" * N_ROWS,
         "preds.txt": f"{N_ROWS} 30\n" + "\n".join(rows) + "\n",
-        "log.csv": "".join(f"{i // 10},{i % 2},0.{i % 7}\n" for i in range(10 * N_ROWS)),
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -80,7 +79,6 @@ COMMANDS = {
     "convert": ("convert preds.txt out.npz", ["preds.txt"], True),
     "fuse": ("fuse preds.txt preds.txt.gz out.txt", ["fused(preds.txt, preds.tx..."], True),
     "propensity": ("propensity truth.txt out.txt", ["truth.txt"], True),
-    "auc": ("auc log.csv", ["log.csv"], False),
     "values of labels": ("score truth.txt preds.txt -m P --save-labels out.csv", ["out.csv"], False),
 }
 

@@ -102,7 +102,7 @@ def test_help_is_as_wide_as_80_columns(name):
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["score", "compare", "auc", "convert", "propensity"])
+@pytest.mark.parametrize("name", ["score", "compare", "convert", "propensity"])
 def test_short_options_have_long_names(name):
     params = {each.name: each for each in cli.get_command(None, name).params}
     assert params["quiet"].opts == ["-q", "--quiet"]

@@ -50,7 +50,6 @@ ARGUMENTS = {
     "formats": [EVIL],
     "schema": [EVIL],
     "merge": [EVIL],
-    "auc": [EVIL],
     "score": ["t.txt", EVIL],
 }
 
@@ -67,7 +66,6 @@ def test_names_of_files_are_escaped_in_errors(run, command, exists):
 
 def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
     shutil.copy("t.txt", EVIL)
-    Path("log.csv").write_text("gr\x1boup,l\x9babel,score\na,1,0.5\na,0,0.2\n")
     for words in (
         ["score", EVIL, "p.txt", "-v", "-m", "P,PSP"],
         ["score", EVIL, "p.txt", "--strict", "-m", "PSP"],
@@ -75,7 +73,6 @@ def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
         ["fuse", EVIL, "p.txt", f"{EVIL}.npz", "-v", "--force"],
         ["propensity", EVIL, f"{EVIL}.npy"],
         ["inspect", EVIL, "p.txt"],
-        ["auc", "log.csv"],
     ):
         out, err = run(*words)
         check(err + out)

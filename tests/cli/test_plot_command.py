@@ -49,14 +49,6 @@ def test_saved_rows_give_the_same_picture_of_rows(run):
     )
 
 
-def test_auc_draws_both_curves(run):
-    Path("log.csv").write_text("".join(f"{i % 3},{i % 2},0.{i:02}\n" for i in range(40)))
-    code, table, _ = run("auc", "log.csv", "--plot", "roc.png", "--plot", "pr.pdf", "--plot-kind", "precision-recall")
-    assert (code, table) == run("auc", "log.csv")[:2]
-    assert Path("roc.png").stat().st_size > 1000
-    assert Path("pr.pdf").stat().st_size > 1000
-
-
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [

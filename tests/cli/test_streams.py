@@ -21,7 +21,6 @@ LINES = {
     "benchmark": "benchmark b.toml --cache b.toml",
     "merge": "merge 1.state",
     "report": "report t.txt p.txt -m P,PSP --html {}.html --no-inspect",
-    "auc": "auc log.csv",
     "inspect": "inspect t.txt p.txt",
     "convert": "convert p.txt {}.npz -v",
     "fuse": "fuse p.txt q.txt {}.txt -v",
@@ -71,7 +70,6 @@ def files(tmp_path, monkeypatch):
     for name, source in (("t", "tst_X_Y"), ("p", "model_a"), ("q", "model_b")):
         shutil.copy(SAMPLE / f"{source}.txt", f"{name}.txt")
     Path("b.toml").write_text("metrics = 'P'\n[datasets.s]\ntruth = 't.txt'\n[systems]\np = 'p.txt'\nq = 'q.txt'\n")
-    Path("log.csv").write_text("a,1,0.5\na,0,0.2\nb,1,0.1\nb,0,0.3\n")
     subprocess.run([*XMCEVAL, "score", "t.txt", "p.txt", "-m", "P", "-q", "--save-state", "1.state"], check=True)
 
 

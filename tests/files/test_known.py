@@ -12,7 +12,6 @@ from xmceval.files.formats.format import SCORES, TRUTH
 from xmceval.files.formats.formattable import FORMATS, find_formats, list_tools
 from xmceval.files.formats.sidecarformats import BESIDE
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.records.logs import read_log
 from xmceval.files.saved.rowvalues import read_row_values
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
@@ -31,7 +30,6 @@ READERS = {
     "filter": lambda path: read_filter(path).rows.size == 3,
     "label-names": lambda path: len(read_names(path)) == 3,
     "numbers": lambda path: read_numbers(path).tolist() == [1.25, 3.5, 2.75],
-    "log": lambda path: read_log(path).header == "user,clicked,score",
     "row-values": lambda path: read_row_values(path).metrics == ("map",),
 }
 SAMPLES = [

@@ -412,7 +412,6 @@ def small(server):
         "weights.txt": b"1\n2\n" * (N_ROWS // 2),
         "filter.txt": b"0 1\n3 4\n",
         "names.txt": "".join(f"label {i}\n" for i in range(N_LABELS)).encode(),
-        "log.csv": b"a,1,0.5\na,0,0.2\nb,1,0.1\nb,0,0.3\n",
         "counts.txt": b"3\n" * N_LABELS,
     }
     return server
@@ -429,12 +428,11 @@ COMMANDS = {
     "convert": "convert {p.txt} memory://o/p.npz -v",
     "fuse": "fuse {p.txt} {p.npz} memory://o/f.txt",
     "propensity": "propensity {truth.txt} memory://o/w.txt",
-    "auc": "auc {log.csv}",
     "report": "report {truth.txt} {p.txt} --html memory://o/page.html --train {truth.txt}",
     "usage": "score {truth.txt} --fuse {p.txt}",
     "pipe": "compare {truth.txt} {p.txt} --save-rows {rows.txt}",
     "missing": "score {truth.txt} {none.txt}",
-    "wrong": "score {truth.txt} {log.csv}",
+    "wrong": "score {truth.txt} {names.txt}",
 }
 
 

@@ -163,7 +163,7 @@ DESCRIPTIONS = {
     "xmceval.scoring.comparing.testoptions",
     *(module for module in MODULES if module.startswith("xmceval.files.formats.")),
     *(f"xmceval.report.listings.{name}" for name in ("metriclist", "formatlist")),
-    *("xmceval.report.forms.layout", "xmceval.report.fields.filefields", "xmceval.report.fields.inspectfields"),
+    *("xmceval.report.forms.layout", "xmceval.report.fields.inspectfields"),
     *("xmceval.report.forms.html", "xmceval.report.page.pageparts"),  # properties of CSS
 }
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])-[mkAB] ")
@@ -179,7 +179,6 @@ def test_messages_name_options_in_one_place(module):
         "xmceval.api.benchmark.proposing.proposedfile": {
             "# written by xmceval benchmark --init; paths are relative to this file"
         },
-        "xmceval.report.pictures.roc_plot": {"xmceval auc FILE --plot PICTURE"},
     }
     assert (
         module in DESCRIPTIONS or [(line, text) for line, text in flags if text not in allowed.get(module, set())] == []

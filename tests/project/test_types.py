@@ -15,7 +15,7 @@ import xmceval
 from xmceval.api.files.convert import Conversion
 from xmceval.api.files.inspect import InspectionReport
 from xmceval.api.files.propensityfile import PropensityFile
-from xmceval.api.groupauc import GroupAUC, LogAUC
+from xmceval.api.groupauc import GroupAUC
 from xmceval.metrics.entry import Metric
 from xmceval.report.comparison import Difference
 from xmceval.report.gateoutcomes import GateOutcome
@@ -116,8 +116,6 @@ def test_files(tmp_path: Path) -> None:
     assert_type(xmceval.write_inverse_propensities(truth, tmp_path / "inverse.txt"), PropensityFile)
     fused = assert_type(xmceval.fuse([scores, SCORES[:3, :2]]), xmceval.Fused)
     assert_type(xmceval.score(truth, fused, k=1, metrics="P")["P@1"], float)
-    (tmp_path / "log.csv").write_text("user,label,score\na,0,0.5\na,1,0.75\n")
-    assert_type(xmceval.auc(tmp_path / "log.csv"), LogAUC)
 
 
 def make_mistakes(result: xmceval.Result) -> None:

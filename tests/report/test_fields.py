@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.groupauc import LogAUC
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
@@ -43,7 +42,6 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
-from xmceval.report.fields.filefields import LOG_AUC
 from xmceval.report.fields.lines import DIFFERENCES, VALUES
 from xmceval.report.fields.scorefields import SCORE
 from xmceval.report.forms.registry import render
@@ -176,7 +174,6 @@ RECORDS = [
     (PairInspection, inspectfields.PAIR.fields, set()),
     (StateInspection, inspectfields.STATE.fields, set()),
     (StatePart, inspectfields.PART.fields, set()),
-    (LogAUC, LOG_AUC.record.fields, {"auc", "gauc", "points"}),
     (Estimate, scorefields.ESTIMATE, set()),
     (Bin, scorefields.BIN, set()),
     (FilterReport, scorefields.FILTER.fields, set()),

@@ -60,17 +60,6 @@ def comparison():
     return compare(3)
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory):
-    rng = np.random.default_rng(5)
-    labels = rng.random(400) < 0.3
-    path = tmp_path_factory.mktemp("logs") / "log.csv"
-    path.write_text(
-        "".join(f"0,{int(t)},{s:.2f}\n" for t, s in zip(labels, labels + rng.normal(size=400), strict=True))
-    )
-    return xmceval.auc(path, plots="roc")
-
-
 @pytest.mark.parametrize("n", [1, 2, 6])
 def test_each_kind_draws_any_number_of_systems_with_any_names(n):
     found = compare(max(n, 2))
@@ -190,16 +179,6 @@ def test_gain_is_that_of_the_most_frequent_labels_and_ends_with_all_hits(compari
     assert (shares.get_xscale(), differences.get_xscale()) == ("log", "log")
     assert shares.get_ylabel() == "share of all hits@3, %"
     assert differences.get_ylabel() == "difference to plain, points"
-
-
-def test_roc_and_precision_recall_are_those_of_the_log(log):
-    roc = log.plot().axes[0].lines[1]
-    x, y = roc.get_xdata(), roc.get_ydata()
-    area = (np.diff(x) * (y[1:] + y[:-1])).sum() / 2e4
-    assert area == pytest.approx(log.auc, abs=2e-3)
-    steps = log.plot("precision-recall").axes[0].lines[0]
-    recall, precision = steps.get_xdata() / 100, steps.get_ydata() / 100
-    assert np.sum(np.diff(recall, prepend=0) * precision) == pytest.approx(log.points.average_precision, abs=5e-3)
 
 
 WIDE = [
@@ -330,11 +309,10 @@ def test_notebooks_show_a_picture_as_png(comparison):
     assert figure.get_facecolor() == (1, 1, 1, 1), "matplotlib's own display in notebooks keeps it on dark ones"
 
 
-def test_default_kinds(comparison, log):
+def test_default_kinds(comparison):
     assert default_kind(comparison) == "differences"
     assert default_kind(comparison.results) == "bins"
     assert default_kind([xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="P", k=1)]) == "curves"
-    assert default_kind([log]) == "roc"
 
 
 PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1", "AUC"])
@@ -351,7 +329,6 @@ PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1"
         ("differences", [PLAIN], None, "'differences' needs a comparison"),
         ("rows", [PLAIN], None, "'rows' needs a comparison"),
         ("gain", [PLAIN], None, "not collected .hint: pass plots='gain'"),
-        ("roc", [PLAIN], None, "'roc' is a plot of xmceval auc"),
     ],
 )
 def test_what_a_kind_cannot_show_is_refused(kind, subject, metrics, message):
@@ -363,12 +340,6 @@ def test_what_a_kind_cannot_show_is_refused_before_scoring():
     measures = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC").figures
     with pytest.raises(UsageError, match="'curves' shows metrics at a cutoff, such as P@5; there are only AUC"):
         check_measures("curves", [figure.measure for figure in measures])
-
-
-def test_a_log_of_one_class_has_no_curve(tmp_path):
-    (tmp_path / "one.csv").write_text("0,1,0.5\n0,1,0.7\n")
-    with pytest.raises(UsageError, match=r"one\.csv has only one class"):
-        xmceval.auc(tmp_path / "one.csv", plots="roc").plot()
 
 
 def test_one_row_can_be_drawn():

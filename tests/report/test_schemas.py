@@ -89,14 +89,12 @@ def folder(tmp_path_factory):
     texts |= {
         "texts.txt": "words\n" * n,
         "ids.txt": "".join(f"i{row}\n" for row in range(n)),
-        "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n",
     }
     texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
     texts["again.txt"] = texts["a.txt"]
     texts |= {"none.txt": "3 4\n\n\n\n", "one.txt": "1 4\n0:1\n", "grades.txt": "2 3\n0:3 1:1\n2:2\n"}
     texts |= {f"shard{i}.txt": texts["one.txt"] for i in (1, 2)}
     texts |= {"weights.txt": "0.5\n2\n" * (n // 2), "inverse.txt": "1.5\n" * n_labels, "counts.txt": "2\n" * n_labels}
-    texts["oneclass.csv"] = "1,1,0.5\n1,1,0.2\n"
     texts |= {"values.csv": "row,P@1\n" + "1,1\n2,0\n3,0\n", "others.csv": "row,P@1\n" + "1,0\n2,0\n3,1\n"}
     for name, text in texts.items():
         write(folder / name, text)
@@ -214,10 +212,6 @@ RICH = {
     "benchmark": rich_benchmark,
     "merge": rich_merge,
     "inspect": rich_inspect,
-    "auc": lambda folder: [
-        json.loads(xmceval.auc(folder / "log.csv").to_json()),
-        json.loads(xmceval.auc(folder / "log.csv", columns="user,clicked,score").to_json()),
-    ],
     **{name: lambda _, name=name: rich_listings(name) for name in ("metrics", "datasets", "formats")},
 }
 
@@ -319,7 +313,6 @@ WRITTEN = {
     "sound": ["inspect", "t.txt", "a.txt"],
     "unsound": ["inspect", "odd.txt", "none.txt", "one.txt"],
     "a state": ["inspect", "a.state"],
-    "one class": ["auc", "oneclass.csv"],
     "some metrics": ["metrics", "P", "PSnDCG(norm=sum)@5", "macroF1"],
     "some data sets": ["datasets", "Bibtex", "Amazon-670K"],
     "some formats": ["formats", "npz", "AttentionXML"],
@@ -347,7 +340,7 @@ def test_documents_are_made_of_fields_alone():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.alias) and node.name in names
     }
-    assert len(names) == 8
+    assert len(names) == 7
     assert users == {("report", "fields"), ("report", "listings")}
 
 

@@ -92,7 +92,6 @@ def test_the_number_of_threads_changes_nothing(data, tmp_path):
         ({"plots": "gain", "metrics": "AUC"}, UsageError, "'gain' needs a metric with a cutoff"),
         ({"plots": "gain", "inverse_propensities": np.ones(15)}, DataError, "'gain' needs training counts"),
         ({"plots": "rows"}, UsageError, "'rows' needs a comparison .hint: use compare"),
-        ({"plots": ["roc"]}, UsageError, "'roc' needs a log .hint: use auc"),
         ({"plots": "pie"}, UsageError, "must be one of curves, bins, gain, got 'pie'"),
     ],
 )

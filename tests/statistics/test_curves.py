@@ -14,7 +14,6 @@ from xmceval.statistics.curves import (
     find_starts,
     partial_roc_areas,
     roc_areas,
-    roc_points,
     sort_by_score,
 )
 
@@ -112,11 +111,3 @@ def test_a_group_of_both_classes_has_the_areas_of_its_entries_one_by_one(entries
     for areas in (roc_areas, average_precisions):
         np.testing.assert_array_equal(areas(merged), areas(ranked))
     assert merged.scores.size <= 3 * positive.size + 1
-
-
-def test_a_curve_has_no_more_points_than_a_picture_shows(rng):
-    """The first ones, and one where either rate enters the next of 500 steps."""
-    is_true = rng.random(20_000) < 0.5
-    points = roc_points(is_true, rng.random(is_true.size))
-    assert (points.n_positive, points.n_negative) == (is_true.sum(), (~is_true).sum())
-    assert 500 < points.true_positives.size < 50 + 2 * 500 + 3

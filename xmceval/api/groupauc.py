@@ -1,27 +1,18 @@
-"""AUC of flat data, whole and within groups: one-dimensional arrays, or a file such as a recommender's log."""
+"""AUC of one-dimensional arrays, whole and within groups."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from xmceval.errors import DataError, counted, escaped, warn
-from xmceval.files.io.paths import to_path
-from xmceval.files.records.logs import parse_columns, read_log
-from xmceval.report.pictures import AUC, check_kinds, draw
+from xmceval.errors import DataError, counted, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
-from xmceval.statistics.curves import RankedGroups, RocPoints, find_starts, roc_areas, roc_points, sort_by_score
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from xmceval.statistics.curves import RankedGroups, find_starts, roc_areas, sort_by_score
 
 AnyArray = NDArray[Any]
 
@@ -74,140 +65,6 @@ class GroupAUC:
         kept = ~np.isnan(self.values)
         weights = (self.positive + self.negative)[kept].astype(np.float64)
         return float(np.sum(weights * self.values[kept]) / np.sum(weights)) if kept.any() else math.nan
-
-
-@dataclass(frozen=True)
-class LogAUC:
-    """AUC of a file of ``group,label,score``, whole and within groups.
-
-    Attributes
-    ----------
-    name : str
-        The name of the file.
-    auc, gauc : float
-        AUC of all rows; mean AUC of the groups, weighted by their sizes. NaN where no group has both classes.
-    n_rows, n_positive, n_groups : int
-        Rows, rows with label 1, groups.
-    n_groups_left_out, n_rows_left_out : int
-        Groups with only one class, which have no AUC, and their rows.
-    header : str
-        The names of the three columns in the first line, or nothing where that is a row.
-    columns : tuple of str
-        The columns that were asked for, if any.
-    points : RocPoints or None
-        What the pictures ``roc`` and ``precision-recall`` draw, where they were asked for.
-    """
-
-    name: str
-    auc: float
-    gauc: float
-    n_rows: int
-    n_positive: int
-    n_groups: int
-    n_groups_left_out: int
-    n_rows_left_out: int
-    header: str = ""
-    columns: tuple[str, ...] = ()
-    points: RocPoints | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Which of the values are not defined, and why."""
-        return ("no group has both classes: GAUC is not defined",) if math.isnan(self.gauc) else ()
-
-    def to_json(self) -> str:
-        """Return values and counts as a JSON document; null where a value is not defined."""
-        from xmceval.report.fields.filefields import LOG_AUC
-
-        return LOG_AUC.write(self)
-
-    def plot(self, kind: str | None = None, *, size: str | None = None, ax: Axes | None = None) -> Figure:
-        """Draw a curve; needs matplotlib.
-
-        Parameters
-        ----------
-        kind : {"roc", "precision-recall"}, optional
-            Default: roc.
-        size : {"column", "page"}, optional
-            As in `Result.plot`.
-        ax : Axes, optional
-            Draw there.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-
-        Raises
-        ------
-        UsageError
-            Points that were not collected, because `auc` was called without `plots`; a file with only one class.
-        DataError
-            matplotlib is not installed.
-        """
-        return draw(kind or "roc", [self], size=size, ax=ax)
-
-    def __str__(self) -> str:
-        rows, groups = counted(self.n_rows, "row"), counted(self.n_groups, "group")
-        lines = [f"{rows} · {self.n_positive:,} positive · {groups}"]
-        for name, value in (("GAUC", self.gauc), ("AUC", self.auc)):
-            lines.append(f"{name:<5} {'-' if math.isnan(value) else format(100 * value, '.2f'):>6}")
-        if self.n_groups_left_out:
-            left_out = f"{self.n_groups_left_out:,} ({counted(self.n_rows_left_out, 'row')})"
-            lines.append(f"groups with only one class, left out of GAUC: {left_out}")
-        if self.header:
-            lines.append(f"the first line is the header {self.header}")
-        return "\n".join(map(escaped, lines)) + "\n"
-
-
-def auc(
-    file: str | Path, *, columns: str | Sequence[str | int] | None = None, plots: str | Iterable[str] = ()
-) -> LogAUC:
-    """Compute the AUC of a CSV of ``group,label,score``, over all rows and within groups.
-
-    Parameters
-    ----------
-    file : path
-        Lines of a group, a label 0 or 1 and a score; may be compressed. The first line is a header if both its label
-        and its score are words: not empty, not a label, not a number.
-    columns : str or sequence, optional
-        The columns of the group, the label and the score, where there are others or another order: names in the
-        header such as ``"user,clicked,score"``, or numbers from 1 on.
-    plots : str or iterable of str
-        Pictures to collect points for, which `LogAUC.plot` then draws: ``"roc"``, ``"precision-recall"``.
-
-    Returns
-    -------
-    LogAUC
-        ``result.auc``, ``result.gauc`` and counts; ``str(result)`` is a table.
-
-    Raises
-    ------
-    DataError
-        A missing file, or a line that is not ``group,label,score``.
-    UsageError
-        Other than three columns.
-
-    See Also
-    --------
-    group_auc, roc_auc : The same of arrays.
-    """
-    kinds = check_kinds(plots, AUC)
-    log = read_log(file, columns)
-    groups = group_aucs(log.labels, log.scores, log.groups)
-    whole = _count_sorted(log.labels, log.scores, None, None)
-    return LogAUC(
-        name=to_path(file).name,
-        auc=float(whole.values[0]),
-        gauc=groups.value,
-        n_rows=int(log.labels.size),
-        n_positive=int(log.labels.sum()),
-        n_groups=int(groups.groups.size),
-        n_groups_left_out=groups.n_left_out,
-        n_rows_left_out=groups.n_entries_left_out,
-        header=log.header,
-        columns=() if columns is None else parse_columns(columns),
-        points=roc_points(log.labels, log.scores) if kinds else None,
-    )
 
 
 def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -283,7 +140,6 @@ def group_auc(
     See Also
     --------
     group_aucs : The value of each group.
-    auc : The same of a file.
     roc_auc : Without groups.
 
     Examples

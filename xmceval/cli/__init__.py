@@ -17,7 +17,7 @@ from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, 
 from xmceval.files.io.addresses import redacted
 
 SECTIONS = {
-    "Evaluation": ("score", "compare", "benchmark", "merge", "report", "auc"),
+    "Evaluation": ("score", "compare", "benchmark", "merge", "report"),
     "Files": ("inspect", "convert", "fuse", "propensity", "threshold"),
     "Reference": ("metrics", "datasets", "formats", "schema"),
 }

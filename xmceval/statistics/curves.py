@@ -1,8 +1,7 @@
-"""Curves of scored entries: entries in order of their scores, the steps of curves, areas under them, points to draw."""
+"""Curves of scored entries: entries in order of their scores, the steps of curves, areas under them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -16,8 +15,6 @@ Int64 = NDArray[np.int64]
 WEIGHT_BITS = 40  # of the fractions of weights
 CLOSE = 1e-12  # relative to all entries: whether precisions that are so near each other are equal is decided exactly
 EXACT = 2.0**53  # below it, whole numbers are exact in float64
-RATE_STEPS = 500  # into which both rates are divided: a picture shows no finer ones
-FIRST = 50  # thresholds that are all kept, because precision jumps there
 
 
 def sort_by_score(scores: Float64, groups: NDArray[Any] | None = None, *, stable: bool = False) -> NDArray[np.intp]:
@@ -248,54 +245,3 @@ def add_up_steps(is_true: Bools, scores: NDArray[Any], weights: Float64 | None =
         return Steps(tps, last + 1 - tps, scores[last])
     tps, fps = (np.cumsum(np.where(mask, weights, 0.0))[last] for mask in (is_true, ~is_true))
     return Steps(tps, fps, scores[last])
-
-
-@dataclass(frozen=True, eq=False)
-class RocPoints:
-    """The entries above a threshold, at ever lower thresholds: as many points as a picture can show.
-
-    Attributes
-    ----------
-    false_positives, true_positives : int64 array [n]
-        The negatives and positives with at least a score; first none, last all.
-    average_precision : float
-        The sum over all thresholds of precision x the recall that is gained there; NaN without a positive.
-    """
-
-    false_positives: Int64
-    true_positives: Int64
-    average_precision: float
-
-    @property
-    def n_positive(self) -> int:
-        """The number of positives."""
-        return int(self.true_positives[-1])
-
-    @property
-    def n_negative(self) -> int:
-        """The number of negatives."""
-        return int(self.false_positives[-1])
-
-
-def roc_points(is_true: Bools, scores: Float64) -> RocPoints:
-    """Return the points of the curves of some entries, in any order; equal scores are one threshold.
-
-    `is_true` is bool [n], `scores` float64 [n].
-    """
-    order = sort_by_score(scores)
-    steps = add_up_steps(is_true[order], scores[order])
-    true, false = (np.concatenate([[0], each]) for each in (steps.tps, steps.fps))
-    n_positive, n_negative = max(int(true[-1]), 1), max(int(false[-1]), 1)
-    precision = true[1:] / np.maximum(true[1:] + false[1:], 1)
-    average = float(np.sum(np.diff(true) * precision) / n_positive) if true[-1] else float("nan")
-    kept = _find_visible(true * RATE_STEPS // n_positive, false * RATE_STEPS // n_negative)
-    return RocPoints(false[kept], true[kept], average)
-
-
-def _find_visible(*rates: Int64) -> Int64:
-    """Return the points at which any rate has entered another step, the first ones and the last."""
-    changed = np.zeros(rates[0].size, dtype=np.bool_)
-    for each in rates:
-        changed[1:] |= each[1:] != each[:-1]
-    changed[: FIRST + 1] = changed[-1] = True
-    return np.flatnonzero(changed)

@@ -40,16 +40,6 @@ BESIDE = (
         "that there is one number per label, or per row; 1/p is at least 1",
     ),
     Format(
-        "log",
-        "",
-        ("auc",),
-        "CSV of group,label,score, with or without a header",
-        (Sample("clicks.csv", "user,clicked,score\n7,1,0.91\n7,0,0.3\n8,1,0.5\n"),),
-        {},
-        "by a first line whose label and score are words, which is the header",
-        "that labels are 0 and 1 and scores are numbers",
-    ),
-    Format(
         "row-values",
         "",
         ("compare --rows",),

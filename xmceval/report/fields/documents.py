@@ -18,7 +18,6 @@ DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "compare": ("xmceval.report.fields.comparefields", "COMPARE"),
         "benchmark": ("xmceval.report.fields.benchmarkfields", "BENCHMARK"),
         "merge": ("xmceval.report.fields.scorefields", "SCORE"),
-        "auc": ("xmceval.report.fields.filefields", "LOG_AUC"),
         "inspect": ("xmceval.report.fields.inspectfields", "INSPECTION"),
         "metrics": ("xmceval.report.listings.metriclist", "DEFINITIONS"),
         "datasets": ("xmceval.report.listings.datasetlist", "DATASETS"),

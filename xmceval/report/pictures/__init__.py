@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison
     from xmceval.report.pictures.figure import Panels
 
-    Subject: TypeAlias = Sequence[Any] | Comparison | Benchmark  # a sequence of Result, or of what auc returns
+    Subject: TypeAlias = Sequence[Any] | Comparison | Benchmark  # a sequence of Result
 
-RESULTS, COMPARISON, AUC, BENCHMARK = "results", "comparison", "auc", "benchmark"
+RESULTS, COMPARISON, BENCHMARK = "results", "comparison", "benchmark"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Kind:
     shows : str
         What it shows, in a few words.
     subject : str
-        ``results`` (also those of a comparison), ``comparison``, ``auc``: what `xmceval.auc` returns, or ``benchmark``.
+        ``results`` (also those of a comparison), ``comparison``, or ``benchmark``.
     is_collected : bool
         Whether it needs data that are collected while systems are scored, where `plots` names it.
     """
@@ -55,8 +55,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
         "cd": Kind("mean ranks of systems over data sets, and their critical difference", BENCHMARK),
-        "roc": Kind("true positives against false positives", AUC),
-        "precision-recall": Kind("precision against recall", AUC),
     }
 )
 COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
@@ -71,8 +69,6 @@ def default_kind(subject: Any) -> str:
         return "differences"
     if isinstance(subject, Benchmark):
         return "cd"
-    if any(hasattr(each, "points") for each in subject):
-        return "roc"
     return "bins" if any(result.slices for result in subject) else "curves"
 
 
@@ -90,7 +86,7 @@ def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
         if kind not in KINDS:
             raise UsageError(f"the kind of picture must be one of {listed(allowed)}, got {kind!r}")
         if kind not in allowed:
-            whose = {COMPARISON: "a comparison (hint: use compare)", AUC: "a log (hint: use auc)"}
+            whose = {COMPARISON: "a comparison (hint: use compare)"}
             whose[BENCHMARK] = "a benchmark (hint: use benchmark)"
             raise UsageError(
                 f"the picture {kind!r} needs {whose.get(KINDS[kind].subject, 'results (hint: use score)')}"

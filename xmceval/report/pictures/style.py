@@ -206,7 +206,6 @@ def lines_of(
     names: Sequence[str],
     more: Sequence[str] = (),
     *,
-    has_markers: bool = True,
     has_lines: bool = True,
     guide: str = "",
 ) -> Legend | None:
@@ -222,7 +221,7 @@ def lines_of(
         lines = [Line2D([], [], **{**each.line, **hidden}) for each in looks]
         return [*lines, Line2D([], [], **GUIDE)] if guide else lines
 
-    hidden = {**({} if has_markers else {"marker": ""}), **({} if has_lines else {"linestyle": "none"})}
+    hidden = {} if has_lines else {"linestyle": "none"}
     short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
     rest = [*(f": {its}" for its in more), *([""] if guide else [])] if more else ()
     return Legend([*short, guide] if guide else short, handles, rest) if len(names) > 1 or more or guide else None

@@ -436,21 +436,15 @@ def test_rows_of_qrels_are_called_by_their_queries_and_joined_with_files_of_othe
 
 @pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
 @pytest.mark.parametrize("kind", ["sequence", "file", "shards"])
-def test_ids_of_rows_are_kept_in_saved_rows_and_examples(form, kind, made):
+def test_ids_of_rows_are_kept_in_saved_rows(form, kind, made):
     truth, scores, options = made
     ids = [f"id {row:x}" for row in range(90)]
     for name, own in {"ids.txt": ids, "part-1.txt": ids[:40], "part-2.txt": ids[40:]}.items():
         Path(name).write_text("\r\n".join(own) + "\n", encoding="utf-8-sig")
     passed = {"sequence": np.array(ids), "file": "ids.txt", "shards": "part-*.txt"}[kind]
     weights, shards = np.arange(90) % 3, xmceval.Shards([truth[:50], truth[50:]])
-    found = xmceval.compare(
-        *(shards, scores), **options, sample_weight=weights, row_ids=passed, examples=2, save_rows=f"r.{form}"
-    )
+    xmceval.compare(shards, scores, **options, sample_weight=weights, row_ids=passed, save_rows=f"r.{form}")
     assert read_row_values(f"r.{form}").rows == tuple(name for name, weight in zip(ids, weights, strict=True) if weight)
-    assert [each.id for each in found.examples] == [ids[each.row] for each in found.examples]
-    assert f"instance {found.examples[0].id} " in str(found)
-    assert f"instance {found.examples[0].id}<" in found.to_html()
-    assert xmceval.Comparison.from_dict(found.to_dict()).examples == found.examples
 
 
 BAD_IDS = {
@@ -479,5 +473,5 @@ def test_ids_without_effect_or_beside_queries_are_refused(queries):
         xmceval.score(truth, runs["a"], row_ids=[7, 8, 7], save_rows="r.csv")
     with pytest.raises(UsageError, match=r"q\.txt have ids already, its queries"):
         xmceval.score(truth, runs["a"], row_ids=["x", "y", "z"], save_rows="r.csv")
-    with pytest.raises(UsageError, match=r"row_ids has no effect without .*, examples, by_group or cluster_rows"):
+    with pytest.raises(UsageError, match=r"row_ids has no effect without .*, by_group or cluster_rows"):
         xmceval.score(np.eye(3), np.eye(3), row_ids=[1, 2, 3])

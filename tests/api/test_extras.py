@@ -12,7 +12,6 @@ from xmceval.api.extras.saverows import SaveRows
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError
-from xmceval.scoring.comparing.testoptions import Details
 from xmceval.scoring.options import Options
 
 OPTIONS = Options(metrics="P,macroF1", k=2)
@@ -31,14 +30,12 @@ def make_setup():
 
 
 def test_a_plain_score_has_no_extras():
-    assert choose_extras(OPTIONS, [], details=Details(), plots=()) == []
+    assert choose_extras(OPTIONS, [], plots=()) == []
 
 
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ({"details": Details(overlap=True)}, "FindOverlaps"),
-        ({"details": Details(examples=2)}, "PickExamples"),
         ({"plots": ["rows"]}, "CollectDensities"),
         ({"plots": ["gain"]}, "CollectGain"),
         ({"save_rows": "x.csv"}, "SaveRows"),

@@ -110,8 +110,8 @@ def test_what_cannot_be_added_is_refused(data):
         held.add({"a": scores[2]})
     with pytest.raises(UsageError, match="systems must be a dict by name"):
         held.add(scores[2])
-    with pytest.raises(UsageError, match="the comparison has overlaps, gain, which are only found while all"):
-        xmceval.compare(truth, systems, rows=True, overlap=True, plots="gain", **options).add({"c": scores[2]})
+    with pytest.raises(UsageError, match="the comparison has gain, which are only found while all"):
+        xmceval.compare(truth, systems, rows=True, plots="gain", **options).add({"c": scores[2]})
     with pytest.raises(UsageError, match=r"does not hold the values of rows \(hint: compare with rows=True"):
         xmceval.compare(truth, systems, **options).add({"c": scores[2]})
     by_group = np.arange(N_ROWS) % 2

@@ -14,7 +14,7 @@ from xmceval.cli.commands.score import command as score
 from xmceval.labels.catalogue import datasets, find_dataset
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import GROUPS, specs
 
 
@@ -89,7 +89,7 @@ def test_help_groups_the_options_the_common_ones_first(name, command, columns):
     assert list(found) == [group for group in GROUPS if group != "Testing" or name == "compare"]
     assert found["Common"][:3] == ["-k", "-m", "--train"]
     assert found["Common"][-3:] == ["--quiet", "--verbose", "--help"]
-    for option, spec in {**specs(), **({**specs(Testing), **specs(Details)} if name == "compare" else {})}.items():
+    for option, spec in {**specs(), **(specs(Testing) if name == "compare" else {})}.items():
         assert (spec.flags or (f"--{option.replace('_', '-')}",))[-1] in found[spec.group]
     n_options = sum(each.param_type_name == "option" for each in command.params)
     assert sum(map(len, found.values())) == n_options + 1  # and --help

@@ -90,9 +90,9 @@ def test_training_labels_in_shards_count_as_the_whole_though_only_one_file_is_in
         (("t.txt", "a.txt", "--html", "a.txt"), 2, "--html a.txt: expected a name that ends with .html"),
         (("t.txt", "a.txt", "--html", "-", "--open"), 2, "--open needs a local file"),
         (
-            ("t.txt", "a.txt", "--html", "p.html", "--overlap", "--test", "t"),
+            ("t.txt", "a.txt", "--html", "p.html", "--seed", "1", "--test", "t"),
             2,
-            "--test, --overlap needs at least two systems",
+            "--test, --seed needs at least two systems",
         ),
         (("t.txt", "--html", "p.html"), 2, "nothing to report"),
         (("a.rows.npz", "--html", "p.html"), 2, "a.rows.npz: a report needs predictions, not per-instance values"),

@@ -421,7 +421,7 @@ COMMANDS = {
     "score": "score {truth.txt} {p.txt} --train {truth.txt} --sample-weight {weights.txt} --filter {filter.txt} "
     "--labels {names.txt} --save-rows memory://o/r.npz --save-labels memory://o/l.csv -v",
     "json": "score {truth.txt} {p.txt} {p.npz} -o json --counts {counts.txt} --n-train 9 -v",
-    "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl --examples 1 --texts {weights.txt}",
+    "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl",
     "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{p.mat} -o json",
     "fused": "score {truth.txt} {p.txt} --fuse F={p.txt},{p.npz} --fuse G=rank:{p.txt},{p.npz} -v",
     "inspect": "inspect {truth.txt} {p.txt} --filter {filter.txt} -o json",

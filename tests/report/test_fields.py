@@ -47,8 +47,6 @@ from xmceval.report.fields.scorefields import SCORE
 from xmceval.report.forms.registry import render
 from xmceval.report.listings import datasetlist, formatlist
 from xmceval.rows.filters import FilterReport
-from xmceval.scoring.comparing.examples import Example
-from xmceval.scoring.comparing.overlap import CutoffOverlap
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.states.stateparts import StatePart
@@ -179,8 +177,6 @@ RECORDS = [
     (FilterReport, scorefields.FILTER.fields, set()),
     (Difference, {**comparefields.DIFFERENCE, **comparefields.TESTED}, {"measure"}),
     (Testing, comparefields.TESTING, set()),
-    (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),
-    (Example, comparefields.EXAMPLE.fields, {"measure", "names"}),
     (LabelWins, comparefields.LABEL_WINS.fields, set()),
     (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "adder"}),
     (Dataset, datasetlist.DATASET, set()),

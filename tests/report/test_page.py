@@ -41,8 +41,7 @@ def compared(names, qualities, **options):
 @pytest.fixture(scope="module")
 def several():
     options = {"k": [1, 3], "metrics": ["P", "PSP"], "by_frequency": "head,tail", "ceiling": True}
-    details = {"overlap": True, "examples": 1, "texts": ["<b>text</b>"] * 40}
-    return compared(NASTY, (0.9, 0.3, 0.8, 0.1), **options, **details)
+    return compared(NASTY, (0.9, 0.3, 0.8, 0.1), **options)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +104,7 @@ def test_the_contents_list_what_there_is_and_nothing_else(page, one):
         anchors = [each.attributes["href"][1:] for each in root.all("nav")[0].all("a")]
         assert anchors == [each.attributes["id"] for each in root.all("section")][1:]
         assert anchors[0] == "results"
-        of_comparison = {"differences", "pictures", "bins", "ceilings", "overlap", "examples"}
+        of_comparison = {"differences", "pictures", "bins", "ceilings"}
         assert set(anchors) >= of_comparison if has else not of_comparison & set(anchors)
         assert {"definitions", "provenance"} < set(anchors)
 
@@ -171,8 +170,8 @@ def test_the_same_results_give_the_same_bytes(several, page):
 
 def test_a_page_without_pairs_has_the_table_of_systems_and_the_verdicts(full):
     short = full.to_html(pairs=False)
-    for sign in ("wins/ties/losses", 'id="overlap"', 'id="examples"'):
-        assert sign not in short
+    assert "wins/ties/losses" in full.to_html()
+    assert "wins/ties/losses" not in short
     assert 'id="differences"' in short
 
 
@@ -187,16 +186,15 @@ def test_a_layout_and_a_title_are_kept_and_a_path_is_written(one, tmp_path):
 def full():
     """A comparison of which a page shows every number that it can."""
     options = {"k": [1, 3], "metrics": ["P", "PSP"], "by_frequency": "head,tail", "ceiling": True}
-    details = {"overlap": True, "examples": 1, "plots": ["gain", "rows"]}
     y_true = made(0, 1)[0]
     scores = {name: np.minimum(made(i, 0.4 * i)[1] / 2, 1) for i, name in enumerate("abc", 1)}
-    comparison = xmceval.compare(y_true, scores, **options, **details)
+    comparison = xmceval.compare(y_true, scores, **options, plots=["gain", "rows"])
     results = [replace(each, published=rank_among_published(dict(each), "EURLex-4K")) for each in comparison.results]
     return replace(comparison, results=tuple(results))
 
 
 EVIDENCE = Evidence(pairs=(PairInspection("t.txt", "a.txt", 0.25, 0.5, 0.125, (0.0625, 0.375)),))
-NOT_SHARES = {"0.9", "0.05", "0.0001", "0.55", "1.5"}  # persistence, level, the least p that is written, A and B
+NOT_SHARES = {"0.05", "0.0001", "0.55", "1.5"}  # level, the least p that is written, A and B
 PLAIN = "95%|80%|[0-9.]+% of "  # of intervals, of power, and of the labels of a bin
 
 
@@ -209,7 +207,7 @@ def test_every_share_on_a_page_has_the_places_and_the_unit_of_the_layout(full, o
     sections = {each.attributes["id"]: each for each in parse(html).all("section")}
     for of_definitions in ("definitions", "provenance", "data"):
         del sections[of_definitions]
-    assert {"results", "published", "ceilings", "ties", "overlap", "examples", "files"} < sections.keys()
+    assert {"results", "published", "ceilings", "ties", "files"} < sections.keys()
     exempt = NOT_SHARES | {format_p(p) for each in full.differences for p in (each.p, each.p_adjusted)}
     for section in sections.values():
         texts = section.all("figcaption") if section.all("figure") else [*section.all("p"), *section.all("li")]
@@ -224,13 +222,10 @@ def test_every_share_on_a_page_has_the_places_and_the_unit_of_the_layout(full, o
 def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
     pairs = [pair for pair in full.pairs if {*pair} <= {*"abc"[:n_systems]}]
     results = tuple(each for each in full.results if each.name in "abc"[:n_systems])
-    changes = {
-        field: tuple(each for each in getattr(full, field) if (each.system, each.baseline) in pairs)
-        for field in ("differences", "overlaps", "examples")
-    }
-    comparison = replace(full, results=results, **changes)
+    differences = tuple(each for each in full.differences if (each.system, each.baseline) in pairs)
+    comparison = replace(full, results=results, differences=differences)
     sheet = build_comparison_sheet(comparison)
-    assert len(sheet.listings) > 5 * len(pairs)
+    assert len(sheet.listings) == 3 * len(pairs), "of all labels, and of those of two bins"
     root = parse(render_page(results, comparison))
     tables = {each.attributes["aria-label"]: read_table(each) for each in root.all(role="group")}
     lines = [each.text.lower() for each in (*root.all("li"), *root.all("p"))]
@@ -242,7 +237,7 @@ def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
 
 
 def test_what_buttons_copy_is_what_the_forms_are():
-    comparison = compared("abc", (0.9, 0.3, 0.8), k=[1, 3], metrics="P,PSP", overlap=True)
+    comparison = compared("abc", (0.9, 0.3, 0.8), k=[1, 3], metrics="P,PSP")
     root = parse(comparison.to_html())
     copied = {
         (section.attributes["id"], each.attributes["data-form"]): each.text
@@ -252,13 +247,11 @@ def test_what_buttons_copy_is_what_the_forms_are():
     assert copied["results", "LaTeX"] == comparison.to_latex()
     assert copied["results", "Markdown"].partition("\n\n")[0] in comparison.to_markdown()
     assert copied["results", "CSV"] == xmceval.Results(comparison.results).to_csv()
-    for section in ("differences", "overlap"):
-        assert copied[section, "LaTeX"].partition("\n")[2].strip() in comparison.to_latex(pairs=True)
-        assert copied[section, "Markdown"].strip() in comparison.to_markdown()
+    assert copied["differences", "LaTeX"].partition("\n")[2].strip() in comparison.to_latex(pairs=True)
+    assert copied["differences", "Markdown"].strip() in comparison.to_markdown()
     head, *lines = copied["differences", "CSV"].splitlines()
     assert [head, *lines] == [each for each in comparison.to_csv().splitlines() if each in {head, *lines}]
     assert len(lines) == 4
-    assert copied["overlap", "CSV"].splitlines()[0] == ",Jaccard,hits of both,only c,only b,union P,union R,oracle P"
     assert all("hidden" in each.attributes for each in root.all("div", class_="copy")), "a script shows the buttons"
 
 
@@ -271,7 +264,7 @@ def test_what_is_copied_of_bins_has_no_other_values(full):
 
 
 def test_long_lists_are_closed_and_differences_of_few_pairs_are_not(full):
-    many = compared("abcd", (0.9, 0.3, 0.8, 0.1), k=[1, 2, 3], metrics="P,PSP,nDCG", examples=1)
+    many = compared("abcd", (0.9, 0.3, 0.8, 0.1), k=[1, 2, 3], metrics="P,PSP,nDCG")
     titles = [each.text for each in parse(many.to_html()).all("summary")]
     assert {"In words: 9 sentences", "b − a", "P, PSP, nDCG: formulas and sources"} <= {*titles}
     assert any(each.startswith("Values that another order of equal scores would change") for each in titles)
@@ -279,13 +272,6 @@ def test_long_lists_are_closed_and_differences_of_few_pairs_are_not(full):
     assert "<details open" not in page
     titles = [each.text for each in parse(page).all("summary")]
     assert [each for each in titles if " − " in each and not re.search("head|tail", each)] == []
-
-
-def test_texts_of_examples_are_whole():
-    text = "word " * 100
-    page = compared("ab", (0.9, 0.3), k=1, metrics="P", examples=1, texts=[text] * 40).to_html()
-    rows = [row for each in parse(page).all(role="group") for row in read_table(each)]
-    assert {row[2] for row in rows if row[1] == "text"} == {text}
 
 
 def test_the_spread_of_runs_is_shown():

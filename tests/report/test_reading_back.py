@@ -110,11 +110,7 @@ def merge_states(folder):
 
 
 def compare_labels(folder):
-    texts, names = ([f"{what} {i} é" for i in range(n)] for what, n in (("text", N), ("label", N_LABELS)))
-    (folder / "labels.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
-    (folder / "texts.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    options = {"labels": folder / "labels.txt", "texts": folder / "texts.txt", "examples": 2}
-    return compare(scores={name: SCORES[name] for name in "ab"}, **options, save_labels=folder / "x.labels.npz")
+    return compare(scores={name: SCORES[name] for name in "ab"}, save_labels=folder / "x.labels.npz")
 
 
 KINDS = {
@@ -132,14 +128,14 @@ KINDS = {
     "published": lambda _: with_published(),
     "states": merge_states,
     "few rows": lambda _: score(*make(n=7)[:1], make(n=7)[1]["a"], **BINS | {"train": TRUTH}),
-    "rich, compared": lambda _: compare(**RICH, overlap=True, examples=2, plots=[*PLOTS, "rows"]),
+    "rich, compared": lambda _: compare(**RICH, plots=[*PLOTS, "rows"]),
     "many pairs": lambda _: compare(scores={**SCORES, "d": SCORES["a"], "e": np.round(SCORES["b"], 1)}, **BINS),
-    "against": lambda _: compare(**RICH, against="b", overlap=True),
+    "against": lambda _: compare(**RICH, against="b"),
     "bootstrap": lambda _: compare(test="bootstrap", resamples=200, adjust="none"),
     "randomization": lambda _: compare(test="randomization", resamples=200, seed=7, adjust_over="all"),
     "tukey": lambda _: compare(adjust="tukey", resamples=200),
     "runs": lambda _: compare_runs(**BINS),
-    "runs against": lambda _: compare_runs(against="once", overlap=True, plots=PLOTS),
+    "runs against": lambda _: compare_runs(against="once", plots=PLOTS),
     "few rows differ": lambda _: compare_few(),
     "labels": compare_labels,
     "saved rows": compare_saved,

@@ -85,11 +85,7 @@ def folder(tmp_path_factory):
     texts = {"t.txt": rows(truth).replace("\n", "\n7:0 ", 1), "train.txt": rows(truth)}
     texts |= {f"{name}.txt": rows(scores[rng.permutation(n)] if name != "a" else scores) for name in "abcd"}
     texts["shifted.txt"] = rows(np.roll(truth, 1, axis=1)).rstrip()
-    texts |= {"filter.txt": "0 0\n1 1\n1 2\n", "names.txt": "".join(f"label {j}\n" for j in range(n_labels))}
-    texts |= {
-        "texts.txt": "words\n" * n,
-        "ids.txt": "".join(f"i{row}\n" for row in range(n)),
-    }
+    texts["filter.txt"] = "0 0\n1 1\n1 2\n"
     texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
     texts["again.txt"] = texts["a.txt"]
     texts |= {"none.txt": "3 4\n\n\n\n", "one.txt": "1 4\n0:1\n", "grades.txt": "2 3\n0:3 1:1\n2:2\n"}
@@ -143,11 +139,10 @@ def rich_comparisons(folder):
     runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": [folder / f"{name}.txt" for name in "abc"]}
     options = {"k": 3, "metrics": "P,PSP,LRAP,AUC,macroP", "train": folder / "train.txt", "by_frequency": 2}
     options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
-    spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)
+    spread = xmceval.compare(folder / "t.txt", runs, **options, against="new")
     alone = {"a": folder / "a.txt", "b": folder / "b.txt"}
-    names = {"labels": folder / "names.txt", "texts": folder / "texts.txt", "row_ids": folder / "ids.txt"}
     collected = {"plots": ["rows", "gain"], "save_labels": folder / "compare.labels.npz"}
-    pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
+    pair = xmceval.compare(folder / "t.txt", alone, **options, **collected)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
     grouped = xmceval.compare(FEW_ROWS, hits, **BY_GROUP)
@@ -306,7 +301,7 @@ WRITTEN = {
     "bootstrap": ["compare", "t.txt", "a.txt", "b.txt", "--test", "bootstrap", "--resamples", "100"],
     "tukey": ["compare", "t.txt", "a.txt", "b.txt", "c.txt", *TUKEY],
     "compared decisions": ["compare", "t.txt", "a.txt", "b.txt", *DECISIONS],
-    "same lists": ["compare", "t.txt", "a.txt", "again.txt", "--overlap", "--examples", "1"],
+    "same lists": ["compare", "t.txt", "a.txt", "again.txt"],
     "values of rows": ["compare", "--rows", "values.csv", "others.csv"],
     "saved rows": ["compare", "a.rows.npz", "b.rows.npz"],
     "states": ["merge", "a.state"],

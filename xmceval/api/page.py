@@ -33,7 +33,7 @@ from xmceval.report.result import Result, with_standings
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.comparing.densities import has_shares
-from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
 # What the files of some options are, where the name of the option is not clear by itself.
@@ -44,13 +44,12 @@ FEW_SYSTEMS = 3  # of which each pair has a picture of its rows
 
 @dataclass(frozen=True)
 class Work:
-    """What a page is made from: a truth, systems, and the options of scoring, testing and details."""
+    """What a page is made from: a truth, systems, and the options of scoring and testing."""
 
     truth: Any
     systems: Sequence[Named]
     options: Options
     testing: Testing
-    details: Details
 
     @property
     def is_comparison(self) -> bool:
@@ -68,7 +67,7 @@ class Work:
         yield from (("truth", path) for path in _files(self.truth))
         yield from (("predictions", path) for path in self.predictions)
         of_options = [(name, getattr(self.options, name)) for name, spec in specs().items() if spec.is_file]
-        for name, value in (*of_options, ("texts", self.details.texts)):
+        for name, value in of_options:
             role = ROLES.get(name, name.replace("_", " "))
             yield from ((role, path) for path in _files(value))
 
@@ -124,8 +123,7 @@ def _evaluate(
     options = work.options
     has_counts = options.train is not None or options.counts is not None
     setup = Setup.of(work.truth, options, work.systems, needs_counts=has_counts)
-    details = work.details if work.is_comparison else None
-    extras = choose_extras(options, work.systems, details=details, plots=_choose_pictures(work, setup))
+    extras = choose_extras(options, work.systems, plots=_choose_pictures(work, setup))
     comparison = None
     if work.is_comparison:
         comparison = compare_systems(setup, work.systems, work.testing, extras, progress=progress, watch=watch)

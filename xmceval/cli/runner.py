@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from xmceval.api.comparing.pairtests import Cost, Watch
     from xmceval.api.extras.extra import Extra
     from xmceval.api.scoring.setup import Setup
-    from xmceval.scoring.comparing.testoptions import Details
 
 COMPILING = "compiling for this kind of run: takes some seconds, once"
 UNSAVED = (
@@ -40,14 +39,14 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 
 @contextmanager
 def open_setup(
-    inputs: Inputs, arguments: Mapping[str, Any], *, plots: tuple[str, ...] = (), details: Details | None = None
+    inputs: Inputs, arguments: Mapping[str, Any], *, plots: tuple[str, ...] = ()
 ) -> Iterator[tuple[Setup, list[Extra]]]:
     """Open the truth, choose what is collected and saved while systems are scored, and show the progress of that."""
     from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.setup import Setup
 
     saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
-    extras = choose_extras(inputs.options, inputs.systems, details=details, plots=plots, **saved)
+    extras = choose_extras(inputs.options, inputs.systems, plots=plots, **saved)
     with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
             *(inputs.truth, inputs.options, inputs.systems),

@@ -15,8 +15,6 @@ from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Displayed, Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
-from xmceval.scoring.comparing.examples import Example
-from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
@@ -238,10 +236,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
         The systems with several runs, each of which has a result of its own.
     source : str
         Where the values come from, if not from scoring.
-    overlaps : tuple of Overlap
-        One per pair, where they were asked for.
-    examples : tuple of Example
-        Where they were asked for: pair by pair the rows that the system loses most, then those that it wins most.
     label_wins : tuple of LabelWins
         One per pair, where values of labels are saved.
     densities : tuple of Density
@@ -271,8 +265,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
     warnings: tuple[str, ...] = ()
     runs: tuple[RunsOf, ...] = ()
     source: str = ""
-    overlaps: tuple[Overlap, ...] = ()
-    examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
@@ -360,8 +352,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Raises
         ------
         UsageError
-            A comparison by `compare` without ``rows=True``, or one with overlaps, examples, groups of rows or data for
-            pictures; a name that is there already.
+            A comparison by `compare` without ``rows=True``, or one with groups of rows or data for pictures; a name
+            that is there already.
         DataError
             Data that is wrong, or another truth than before.
 

@@ -137,7 +137,7 @@ class Renderable(Displayed):
         transpose : bool
             Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
         pairs : bool
-            Whether a comparison shows each run, and lists of differences of pairs, overlaps and examples.
+            Whether a comparison shows each run, and lists of the differences of pairs.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
         return _put(self._render("md", layout), path)

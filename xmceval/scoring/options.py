@@ -160,7 +160,7 @@ class Options:
     row_ids: Any = option(
         None,
         "Input",
-        "Ids of the instances, one per line, for --save-rows and --examples; qrels have their own.",
+        "Ids of the instances, one per line, for --save-rows; qrels have their own.",
         metavar="FILE",
         shown="nowhere",
     )

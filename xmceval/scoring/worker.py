@@ -13,8 +13,8 @@ from xmceval.errors import Fault
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
-from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking, join_columns
+from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, join_columns
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Filtered, Totals, largest_label
@@ -71,7 +71,6 @@ class Worker:
     def __init__(self, program: Program, systems: Sequence[System], observers: Sequence[Observer] = ()) -> None:
         self._program, self.systems, self._observers = program, systems, observers
         self._largest_grade = program.largest_grade
-        self._copies_rankings = any(each.needs_rankings for each in observers)
         try:
             self._truth, self._scores = _spare.pop()
         except IndexError:
@@ -98,13 +97,10 @@ class Worker:
         """Add the rows of a block of truth, and of one block of scores per system."""
         values: list[Float64] = []
         shares: list[Float64] = []
-        rankings: list[Ranking] = []
         batch = None
         for system, batch, counted in self.batches(blocks):
             system.totals.tally.add(batch, self._program.cutoffs, *counted)
             fractions: list[tuple[Float64, Float64]] = []
-            if self._copies_rankings:
-                rankings.append(copy_ranking(batch.ranking))
             for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
                 rows = task.add(batch, part)
                 if rows is not None and (self._observers or system.totals.clusters is not None):
@@ -115,7 +111,7 @@ class Worker:
                 system.totals.clusters.add(batch, values[-1], shares[-1])
             self._add_groups(batch, system.totals, values[-1], shares[-1])
         if self._observers and batch is not None:
-            block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)
+            block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares)
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
 

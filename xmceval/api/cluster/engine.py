@@ -147,7 +147,7 @@ def _check_observers(observers: Sequence[Observer]) -> None:
     if not all(isinstance(each, Mergeable) for each in observers):
         raise UsageError(
             "per-instance values are not available with Dask, as they stay on the workers (hint: leave out "
-            f"{argument('save_rows')}, the picture 'rows', examples, overlaps and tests that resample, or score "
+            f"{argument('save_rows')}, the picture 'rows' and tests that resample, or score "
             "in one process)"
         )
 

@@ -26,7 +26,7 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
-from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
+from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.observing.groupedrows import GroupedRows
 from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues, Observer
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
@@ -47,9 +47,6 @@ def compare(
     adjust_over: AdjustOver = "metric",
     resamples: int = 10_000,
     seed: int = 0,
-    overlap: bool = False,
-    examples: int | None = None,
-    texts: Iterable[str] | Path | None = None,
     rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
@@ -84,15 +81,6 @@ def compare(
     resamples, seed : int
         Of the randomization, bootstrap and tukey. What is drawn depends on the seed, the resample and the row alone,
         and sums have a fixed order: the digits of p and of intervals are the same on every machine.
-    overlap : bool
-        Add `overlaps`: per pair and cutoff, how far the two lists agree, whose hits they are, and what both find
-        together. Equal scores are ordered by label; any grade counts as true. Of systems with several runs, the mean
-        over the pairs of runs.
-    examples : int, optional
-        Add `examples`: per pair, so many rows that the system loses most and wins most on the first metric that has
-        values of rows, at its largest cutoff; for a ratio of sums these are the rows' own ratios.
-    texts : path or sequence of str, optional
-        The text of each row, for the examples; a file has one per line.
     rows : bool
         Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`, and `add` takes
         further systems without scoring these again, for which `y_true` and `systems` are held too.
@@ -159,9 +147,8 @@ def compare(
         raise UsageError(
             "rows=True is not available with cluster_rows: systems that are added are tested by row (hint: save_rows)"
         )
-    details = Details.of(arguments)
     files = {"save_rows": save_rows, "save_labels": save_labels}
-    extras = choose_extras(chosen, named, details=details, plots=kinds, rows=rows, **files)
+    extras = choose_extras(chosen, named, plots=kinds, rows=rows, **files)
     kept = KeptRuns(named) if rows else None
     extras += [] if kept is None else [kept.extra]
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
@@ -272,8 +259,6 @@ def compare_systems(
         comparison = replace(comparison, differences=tuple(differences))
     return replace(
         comparison,
-        overlaps=outcome.overlaps,
-        examples=outcome.examples,
         label_wins=outcome.label_wins,
         densities=outcome.densities,
     )

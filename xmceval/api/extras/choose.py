@@ -12,7 +12,6 @@ from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 if TYPE_CHECKING:
     from xmceval.api.extras.extra import Extra
     from xmceval.api.scoring.setup import Named
-    from xmceval.scoring.comparing.testoptions import Details
     from xmceval.scoring.options import Options
 
 
@@ -20,7 +19,6 @@ def choose_extras(
     options: Options,
     systems: Sequence[Named],
     *,
-    details: Details | None = None,
     plots: Sequence[str] = (),
     rows: bool = False,
     save_rows: str | Path | None = None,
@@ -35,22 +33,17 @@ def choose_extras(
     UsageError
         A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
     """
-    has_examples = details is not None and details.examples is not None
-    is_shown = rows or has_examples or save_rows is not None or options.by_group is not None
+    is_shown = rows or save_rows is not None or options.by_group is not None
     is_shown |= options.cluster_rows is not None
     if options.row_ids is not None and not is_shown:
         shown = argument("save_rows") if names_flags() else "rows, save_rows"
-        ways = f"{shown}, {argument('examples')}, {argument('by_group')} or {argument('cluster_rows')}"
+        ways = f"{shown}, {argument('by_group')} or {argument('cluster_rows')}"
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
     if options.bootstrap is not None:
         from xmceval.api.extras.bootstrap import BootstrapIntervals
 
         extras.append(BootstrapIntervals(options.bootstrap))
-    if details is not None and details.needs_lists:
-        from xmceval.api.extras.details import choose_details
-
-        extras += choose_details(details)
     if plots:
         from xmceval.api.extras.plots import PLOTTED
 

@@ -18,8 +18,6 @@ from xmceval.scoring.totals import Totals
 if TYPE_CHECKING:
     from xmceval.report.comparison import LabelWins
     from xmceval.scoring.comparing.densities import Density
-    from xmceval.scoring.comparing.examples import Example
-    from xmceval.scoring.comparing.overlap import Overlap
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Outcome:
         By run.
     parts : sequence of (Task, sequence of parts)
         What the tasks of extras counted, by run.
-    overlaps, examples, label_wins, densities
+    label_wins, densities
         As `Comparison` has them.
     drawn : tuple of Drawn
         Values in resamples of the rows, by run, where intervals are from these.
@@ -86,8 +84,6 @@ class Outcome:
     totals: Sequence[Totals]
     results: tuple[Result, ...]
     parts: Sequence[tuple[Task, Sequence[Any]]] = ()
-    overlaps: tuple[Overlap, ...] = ()
-    examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
     drawn: tuple[Drawn, ...] = ()

@@ -162,7 +162,7 @@ def score(
         One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
         weights as fixed, not as numbers of repetitions.
     row_ids : sequence of str or path, optional
-        An id of each row, or a file with one per line, which `save_rows` and examples have instead of the number of the
+        An id of each row, or a file with one per line, which `save_rows` has instead of the number of the
         row; those of a truth in qrels or LETOR lines are its queries.
     missing : {"error", "zero", "drop"}
         Queries of the truth that a TREC run, or another one by query, lacks: an error, which queries that only the run

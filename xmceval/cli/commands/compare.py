@@ -18,15 +18,14 @@ from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
-from xmceval.report.forms.registry import DRAWN, render_comparison
+from xmceval.report.forms.registry import render_comparison
 from xmceval.report.pictures import COMPARISON
-from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
 if TYPE_CHECKING:
     from xmceval.files.saved.rowtable import RowTable
     from xmceval.report.comparison import Comparison
-    from xmceval.report.forms.layout import Layout
     from xmceval.report.gates import Gate
 
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)
 @fail_if_worse
-@options.derived(Details)
 @options.scoring
 @options.fused
 @options.runs
@@ -76,7 +74,7 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     if rows or is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments, pictures)
     else:
-        _check_systems(arguments, form, layout)
+        _check_systems(arguments)
         comparison = _compare_systems(arguments, pictures, gates)
     if gates:
         from xmceval.report.gates import judge_differences
@@ -90,8 +88,8 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
         pictures.write(comparison)
 
 
-def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> None:
-    """Refuse values of rows beside a truth, states, no systems at all, and lists that would not be shown.
+def _check_systems(arguments: Mapping[str, Any]) -> None:
+    """Refuse values of rows beside a truth, states, and no systems at all.
 
     Raises
     ------
@@ -107,12 +105,6 @@ def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> N
     _refuse_states([arguments["truth"], *arguments["preds"]])
     if not (arguments["preds"] or arguments["fused"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
-    if form == "csv" and Details.of(arguments).needs_lists:
-        raise UsageError("CSV has differences only, without overlap or examples (hint: pass -o json)")
-    if form in DRAWN and layout.settle(form).pairs is False and Details.of(arguments).needs_lists:
-        raise UsageError(
-            f"--overlap and --examples have no effect on -o {form} without the lists of pairs (hint: pass --pairs)"
-        )
 
 
 def _refuse_states(paths: Sequence[str]) -> None:
@@ -141,24 +133,18 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     from xmceval.api.comparing.compare import compare_systems
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
-    details = Details.of(arguments)
     pictures.check(COMPARISON, inputs.options)
     if gates:
         from xmceval.report.gates import check_decidable
 
         check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
-    with open_setup(inputs, arguments, plots=pictures.collected, details=details) as (setup, extras):
+    with open_setup(inputs, arguments, plots=pictures.collected) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
 
 
 def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
-    if Details.of(arguments).needs_lists:
-        raise UsageError(
-            "overlap and examples need lists of labels, which per-instance values do not have "
-            "(hint: pass TRUTH and PREDS)"
-        )
     from xmceval.api.comparing.comparerows import check_row_plots, compare_tables
     from xmceval.files.saved.rowvalues import read_row_values
 

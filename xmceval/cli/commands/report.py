@@ -18,7 +18,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
-from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import specs
 
 PAGE = "report.html"
@@ -49,7 +49,6 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
     help="Read the files again to add diagnostics, histograms and checksums.",
 )
 @options.derived(Testing)
-@options.derived(Details)
 @options.scoring
 @options.fused
 @options.runs
@@ -67,8 +66,8 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
 
     The page is self-contained: it needs no network, and JavaScript only adds sorting, filtering and copying. It shows
     the main finding, tables, pictures, values by label frequency, ranks within published results (--dataset), ties,
-    ceilings, overlaps, examples, what was found in the files, the definition of each metric, and the command that made
-    it. The same files and options give the same page.
+    ceilings, what was found in the files, the definition of each metric, and the command that made it. The same files
+    and options give the same page.
 
     Pictures need matplotlib: pip install 'xmceval[plot]'.
 
@@ -87,7 +86,7 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
     from xmceval.api.page import Work, make_page
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
-    work = Work(inputs.truth, inputs.systems, inputs.options, testing, Details.of(arguments))
+    work = Work(inputs.truth, inputs.systems, inputs.options, testing)
     with _open_page(html) as write:
         with progressbar.shown(arguments["quiet"]):
             page = make_page(
@@ -116,7 +115,7 @@ def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None
     """
     preds, fused, runs = (arguments[name] for name in ("preds", "fused", "runs"))
     has_several = len(preds) + len(fused) > 1 or runs
-    if not has_several and (passed := passed_flags(context, {*specs(Testing), *specs(Details)})):
+    if not has_several and (passed := passed_flags(context, set(specs(Testing)))):
         raise UsageError(f"{listed(passed)} needs at least two systems, got one (hint: pass more PREDS)")
     if not (preds or fused or runs):
         raise UsageError("nothing to report: pass at least one file of predictions after TRUTH")

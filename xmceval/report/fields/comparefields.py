@@ -18,9 +18,7 @@ from xmceval.report.fields.field import (
     count,
     derived,
     document,
-    flag,
     inside,
-    itself,
     last,
     many,
     maybe,
@@ -42,8 +40,6 @@ from xmceval.version import COMPARE_SCHEMA
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison, RunsOf, RunSpread
     from xmceval.report.result import Result
-    from xmceval.scoring.comparing.examples import Example
-    from xmceval.scoring.comparing.overlap import CutoffOverlap, Overlap
 
 UNTESTED, UNCOUNTED = "where the metric is not tested", "where rows are not compared one by one"
 NO_T = f"{UNTESTED}, or where fewer than 6 rows differ or all differ alike, so that p is that of all exchanges"
@@ -104,92 +100,6 @@ TESTED = {
         "elsewhere",
     ),
 }
-
-
-CUTOFF_OVERLAP = record(
-    "How far the k best labels agree; means over rows unless said otherwise.",
-    k=whole("The cutoff.", minimum=1),
-    jaccard=share("Labels in both lists / labels in at least one."),
-    hits_both=share("Of the hits of all rows: the share that both systems find."),
-    hits_system=share("The share that only the system finds."),
-    hits_baseline=share("The share that only the baseline finds."),
-    union_precision=share("Hits / labels of the union of the lists."),
-    union_recall=share("Hits of the union / true labels of the row."),
-    oracle_precision=share("P@k of the best k labels of the union."),
-)
-
-
-def _take_cutoffs(cutoffs: Iterable[dict[str, Any]]) -> dict[int, CutoffOverlap]:
-    from xmceval.scoring.comparing.overlap import CutoffOverlap
-
-    return {each.pop("k"): CutoffOverlap(**each) for each in cutoffs}
-
-
-def _list_cutoffs(overlap: Overlap) -> list[dict[str, Any]]:
-    return [{"k": k, **vars(each)} for k, each in overlap.cutoffs.items()]
-
-
-def _find_persistence(_: Overlap) -> float:
-    from xmceval.scoring.comparing.overlap import PERSISTENCE
-
-    return PERSISTENCE
-
-
-OVERLAP = record(
-    "How far the lists of a pair agree.",
-    **PAIR,
-    cutoffs=many("One per cutoff.", CUTOFF_OVERLAP).of(_list_cutoffs).back(_take_cutoffs),
-    rank_biased=record(
-        "Rank-biased overlap, extrapolated.",
-        value=share("Its mean over rows.").of("rank_biased"),
-        p=derived(share("Its persistence.").of(_find_persistence)),
-        depth=whole("The labels of each list that it is computed from.", minimum=1),
-    ).of(itself),
-).into("scoring.comparing.overlap:Overlap")
-
-LABEL = {
-    "label": count("The label."),
-    "name": maybe(text("Its name."), "where names of labels were not passed"),
-}
-
-
-def _list_labels(name: str, description: str, of: Field) -> Field:
-    """Return the list of labels that an example has under a name."""
-
-    def find(example: Example) -> list[dict[str, Any]]:
-        labels = getattr(example, name)
-        return [{"label": each, "name": example.names.get(each), "hit": each in example.true} for each in labels]
-
-    return many(description, of).of(find)
-
-
-RANKED = record("A label of a list.", **LABEL, hit=derived(flag("Whether it is true.")))
-LISTS = ("true", "ranked", "baseline_ranked")
-
-
-def _make_example(**fields: Any) -> Example:
-    from xmceval.scoring.comparing.examples import Example
-
-    labels = [each for name in LISTS for each in fields[name]]
-    names = {each["label"]: each["name"] for each in labels if each["name"] is not None}
-    lists = {name: tuple(each["label"] for each in fields[name]) for name in LISTS}
-    return Example(**{**fields, **lists}, names=names)
-
-
-EXAMPLE = record(
-    "A row that the system wins or loses.",
-    **PAIR,
-    kind=text("How the system does.", ("loss", "win")),
-    metric=metric("The canonical name of the metric that decides."),
-    row=count("The row, counted from 0."),
-    id=maybe(text("The id of the row."), "where rows have none"),
-    value=number("The value of the system in this row."),
-    baseline_value=number("The value of the baseline in this row."),
-    text=maybe(text("The text of the row."), "where texts were not passed"),
-    true=_list_labels("true", "The true labels.", record("A label.", **LABEL)),
-    ranked=_list_labels("ranked", "The best labels of the system, best first.", RANKED),
-    baseline_ranked=_list_labels("baseline_ranked", "The best labels of the baseline, best first.", RANKED),
-).into(_make_example)
 
 SPREADS = by(
     "canonical name",
@@ -309,8 +219,6 @@ COMPARE = document(
                 _write_verdicts
             )
         ),
-        "overlaps": many("How far the lists of pairs agree, where that was asked for.", OVERLAP),
-        "examples": many("Rows that are lost and won most, where they were asked for.", EXAMPLE),
         "runs": many(
             "Systems that were trained several times.",
             record(

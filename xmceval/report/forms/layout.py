@@ -35,8 +35,7 @@ class Layout:
         several data sets in plain tables that are wide enough.
     pairs : bool or None
         Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs, of
-        spreads of runs, overlaps and examples, and a benchmark its tests across data sets; None: it does, but not in
-        LaTeX.
+        spreads of runs, and a benchmark its tests across data sets; None: it does, but not in LaTeX.
     transpose : bool
         Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None

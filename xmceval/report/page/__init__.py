@@ -17,7 +17,7 @@ from xmceval.report.page.datasections import (
 from xmceval.report.page.drawings import show_pictures
 from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
-from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
+from xmceval.report.page.listedsections import show_comparable, show_differences, show_runs
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageframe import draw_contents, frame_page
 from xmceval.report.page.pageparts import PageSection, spaced
@@ -75,7 +75,7 @@ def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
     yield show_pictures(content)
     yield show_bins(content)
     yield from show_comparable(content)
-    yield from show_details(content)
+    yield show_runs(content)
     yield describe_data(content)
     yield describe_files(content)
     yield show_definitions(content)

@@ -23,15 +23,8 @@ from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.comparesheet import list_runs
 from xmceval.report.sheet.differences import list_differences, list_pair
 from xmceval.report.sheet.model import MINUS, Listing
-from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import list_standings
 from xmceval.report.sheet.verdicts import has_many_pairs
-
-OVERLAP_NOTES = (
-    "Jaccard: labels that both lists have, of those that at least one has.",
-    "Hits of both, only …: shares of the hits that at least one of the two finds.",
-    "Union P, R: of the two lists together; oracle P: of the best k labels of the union.",
-)
 
 
 def show_differences(content: PageContent) -> PageSection | None:
@@ -92,36 +85,20 @@ def show_comparable(content: PageContent) -> Iterator[PageSection | None]:
     yield _show("ties", "Ties", list_ties(results, layout), content)
 
 
-def show_details(content: PageContent) -> Iterator[PageSection | None]:
-    """Show runs, how far lists of labels overlap, and examples of rows; those of many pairs are closed at first."""
-    comparison, layout = content.comparison, content.layout
-    if comparison is None or layout.pairs is False:
-        return
-    overlaps = (list_overlap(each, layout) for each in comparison.overlaps)
-    examples = list_examples(comparison.examples, layout, longest=None)
-    are_closed = has_many_pairs(comparison)
-    yield _show("runs", "Runs", list_runs(comparison.runs, layout), content)
-    yield _show("overlap", "Overlap of lists", overlaps, content, OVERLAP_NOTES, are_closed=are_closed)
-    yield _show("examples", "Examples", examples, content, are_closed=are_closed, has_copies=False)
+def show_runs(content: PageContent) -> PageSection | None:
+    """Show how far the runs of each system lie apart."""
+    if content.comparison is None or content.layout.pairs is False:
+        return None
+    return _show("runs", "Runs", list_runs(content.comparison.runs, content.layout), content)
 
 
-def _show(
-    anchor: str,
-    title: str,
-    listings: Iterable[Listing],
-    content: PageContent,
-    notes: Sequence[str] = (),
-    *,
-    are_closed: bool = False,
-    has_copies: bool = True,
-) -> PageSection | None:
+def _show(anchor: str, title: str, listings: Iterable[Listing], content: PageContent) -> PageSection | None:
     """Show lists; long ones are closed at first."""
     drawn = []
     for each in listings:
-        copies = copy_listings([each], content.layout) if has_copies and each.rows else None
-        is_closed = are_closed or len(each.body) > MOST_LINES
-        drawn.append(_draw_listing(content, each, copies, is_closed=is_closed))
-    return PageSection(anchor, title, join([draw_lines(notes), _fold_many("All", drawn)])) if drawn else None
+        copies = copy_listings([each], content.layout) if each.rows else None
+        drawn.append(_draw_listing(content, each, copies, is_closed=len(each.body) > MOST_LINES))
+    return PageSection(anchor, title, _fold_many("All", drawn)) if drawn else None
 
 
 def _fold_many(title: str, drawn: Sequence[Markup]) -> Markup:

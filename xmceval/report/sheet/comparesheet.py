@@ -11,7 +11,6 @@ from xmceval.report.comparison import Comparison, RunsOf
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.sheet.differences import list_differences
 from xmceval.report.sheet.model import Listing, Sheet, transpose
-from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import build_systems_sheet
 from xmceval.report.sheet.significance import describe_tests, mark_against, mark_beaten
 from xmceval.report.sheet.systemtable import SystemLine
@@ -39,8 +38,6 @@ def _list_pairs(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
     """List what there is beside the table of systems."""
     yield from list_runs(comparison.runs, layout)
     yield from list_differences(comparison, layout)
-    yield from (list_overlap(each, layout) for each in comparison.overlaps)
-    yield from list_examples(comparison.examples, layout)
 
 
 def _lines(comparison: Comparison) -> Iterator[SystemLine]:

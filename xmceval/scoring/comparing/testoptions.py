@@ -1,4 +1,4 @@
-"""Testing and Details: every option of a comparison, once: how differences are tested, and what is shown beside."""
+"""Testing: every option of how differences are tested, once."""
 
 # ruff: noqa: RUF009 - every default is a dataclasses.field
 
@@ -94,43 +94,3 @@ class Testing:
     def holds_rows(self) -> bool:
         """Whether the values of rows have to be held in memory."""
         return self.test != "t" or self.adjust == "tukey"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Details:
-    """What a comparison shows beside the differences; `xmceval.compare` documents the options.
-
-    Raises
-    ------
-    UsageError
-        A value that is wrong, or texts without examples.
-    """
-
-    overlap: bool = option(
-        False, "Breakdown", "Show how similar the rankings of each pair of systems are, and what both find.", kind=bool
-    )
-    examples: int | None = option(
-        None,
-        "Breakdown",
-        "Show the N instances that each system loses by most, and the N that it wins by most.",
-        kind=int,
-        low=1,
-        metavar="N",
-    )
-    texts: Any = option(None, "Breakdown", "Text of each instance, one per line, for --examples.", metavar="FILE")
-
-    def __post_init__(self) -> None:
-        if self.examples is not None:
-            specs(type(self))["examples"].check_whole("examples", self.examples)
-        if self.texts is not None and self.examples is None:
-            raise UsageError(f"{argument('texts')} has no effect without {argument('examples')}")
-
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> Details:
-        """Take the options of details from among a function's arguments."""
-        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
-
-    @property
-    def needs_lists(self) -> bool:
-        """Whether the lists of labels are looked at, which values of rows alone do not have."""
-        return self.overlap or self.examples is not None

@@ -9,10 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.compile.decorators import Arrays
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Rows
-from xmceval.scoring.batch import Ranking
 from xmceval.scoring.tasks.task import RowValues
 
 FRACTION = 2  # of a row's values: numerator and denominator
@@ -38,8 +36,6 @@ class BlockValues:
         By system: the numerator and denominator of each of `Program.columns`.
     shares : sequence of float64 array [n_kept, n_columns * n_bins, 2]
         By system: the contributions of bins of labels, of the columns that have any.
-    rankings : sequence of Ranking
-        By system, one label deeper than the deepest cutoff; empty unless an observer needs them.
     """
 
     first_row: int
@@ -49,10 +45,9 @@ class BlockValues:
     truth: Rows
     values: Sequence[Float64]
     shares: Sequence[Float64]
-    rankings: Sequence[Ranking] = ()
 
     def of_rows(self, inside: NDArray[np.bool_]) -> BlockValues:
-        """Return the values of some of the rows, given as bool [n_kept], without their truth and rankings."""
+        """Return the values of some of the rows, given as bool [n_kept], without their truth."""
         return BlockValues(
             *(self.first_row, self.n_rows),
             np.flatnonzero(inside) if self.kept is None else self.kept[inside],
@@ -64,15 +59,7 @@ class BlockValues:
 
 
 class Observer(Protocol):
-    """Sees each block once, in any order and from any thread.
-
-    Attributes
-    ----------
-    needs_rankings : bool
-        Whether it looks at the rankings, which are copied for it.
-    """
-
-    needs_rankings: bool = False
+    """Sees each block once, in any order and from any thread."""
 
     def add(self, block: BlockValues) -> None:
         """Take the values of a block."""
@@ -112,8 +99,3 @@ def divide(numerators: Float64, denominators: Float64) -> Float64:
     values = np.full(numerators.shape, np.nan)
     np.divide(numerators, denominators, out=values, where=denominators != 0)
     return values
-
-
-def copy_ranking(ranking: Ranking) -> Ranking:
-    """Copy the best labels of some rows."""
-    return Ranking(Arrays(each.copy() for each in ranking.arrays), ranking.n_tied)

@@ -1,36 +1,23 @@
-"""The guide to loops: here the examples with libraries that tests need anyway; scripts/recipes runs all."""
+"""The guide to loops: examples whose libraries the tests need anyway run; the others are there."""
 
-import importlib.util
 import re
-from importlib.machinery import SourceFileLoader
-from pathlib import Path
 
 import pytest
+from support.recipes import find_imports, find_recipes, run
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "recipes"
-
-
-@pytest.fixture(scope="module")
-def script():
-    loader = SourceFileLoader("recipes_script", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
+RECIPES = find_recipes("loops")
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_scores_by_a_metric_or_several(script):
+def test_scikit_learn_scores_by_a_metric_or_several():
     pytest.importorskip("sklearn")
-    assert script.run("scikit-learn", script.find_recipes()["scikit-learn"])
+    assert run("scikit-learn", RECIPES["scikit-learn"])
 
 
-def test_the_script_finds_recipes_and_what_they_import(script, capsys):
-    found = script.find_recipes()
-    without = [name for name, text in found.items() if not re.search("Evaluator|Metric", text)]
+def test_recipes_are_found_and_what_they_import(capsys):
+    without = [name for name, text in RECIPES.items() if not re.search("Evaluator|Metric", text)]
     assert without == ["Scores and comparisons", "ir_measures", "Nearest neighbours", "scikit-learn"]
-    assert {"PyTorch", "Lightning", "Hugging Face", "Keras", "scikit-learn", "torchmetrics"} <= set(found)
-    assert script.find_missing(">>> import numpy\n>>> from no_such.thing import it\n") == ["no_such"]
-    assert not script.run("wrong", ">>> 1 + 1\n3\n")
+    assert {"PyTorch", "Lightning", "Hugging Face", "Keras", "scikit-learn", "torchmetrics"} <= set(RECIPES)
+    assert find_imports(">>> import numpy\n>>> from no_such.thing import it\n") == ["no_such", "numpy"]
+    assert not run("wrong", ">>> 1 + 1\n3\n")
     assert "Expected:" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match=r"Perl: not one of .*PyTorch, .*scikit-learn"):
-        script.main(["Perl"])

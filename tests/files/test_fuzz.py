@@ -1,6 +1,6 @@
 """Damaged files of every format: read or refused with a message, and the same with chunks of any size.
 
-The budget here is small; ``scripts/fuzz`` spends a longer one.
+The budget here is small; ``XMCEVAL_FUZZ=2000 pytest tests/files/test_fuzz.py`` spends a longer one.
 """
 
 import os

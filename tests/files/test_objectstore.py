@@ -1,4 +1,4 @@
-"""A real object store on loopback, with credentials: needs s3fs and moto, which scripts/objectstore installs."""
+"""A real object store on loopback, with credentials: skipped unless s3fs and moto[server] are installed."""
 
 import time
 import warnings

@@ -73,7 +73,7 @@ def test_links_lead_to_guides(text):
 @all_over(WRITTEN)
 def test_every_python_name_exists(text):
     names = set(re.findall(r"(?<![\w./'\"-])(xmceval(?:\.[A-Za-z_]\w*)+)", text)) - {"xmceval.toml"}
-    # scripts/recipes runs what needs other libraries
+    # these two import what may not be installed
     names = {name for name in names if not name.startswith(("xmceval.torch", "xmceval.ir_measures"))}
     assert [name for name in names if pydoc.locate(name) is None] == []
 

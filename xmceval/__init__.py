@@ -27,8 +27,8 @@ roc_auc, group_auc
     AUC of flat arrays, whole and within groups.
 inspect, convert, fuse, write_inverse_propensities, choose_thresholds
     What the commands of these names do.
-METRICS, metric
-    The table of metrics; a metric of your own.
+METRICS
+    The table of metrics.
 
 ``help(xmceval.score)`` describes all options, for the other functions too.
 

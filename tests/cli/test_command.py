@@ -70,7 +70,7 @@ def test_help_and_version_load_nothing_heavy():
 
 
 def test_scoring_files_loads_only_what_it_uses():
-    unused = {"scipy.sparse", "matplotlib", "pandas", "jsonschema", "xmceval.report.page", "xmceval.report.forms.html"}
+    unused = {"scipy.sparse", "matplotlib", "pandas", "xmceval.report.page", "xmceval.report.forms.html"}
     code = (
         "import sys, xmceval.cli\n"
         f"try: xmceval.cli.main({['score', str(SAMPLE / TRUTH), str(SAMPLE / MODEL_A), '-q']})\n"

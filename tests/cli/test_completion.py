@@ -33,7 +33,7 @@ def complete(*words):
 
 
 def test_commands_are_completed():
-    assert complete("sc") == ["score", "schema"]
+    assert complete("sc") == ["score"]
 
 
 def test_data_sets_are_completed_in_any_case():

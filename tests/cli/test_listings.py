@@ -1,4 +1,4 @@
-"""``xmceval metrics``, ``datasets``, ``formats`` and ``schema`` load neither numpy nor what is built on it."""
+"""``xmceval metrics``, ``datasets`` and ``formats`` load neither numpy nor what is built on it."""
 
 import json
 import subprocess
@@ -19,7 +19,6 @@ COMMANDS = [
     ["datasets", "Bibtex", "-o", "json"],
     ["formats"],
     ["formats", "npz", "-o", "json"],
-    ["schema", "score"],
     ["score", "--help"],
     ["--help"],
 ]

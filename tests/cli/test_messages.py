@@ -48,7 +48,6 @@ ARGUMENTS = {
     "datasets": [EVIL],
     "metrics": [EVIL],
     "formats": [EVIL],
-    "schema": [EVIL],
     "merge": [EVIL],
     "score": ["t.txt", EVIL],
 }

@@ -29,7 +29,6 @@ LINES = {
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
     "formats": "formats npz",
-    "schema": "schema score",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files.
 RUN = """

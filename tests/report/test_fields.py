@@ -2,12 +2,10 @@
 
 import csv
 import io
-import json
 import math
 from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -20,7 +18,7 @@ from xmceval.inspection.tally import Spread
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.report.comparison import Comparison, Difference, LabelWins
-from xmceval.report.fields import benchmarkfields, comparefields, inspectfields, scorefields
+from xmceval.report.fields import comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
     by,
     choice_of,
@@ -42,8 +40,6 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
-from xmceval.report.fields.lines import DIFFERENCES, VALUES
-from xmceval.report.fields.scorefields import SCORE
 from xmceval.report.forms.registry import render
 from xmceval.report.listings import datasetlist, formatlist
 from xmceval.rows.filters import FilterReport
@@ -103,41 +99,6 @@ def test_a_document_has_its_fields_in_order_and_those_that_come_last_at_its_end(
     ]
 
 
-def test_the_schema_names_the_same_fields_in_the_order_of_their_description():
-    schema = PLOT.schema
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert list(schema)[:2] == ["$schema", "title"]
-    names = ["schema", "title", "note", "kind", "n", "bars", "span", "by_name", "options", "axis", "source"]
-    assert list(schema["properties"]) == names
-    assert schema["required"] == names[:-1], "an optional field may be absent"
-    assert schema["properties"]["kind"] == {
-        "type": ["string", "null"],
-        "description": "Its kind. Null where it is not known.",
-        "enum": ["bars", "lines", None],
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "fits"),
-    [
-        ({}, True),
-        ({"span": (0.5, 1)}, True),
-        ({"kind": None, "note": "b", "source": "c"}, True),
-        ({"kind": "dots"}, False),
-        ({"title": 1}, False),
-        ({"by_name": {"x": 2}}, False),
-        ({"options": {"tall": True}}, False),
-        ({"bars": (Bar(1.5, 2),)}, False),
-    ],
-)
-def test_what_is_written_fits_the_schema_where_values_are_what_fields_say(change, fits):
-    plot = SimpleNamespace(**(vars(EXAMPLE) | change))
-    if "span" not in change:
-        plot.span = (0, 1)
-    document = json.loads(PLOT.write(plot))
-    assert jsonschema.Draft202012Validator(PLOT.schema).is_valid(document) == fits
-
-
 def test_a_record_without_a_value_of_a_field_is_an_error():
     with pytest.raises(AttributeError, match="title"):
         PLOT.make(SimpleNamespace())
@@ -154,15 +115,9 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
     infinite = replace(result, figures=(replace(figure, estimate=replace(figure.estimate, value=math.inf)),))
     (system,) = infinite.to_dict()["systems"]
     assert system["metrics"]["P@1"]["value"] is None
-    jsonschema.Draft202012Validator(SCORE.schema).validate(infinite.to_dict())
     (line,) = csv.DictReader(io.StringIO(render("csv", [infinite])))
     assert line["value"] == ""
     assert infinite.to_frame()["value"].tolist() == [math.inf]
-
-
-def test_columns_are_described_too():
-    for table in (VALUES, DIFFERENCES, benchmarkfields.LINES):
-        assert [name for name, each in table.items() if not each.schema["description"]] == []
 
 
 # Attributes that no program reads, or reads under another name.
@@ -191,11 +146,3 @@ RECORDS = [
 @pytest.mark.parametrize(("kind", "described", "unread"), RECORDS, ids=[each[0].__name__ for each in RECORDS])
 def test_every_attribute_of_a_record_is_described(kind, described, unread):
     assert {each.name for each in fields(kind)} - set(described) == unread
-
-
-def test_one_of_some_words_may_be_null_where_that_is_allowed():
-    choice = maybe(text("A word.", ("x", "y")), "without one")
-    assert choice.schema["enum"] == ["x", "y", None]
-    assert maybe(choice, "at all").schema["type"] == ["string", "null", "null"]
-    with pytest.raises(Exception, match=r"^expected a string, got 3$"):
-        text("A word.").read(3)

@@ -19,7 +19,7 @@ from xmceval.files.io.addresses import redacted
 SECTIONS = {
     "Evaluation": ("score", "compare", "benchmark", "merge", "report"),
     "Files": ("inspect", "convert", "fuse", "propensity", "threshold"),
-    "Reference": ("metrics", "datasets", "formats", "schema"),
+    "Reference": ("metrics", "datasets", "formats"),
 }
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 WIDEST = 100  # columns of help, in terminals that have more

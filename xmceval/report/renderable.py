@@ -57,7 +57,7 @@ class Renderable(Displayed):
         """What pictures show: a sequence of Result, or a Comparison."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document as dicts and lists; ``xmceval schema`` describes it; see `Readable`."""
+        """Return the JSON document as dicts and lists; see `Readable`."""
         document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 

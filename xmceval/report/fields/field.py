@@ -35,8 +35,6 @@ Schema = dict[str, Any]
 Fields = Mapping[str, "Field"]
 Source = str | Callable[[Any], Any]
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
 
 def itself(value: Any) -> Any:
     """Return a value as it is: of a field, the record that it is in."""
@@ -122,11 +120,6 @@ class Document:
     record: Field
     indent: int = 1
     is_ascii: bool = True
-
-    @property
-    def schema(self) -> Schema:
-        """The JSON Schema of the document."""
-        return {"$schema": DRAFT, "title": self.name, **self.record.schema}
 
     def make(self, owner: Any) -> dict[str, Any]:
         """Make the document of a record."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from agreement.cell import OTHERS, Bounds, Cell, Differs, Example, Expectation, NotCompared, Under
 from agreement.inputs import ANY, Case, by_query
 from agreement.peertools import Values, case_of, examples_of
@@ -55,8 +54,6 @@ class Ours:
 def _score(own: Sequence[str], is_of_dicts: bool, case: Case, options: Mapping[str, Any]) -> xmceval.Result:
     data = (by_query(case.truth), by_query(case.scores)) if is_of_dicts else (case.truth, case.scores)
     needs = {"train": case.train} if any(name.startswith("PS") for name in own) else {}
-    if options.get("unknown"):
-        options = {**options, "unknown": np.column_stack(case.unknown)}
     names = [name.removesuffix("@{k}") for name in own]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", xmceval.XmcevalWarning)
@@ -150,7 +147,7 @@ def rows(peer: str, version: str, findings: Sequence[Finding]) -> Iterator[Row]:
         measure = parse(cell.ours.replace("{k}", "1"))[0]
         options = {**cell.options, **(expected.options if isinstance(expected, Under) else {})}
         words = [str(measure).partition("@")[0]] if measure.chosen else []
-        words += [f"{name}={value}" for name, value in options.items() if name not in {"threshold", "unknown"}]
+        words += [f"{name}={value}" for name, value in options.items() if name != "threshold"]
         equal = "equal with option" if words else "equal"
         yield {
             "metric": display_name(measure.metric),

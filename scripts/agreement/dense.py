@@ -9,7 +9,6 @@ from agreement.cell import Bounds, Cell, Differs, Example, Expectation, NotCompa
 from agreement.inputs import CLOSE, Case
 
 THRESHOLD = {"threshold": 0.5}
-UNKNOWN = {"unknown": True}  # `Case.unknown`, which is ignored by both
 ZERO = Under({"unscored": "zero"}, "dense scores have 0 there")
 AVERAGES = ("micro", "macro", "weighted", "samples")
 
@@ -109,8 +108,6 @@ def torchmetrics() -> Iterator[Cell]:
             from torchmetrics.functional import classification
 
             scores, truth = torch.from_numpy(case.scores.toarray()), torch.from_numpy((case.truth.toarray() > 0) + 0)
-            if "ignore_index" in options:
-                truth[case.unknown] = options["ignore_index"]
             return getattr(classification, name)(scores, truth, num_labels=truth.shape[1], **options)
 
         return call
@@ -179,17 +176,6 @@ def torchmetrics() -> Iterator[Cell]:
                 f"{average}RecallAtPrecision(precision={precision})",
                 recall(name, min_precision=precision),
                 but={"labels without a score": ZERO} | ({"labels never true": never} if average == "macro" else {}),
-                tolerance=1e-6,
-                why=FLOAT,
-            )
-    for name, ours in {"multilabel_f1_score": "f1_score", "multilabel_precision": "precision_score"}.items():
-        for average in ("micro", "macro"):
-            yield Cell(
-                f"{name}(average='{average}', ignore_index=-1)",
-                f"{ours}(average={average})",
-                labels(name, average=average, ignore_index=-1),
-                THRESHOLD | UNKNOWN,
-                {kind: NotCompared(each.reason) for kind, each in _decided(name, average).items()},
                 tolerance=1e-6,
                 why=FLOAT,
             )

@@ -45,15 +45,6 @@ class Case:
         return min(MOST, self.truth.shape[1])
 
     @cached_property
-    def unknown(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and labels of a fifth of the cells, none of them true, whose truth counts as unknown where asked for."""
-        is_true = self.truth.toarray() > 0
-        rows, labels = np.nonzero(
-            ~is_true & (np.add.outer(3 * np.arange(len(is_true)), np.arange(is_true.shape[1])) % 5 == 0)
-        )
-        return rows, labels
-
-    @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of input that it is."""
         return frozenset(kind for kind, is_kind in _kinds(self.truth, self.scores, self.most) if is_kind)

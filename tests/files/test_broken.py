@@ -68,7 +68,7 @@ BROKEN_TRUTHS = {
     "label too large": (TRUTH.replace("4:1", "5:1"), f"t.txt:5: label 5 is outside 0..4 ({WIDTH})"),
     "label too large, legacy": (LEGACY.replace("3,4", "3,5"), f"t.txt:5: label 5 is outside 0..4 ({WIDTH})"),
     "nan": (TRUTH.replace("4:1", "4:nan"), "t.txt:5: the truth value of label 4 is NaN; expected a number"),
-    "negative": (TRUTH.replace("4:1", "4:-1"), "t.txt:5: the truth value of label 4 is -1, negative; expected 0, 1 or a whole grade (does -1 mean false? then pass 0; unknown cells are passed by unknown)"),
+    "negative": (TRUTH.replace("4:1", "4:-1"), "t.txt:5: the truth value of label 4 is -1, negative; expected 0, 1 or a whole grade (does -1 mean false? then pass 0)"),
     "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth (hint: pass duplicates='max' to count its largest value)"),
     "predictions": (PREDS, "t.txt:2: the truth value of label 0 is 0.9, a fraction; expected 1 or a whole grade (3 such rows: are truth and predictions swapped?)"),
     "two commas": (LEGACY.replace("3,4", "3,,4"), "t.txt:5: expected label ids separated by single commas, found '3,,4'"),

@@ -36,7 +36,6 @@ VALUES = {
     "missing": ("drop", "drop"),
     "filter": ("sub/filter.txt", "filter.txt"),
     "filter_truth": (True, True),
-    "unknown": ("sub/filter.txt", "filter.txt"),
     "empty_rows": ("drop", "drop"),
     "unscored": ("zero", "zero"),
     "ties": ("expected", "expected"),

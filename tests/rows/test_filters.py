@@ -128,7 +128,7 @@ def test_the_report_counts_what_a_filter_did(files, monkeypatch, capsys):
         main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt", "--filter-truth", "-o", "json"])
     shown = json.loads(capsys.readouterr().out)["systems"][0]["filter"]
     counts = {"pairs": 4, "rows": 3, "removed": 2, "rows_changed": 2, "in_truth": 1}
-    assert shown == {"source": "f.txt", "filter_truth": True, "are_unknown": False} | counts
+    assert shown == {"source": "f.txt", "filter_truth": True} | counts
 
 
 def test_the_warning_of_a_set_with_a_filter_goes_when_one_is_given(files):
@@ -139,13 +139,12 @@ def test_the_warning_of_a_set_with_a_filter_goes_when_one_is_given(files):
     assert not [line for line in given_one if "filter" in line]
 
 
-@pytest.mark.parametrize("option", ["filter", "unknown"])
-def test_a_sparse_matrix_of_pairs_is_refused_with_what_to_pass(option):
+def test_a_sparse_matrix_of_pairs_is_refused_with_what_to_pass():
     matrix = csr_matrix([[0, 1, 0]])
-    with pytest.raises(DataError, match=f"^{option}: expected pairs of row and label.*column_stack"):
-        xmceval.score(matrix, matrix, **{option: matrix}, k=1, metrics="P")
+    with pytest.raises(DataError, match=r"^filter: expected pairs of row and label.*column_stack"):
+        xmceval.score(matrix, matrix, filter=matrix, k=1, metrics="P")
     pairs = np.column_stack(csr_matrix([[1, 0, 0]]).nonzero())
-    assert xmceval.score(matrix, csr_matrix([[0.9, 0.5, 0]]), **{option: pairs}, k=1, metrics="P")["P@1"] == 1
+    assert xmceval.score(matrix, csr_matrix([[0.9, 0.5, 0]]), filter=pairs, k=1, metrics="P")["P@1"] == 1
 
 
 @pytest.mark.parametrize("pair", [[0, 2**53 + 1], [2**53 + 1, 0], [-1, 0], [0.0, 0.5]])

@@ -65,8 +65,6 @@ RATES: Mapping[str, Rate] = MappingProxyType(
     }
 )
 
-# What counts the cells that are neither true nor predicted.
-OF_TRUE_NEGATIVES = frozenset({"specificity", "fall-out", "accuracy", "hamming", "balanced", "matthews", "tn"})
 
 # Rates whose numerator and denominator are sums over rows, so that the rate of all cells has an interval.
 RATIOS = frozenset(RATES) - {"balanced", "matthews"}

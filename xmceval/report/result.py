@@ -406,7 +406,7 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
     if pairs is None:
         return None
     removed = filtered.removed, filtered.rows_changed, filtered.in_truth
-    return FilterReport(pairs.name, pairs.rows.size, pairs.n_rows, *removed, terms.filter_truth, pairs.are_unknown)
+    return FilterReport(pairs.name, pairs.rows.size, pairs.n_rows, *removed, terms.filter_truth)
 
 
 def with_standings(result: Result, entry: Dataset) -> Result:

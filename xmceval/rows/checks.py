@@ -68,7 +68,7 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
     doubt = "are truth and predictions swapped?" if code == kernels.FRACTION else ""
     if code == kernels.NEGATIVE and rows.values[max(entry, 0)] == -1:
-        doubt = f"does -1 mean false? then pass 0; unknown cells are passed by {argument('unknown')}"
+        doubt = "does -1 mean false? then pass 0"
     return Fault(block.first_row + row, f"{block.place(row)}: {problem}", doubt)
 
 

@@ -1,7 +1,4 @@
-"""Filters: pairs of row and label that are removed from the predictions before they are ranked.
-
-Pairs of unknown truth are such pairs too, and are neither true nor false for any metric.
-"""
+"""Filters: pairs of row and label that are removed from the predictions before they are ranked."""
 
 from __future__ import annotations
 
@@ -40,8 +37,6 @@ class Filter:
         Repetitions of pairs, which are ignored.
     last_row, last_label : Largest
         Checked against the numbers of rows and labels.
-    are_unknown : bool
-        Whether nobody knows if they are true: then they are no labels of their rows at all.
     """
 
     name: str
@@ -50,7 +45,6 @@ class Filter:
     repeated: int = 0
     last_row: Largest = Largest()
     last_label: Largest = Largest()
-    are_unknown: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -95,20 +89,6 @@ class Filter:
         drop_pairs(*rows, first_row, self.rows[start:stop], self.labels[start:stop], remove, matched)
         return int(matched[0]), int(matched[1])
 
-    def count(self, first_row: int, n_rows: int) -> Int64:
-        """Return how many pairs each of some rows has, int64 [n_rows]."""
-        starts = np.searchsorted(self.rows, np.arange(first_row, first_row + n_rows + 1))
-        return np.diff(starts).astype(np.int64)
-
-    def first_in(self, first_row: int, rows: Rows) -> tuple[int, int]:
-        """Return the first pair that a block of rows has: its row, counted within the block, and its label."""
-        for row in range(rows.indptr.size - 1):
-            own = self.labels[slice(*np.searchsorted(self.rows, [first_row + row, first_row + row + 1]))]
-            found = np.intersect1d(own, rows.indices[rows.indptr[row] : rows.indptr[row + 1]])
-            if found.size:
-                return row, int(found[0])
-        raise ValueError("there is none")
-
 
 @dataclass(frozen=True)
 class FilterReport:
@@ -126,8 +106,6 @@ class FilterReport:
         Pairs that are true labels.
     filter_truth : bool
         Whether those were removed from the truth too.
-    are_unknown : bool
-        Whether they are pairs of unknown truth.
     """
 
     source: str
@@ -137,14 +115,8 @@ class FilterReport:
     rows_changed: int
     in_truth: int
     filter_truth: bool = False
-    are_unknown: bool = False
 
     def __str__(self) -> str:
-        if self.are_unknown:
-            predicted = f"{counted(self.removed, 'prediction')} of {counted(self.rows_changed, 'row')} left out"
-            return (
-                f"unknown: {counted(self.pairs, 'pair')} in {counted(self.rows, 'row')} from {self.source}, {predicted}"
-            )
         if self.pairs == 0:
             return f"filter: no pairs in {self.source}"
         truth = "none is in the truth"

@@ -226,16 +226,6 @@ class Batch:
         )
 
     @property
-    def widths(self) -> Int64:
-        """The number of labels of each row, int64 [n_rows]: without those whose truth is unknown."""
-        widths = np.full(self.n_rows, self.terms.width.n_labels)
-        pairs = self.terms.filter
-        if pairs is not None and pairs.are_unknown:
-            unknown = pairs.count(self.block.first_row, self.block.n_rows)
-            widths -= unknown if self.kept is None else unknown[self.kept]
-        return widths
-
-    @property
     def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:
         """The three arrays of `scores`, and `omitted`, int64 [n_rows] or empty, as kernels take them."""
         return (*self.scores, self.omitted)

@@ -172,12 +172,6 @@ class Options:
     )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
-    unknown: Any = option(
-        None,
-        "Input",
-        "Pairs 'row label' whose truth is unknown: left out of rankings, and neither true nor false.",
-        metavar="FILE",
-    )
     empty_rows: EmptyRows = option(
         "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows
     )
@@ -275,8 +269,6 @@ class Options:
         if self.threshold is not None and self.thresholds is not None:
             raise UsageError(f"pass one of {argument('threshold')} and {argument('thresholds')}")
         self._check_propensities()
-        if self.filter is not None and self.unknown is not None:
-            raise UsageError(f"pass one of {argument('filter')} and {argument('unknown')}")
         if self.filter is None and self.filter_truth:
             raise UsageError(
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
@@ -327,7 +319,7 @@ class Options:
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows", "thresholds", "unknown", "bootstrap"):
+        for name in ("by_group", "cluster_rows", "thresholds", "bootstrap"):
             if getattr(self, name) is not None and name not in takes:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
         if self.missing != "zero":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import UsageError, argument, listed
+from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
@@ -98,20 +98,6 @@ class Program:
         """The column of each measure that has values of rows, in the order in which they were asked for."""
         by_column = {measure: column for column, measure in enumerate(self.row_measures)}
         return {each: by_column[each] for each in self.measures if each in by_column}
-
-    def check_unknown(self) -> None:
-        """Refuse metrics that count the cells of a label without looking at each, where the truth of some is unknown.
-
-        Raises
-        ------
-        UsageError
-            Names those metrics.
-        """
-        wrong = [measure for task in self.tasks for measure in task.needing_cells]
-        if wrong:
-            raise UsageError(
-                f"{listed(wrong)}: not available with {argument('unknown')}: all cells of a label count, unknown or not"
-            )
 
     def check_mergeable(self, what: str) -> None:
         """Refuse metrics whose sums grow with the rows, for what carries sums from one place to another.

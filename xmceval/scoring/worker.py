@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import Fault
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import Width
@@ -137,12 +136,6 @@ class Worker:
         in_truth = 0
         if terms.filter is not None:
             in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
-            if in_truth and terms.filter.are_unknown:
-                row, label = terms.filter.first_in(block.first_row, truth)
-                raise Fault(
-                    block.first_row + row,
-                    f"{block.place(row)}: label {label} is true, and {terms.filter.name} says that this is unknown",
-                )
         weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
         is_kept = weights > 0 if weights.size and not weights.all() else None
         kept = None if is_kept is None else np.flatnonzero(is_kept)

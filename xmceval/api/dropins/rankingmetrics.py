@@ -156,9 +156,8 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
     for rows, true, scored in iterate_rows(truth, scores):
         if (true.values != 1.0).any():
             return values[:, 0, 0], False
-        widths = np.full(true.indptr.size - 1, truth.shape[1])
         kernels.compute_whole_rows(
-            *(tuple(true), tuple(scored), widths, True, False),  # unscored labels have 0; no row is dropped
+            *(tuple(true), tuple(scored), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
             *(specs, no_powers, no_discounts, *_working_space(true, scored), left_out, status, values[rows]),
         )
     return values[:, 0, 0], True

@@ -16,7 +16,7 @@ from xmceval.scoring.observing.orderedrows import OrderedRows
 from xmceval.scoring.states.rowdigests import TruthDigest
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
-RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "unknown", "missing"})
+RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
 
 
 class SaveRows(Extra):

@@ -79,7 +79,7 @@ def _find_sizes(terms: Terms, totals: Totals) -> Sizes:
 
 def _check_dataset(options: Options, sizes: Sizes, terms: Terms) -> Iterator[str]:
     """Report where the data do not fit the data set that was named, or which they fit where none was."""
-    is_filtered = terms.filter is not None and not terms.filter.are_unknown
+    is_filtered = terms.filter is not None
     if options.dataset is None:
         propensities = terms.propensities
         yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)

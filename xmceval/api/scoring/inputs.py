@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -292,14 +292,11 @@ def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, s
 
 
 def find_filter(options: Options, truth: Source | None, width: Width) -> Filter | None:
-    """Take the pairs of a filter, or of unknown truth, and check them against the size of the truth, where known."""
-    are_unknown = options.unknown is not None
-    pairs = options.unknown if are_unknown else options.filter
+    """Take the pairs of a filter, and check them against the size of the truth, where known."""
+    pairs = options.filter
     if pairs is None:
         return None
-    name = "unknown" if are_unknown else "filter"
-    checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs, name)
-    checked = replace(checked, are_unknown=are_unknown)
+    checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
     if truth is not None and truth.n_rows is not None:
         checked.check_rows(truth.n_rows, truth.name)
     checked.check_labels(width)

@@ -174,11 +174,6 @@ def score(
         pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score.
     filter_truth : bool
         Remove those pairs from the truth too.
-    unknown : array of int [n_pairs, 2], path or int, optional
-        Pairs of row and label that were judged neither true nor false, or the value that such cells have in the truth,
-        such as -1. They are left out as in condensed lists (Sakai, Alternatives to Bpref, SIGIR 2007): labels below
-        them move up, and they count neither as true nor as false, while a pair of `filter` becomes a label without a
-        score. Metrics that need the cells of a whole label, such as macroAUC, refuse them.
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
     rows : bool

@@ -146,20 +146,14 @@ class Setup(Rules):
         if engine is not evaluate:
             options.refuse_groups("Dask", "score files in one process", takes=["cluster_rows"])
         name, y_true = input_name(y_true), find_shards(y_true)
-        if options.unknown is not None:
-            from xmceval.api.scoring.unknown import take_unknown  # not loaded by a score without it
-
-            y_true, options = take_unknown(y_true, options)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
-        if options.unknown is not None:
-            program.check_unknown()
         opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
         warnings: tuple[str, ...] = ()
         if options.missing != "zero":
-            from xmceval.api.scoring.missing import check_missing, keep_common  # likewise
+            from xmceval.api.scoring.missing import check_missing, keep_common  # not loaded by a score without it
 
             check_missing(options, truth, [y_true, *(leaf for system in systems for leaf in system.leaves)])
             if options.missing == "drop":
@@ -167,7 +161,7 @@ class Setup(Rules):
                 truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments,
-            *(options.train, options.counts, options.inverse_propensities, options.filter, options.unknown),
+            *(options.train, options.counts, options.inverse_propensities, options.filter),
             options.thresholds,
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)

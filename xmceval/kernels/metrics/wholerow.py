@@ -40,7 +40,7 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
 def compute_whole_rows(
     truth,
     predictions,
-    widths,
+    n_labels,
     zero_unscored,
     drop_empty,
     specs,
@@ -64,8 +64,7 @@ def compute_whole_rows(
     truth : indptr, indices, grades
         Labels ascend within a row.
     predictions : indptr, indices, scores
-    widths : int64 [n_rows]
-        The number of labels of each row.
+    n_labels : int
     zero_unscored, drop_empty : bool
     specs : int64 [n_outputs, 5]
         As in scoring/wholerow.py.
@@ -93,7 +92,7 @@ def compute_whole_rows(
     for row in range(truth_indptr.size - 1):  # i: hit, o: output
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
-        n, m, n_labels = last - first, stop - start, widths[row]
+        n, m = last - first, stop - start
         if n == 0 and drop_empty:
             continue
         if is_simple:

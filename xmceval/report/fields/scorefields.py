@@ -182,7 +182,6 @@ FILTER = record(
     rows_changed=count("Rows that they were in."),
     in_truth=count("Pairs that are true labels."),
     filter_truth=flag("Whether those were removed from the truth too."),
-    are_unknown=flag("Whether they are pairs of unknown truth, and so neither true nor false."),
 ).into("rows.filters:FilterReport")
 
 

@@ -85,11 +85,6 @@ class LabelAreas(Task):
 
     counts_unscored = True
 
-    @property
-    def needing_cells(self) -> Sequence[Measure]:
-        """All measures."""
-        return self.measures
-
     has_bins = True
     has_remarks = True
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.rates import OF_TRUE_NEGATIVES
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
@@ -94,11 +93,6 @@ class Labelwise(Task):
     def follows_ties(self) -> bool:
         """Whether decisions are counted: which labels are within a cutoff follows the order by label."""
         return not self.cutoffs.size
-
-    @property
-    def needing_cells(self) -> Sequence[Measure]:
-        """The measures that count cells which are neither true nor predicted."""
-        return [measure for measure in self.measures if measure.metric.fold in OF_TRUE_NEGATIVES]
 
     @property
     def n_spans(self) -> int:

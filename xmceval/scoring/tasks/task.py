@@ -121,11 +121,6 @@ class Task(ABC):
         """Return how many labels measures are means of, by name, where other rows could have other labels."""
         return {}
 
-    @property
-    def needing_cells(self) -> Sequence[Measure]:
-        """The measures that count the cells of a label as if the truth of each were known; none unless said."""
-        return ()
-
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""
         raise NotImplementedError

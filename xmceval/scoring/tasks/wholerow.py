@@ -136,7 +136,7 @@ class WholeRow(RowTask):
         n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0
         discounts = discount_ranks(self.discounts, n_ranks.bit_length())
         kernels.compute_whole_rows(
-            *(tuple(truth), tuple(batch.scores), batch.widths, terms.zero_unscored, terms.drop_empty),
+            *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
             *(self.specs, self.numbers, discounts),
             *(*working_space(batch.scratch.array, truth, batch.scores), left_out, status, values),
         )

@@ -39,7 +39,6 @@ def test_a_plain_score_has_no_extras():
         ({"plots": ["rows"]}, "CollectDensities"),
         ({"plots": ["gain"]}, "CollectGain"),
         ({"save_rows": "x.csv"}, "SaveRows"),
-        ({"save_labels": "x.csv"}, "SaveLabels"),
         ({"save_state": "x.state", "shard": "2/3"}, "SaveState"),
     ],
 )

@@ -222,8 +222,6 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_read():
     Path("a.state").write_text("x")
     with pytest.raises(UsageError, match=r"a.state: already exists"):
         xmceval.score("missing.txt", "missing.txt", **save)
-    with pytest.raises(UsageError, match=r"b.state: totals cannot be saved beside values of labels"):
-        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, save_state="b.state", save_labels="l.csv")
     with open("q.txt", "w") as file:
         file.write("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
     with open("r.txt", "w") as file:

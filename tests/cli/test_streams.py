@@ -16,7 +16,7 @@ STREAMS = ("stdin", "stdout", "stderr")
 XMCEVAL = [sys.executable, "-m", "xmceval"]
 
 LINES = {
-    "score": "score t.txt p.txt -m P,PSP --save-rows {}.rows.npz --save-labels {}.csv",
+    "score": "score t.txt p.txt -m P,PSP --save-rows {}.rows.npz",
     "compare": "compare t.txt p.txt q.txt -m P,PSP",
     "benchmark": "benchmark b.toml --cache b.toml",
     "merge": "merge 1.state",

@@ -147,8 +147,10 @@ def test_a_file_that_cannot_be_opened_as_asked_is_refused():
 def test_judgments_are_the_queries_and_documents_of_a_truth():
     judgments = open_truth(write("q", QRELS)).judgments
     assert (judgments.name, judgments.queries) == ("q", {b"q1": 0, b"q2": 1})
-    assert judgments.documents.by_label == {0: b"d1", 1: b"d2", 2: b"d3"}
-    assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.by_label is None
+    words = judgments.documents.words
+    by_label = dict(zip(judgments.documents.labels(words).tolist(), words.tolist(), strict=True))
+    assert by_label == {0: b"d1", 1: b"d2", 2: b"d3"}
+    assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.words is None
     lists = open_truth(write("l", LETOR)).judgments
     assert (lists.queries, lists.indptr.tolist(), lists.documents) == ({b"qid:1": 0, b"qid:2": 1}, [0, 2, 4], None)
 

@@ -419,7 +419,7 @@ def small(server):
 
 COMMANDS = {
     "score": "score {truth.txt} {p.txt} --train {truth.txt} --sample-weight {weights.txt} --filter {filter.txt} "
-    "--labels {names.txt} --save-rows memory://o/r.npz --save-labels memory://o/l.csv -v",
+    "--labels {names.txt} --save-rows memory://o/r.npz -v",
     "json": "score {truth.txt} {p.txt} {p.npz} -o json --counts {counts.txt} --n-train 9 -v",
     "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl",
     "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{p.mat} -o json",

@@ -220,7 +220,10 @@ def test_documents_that_no_one_judged_keep_their_labels_from_run_to_run():
         lines = [f"q Q0 {document} {rank} {9 - rank} me\n" for rank, document in enumerate(documents)]
         [block] = open_scores(write("r", "".join(lines)), judgments=judgments).source.blocks()
         assert block.stored.parse(Scratch()).indices[:3].tolist() == expected
-    assert judgments.documents.by_label == {0: b"a", 1: b"b", 2: b"c", 3: b"x", 4: b"y", 5: b"z"}
+    words = judgments.documents.words
+    labels = judgments.documents.labels(words).tolist()
+    by_label = dict(zip(labels, words.tolist(), strict=True))
+    assert by_label == {0: b"a", 1: b"b", 2: b"c", 3: b"x", 4: b"y", 5: b"z"}
 
 
 def test_a_name_that_is_unknown_is_reported():

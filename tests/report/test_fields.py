@@ -17,7 +17,7 @@ from xmceval.inspection.savedstate import StateInspection
 from xmceval.inspection.tally import Spread
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
-from xmceval.report.comparison import Comparison, Difference, LabelWins
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.fields import comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
     by,
@@ -132,7 +132,6 @@ RECORDS = [
     (FilterReport, scorefields.FILTER.fields, set()),
     (Difference, {**comparefields.DIFFERENCE, **comparefields.TESTED}, {"measure"}),
     (Testing, comparefields.TESTING, set()),
-    (LabelWins, comparefields.LABEL_WINS.fields, set()),
     (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "adder"}),
     (Dataset, datasetlist.DATASET, set()),
     (Constants, datasetlist.CONSTANTS.fields, set()),

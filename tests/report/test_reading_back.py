@@ -109,10 +109,6 @@ def merge_states(folder):
     return xmceval.merge([folder / "a.state"])
 
 
-def compare_labels(folder):
-    return compare(scores={name: SCORES[name] for name in "ab"}, save_labels=folder / "x.labels.npz")
-
-
 KINDS = {
     "every metric": lambda _: score(**EVERY),
     "every metric, compared": lambda _: compare(**EVERY | BINS),
@@ -137,7 +133,6 @@ KINDS = {
     "runs": lambda _: compare_runs(**BINS),
     "runs against": lambda _: compare_runs(against="once", plots=PLOTS),
     "few rows differ": lambda _: compare_few(),
-    "labels": compare_labels,
     "saved rows": compare_saved,
     "other tools": compare_other_tools,
 }

@@ -156,13 +156,6 @@ save_rows = option(
     metavar="FILE",
     help="Write the values of every instance: .npz, .csv or .jsonl.",
 )
-save_labels = option(
-    "--save-labels",
-    type=FILE,
-    group="Output",
-    metavar="FILE",
-    help="Write the counts and values of every label: .npz, .csv or .jsonl.",
-)
 runs = option(
     "--runs",
     multiple=True,

@@ -45,7 +45,7 @@ def open_setup(
     from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.setup import Setup
 
-    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
+    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
     extras = choose_extras(inputs.options, inputs.systems, plots=plots, **saved)
     with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(

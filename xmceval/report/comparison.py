@@ -146,24 +146,6 @@ class Difference(Displayed):
 
 
 @dataclass(frozen=True)
-class LabelWins:
-    """The labels that a system wins, ties and loses against a baseline, by one column of the values of labels."""
-
-    system: str
-    baseline: str
-    column: str
-    wins: int
-    ties: int
-    losses: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.system} has a higher {self.column} than {self.baseline} for {counted(self.wins, 'label')}, "
-            f"a lower one for {self.losses:,}, the same for {self.ties:,}"
-        )
-
-
-@dataclass(frozen=True)
 class RunSpread:
     """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
 
@@ -236,8 +218,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
         The systems with several runs, each of which has a result of its own.
     source : str
         Where the values come from, if not from scoring.
-    label_wins : tuple of LabelWins
-        One per pair, where values of labels are saved.
     densities : tuple of Density
         Pair by pair and metric by metric, where the picture ``rows`` was asked for.
     gates : tuple of GateOutcome
@@ -265,7 +245,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
     warnings: tuple[str, ...] = ()
     runs: tuple[RunsOf, ...] = ()
     source: str = ""
-    label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
     adder: Callable[[Comparison, Mapping[str, Any]], Comparison] | None = None

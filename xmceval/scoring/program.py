@@ -44,14 +44,11 @@ class Program:
         The distinct cutoffs, ascending.
     tasks : tuple of Task
         They compute all measures, each one once.
-    counts_labels : bool
-        Whether they also count every label.
     """
 
     measures: tuple[Measure, ...]
     cutoffs: Int64
     tasks: tuple[Task, ...]
-    counts_labels: bool = False
 
     @cached_property
     def deepest(self) -> int:
@@ -123,10 +120,6 @@ class Program:
         """Return the program without the measures that need propensities, or None where none is left."""
         kept = [measure for measure in self.measures if not measure.needs_propensities]
         return compile_program(kept) if kept else None
-
-    def counting_labels(self) -> Program:
-        """Return the program that also counts every label at its cutoffs and among its decisions."""
-        return replace(self, tasks=tuple(Labelwise.counting(self.measures, self.tasks)), counts_labels=True)
 
     def with_tasks(self, tasks: Iterable[Task]) -> Program:
         """Return the program with further tasks, which compute no measure and follow its own."""

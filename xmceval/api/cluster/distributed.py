@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.api.cluster.daskbatches import kind_of, score_batches
@@ -34,7 +33,6 @@ def score(
     *,
     client: Client | str | None = None,
     max_weight: float | None = None,
-    save_labels: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Result:
@@ -61,8 +59,6 @@ def score(
         Dask are computed as they are by ``compute()``.
     max_weight : float, optional
         The largest sample weight that may come, where batches have weights.
-    save_labels : path, optional
-        As in `xmceval.score`.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -87,13 +83,13 @@ def score(
     """
     chosen = _options_of(options, "score")
     if kind_of(y_true) or kind_of(y_score):
-        result = _score_collections(y_true, y_score, chosen, client, max_weight, save_labels, progress)
+        result = _score_collections(y_true, y_score, chosen, client, max_weight, progress)
         warn(result.doubts)
         return result
     systems = [Named(find_shards(y_score, are_scores=True))]
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, systems, engine=Engine(tasks), max_weight=max_weight)
-        extras = choose_extras(chosen, systems, save_labels=save_labels)
+        extras = choose_extras(chosen, systems)
         [result] = score_systems(setup, systems, extras, progress=progress).results
     warn(result.doubts)
     return result
@@ -105,12 +101,9 @@ def _score_collections(
     options: Options,
     client: Any,
     max_weight: float | None,
-    save_labels: str | Path | None,
     progress: Progress | None,
 ) -> Result:
     options.refuse_groups("collections of Dask", "score files")
-    if save_labels is not None:
-        raise UsageError("save_labels is not available for collections of Dask (hint: score files)")
     if not isinstance(client, str):
         return score_batches(y_true, y_score, options, client=client, max_weight=max_weight, progress=progress)
     with open_client(client) as opened:

@@ -17,7 +17,7 @@ from xmceval.errors import UsageError, listed, warn
 from xmceval.report.comparison import Comparison
 from xmceval.scoring.options import Options
 
-TOGETHER = ("label_wins", "densities")  # found while all systems are scored together
+TOGETHER = ("densities",)  # found while all systems are scored together
 
 
 class KeptRuns:

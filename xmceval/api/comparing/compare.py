@@ -49,7 +49,6 @@ def compare(
     seed: int = 0,
     rows: bool = False,
     save_rows: str | Path | None = None,
-    save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
@@ -86,9 +85,6 @@ def compare(
         further systems without scoring these again, for which `y_true` and `systems` are held too.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
-    save_labels : path, optional
-        Write counts and values of every label there, as in `score`, and in .csv and .jsonl also the differences of each
-        pair; `label_wins` then counts the labels that each system wins.
     plots : str or iterable of str
         Kinds of pictures to collect data for, which `comparison.plot` then draws: ``"rows"`` needs the rows of each
         pair by their values, ``"gain"`` hits by label. The other kinds need nothing beside the values.
@@ -147,8 +143,7 @@ def compare(
         raise UsageError(
             "rows=True is not available with cluster_rows: systems that are added are tested by row (hint: save_rows)"
         )
-    files = {"save_rows": save_rows, "save_labels": save_labels}
-    extras = choose_extras(chosen, named, plots=kinds, rows=rows, **files)
+    extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows)
     kept = KeptRuns(named) if rows else None
     extras += [] if kept is None else [kept.extra]
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
@@ -259,6 +254,5 @@ def compare_systems(
         comparison = replace(comparison, differences=tuple(differences))
     return replace(
         comparison,
-        label_wins=outcome.label_wins,
         densities=outcome.densities,
     )

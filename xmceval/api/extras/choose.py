@@ -22,7 +22,6 @@ def choose_extras(
     plots: Sequence[str] = (),
     rows: bool = False,
     save_rows: str | Path | None = None,
-    save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: Any = None,
 ) -> list[Extra]:
@@ -56,10 +55,6 @@ def choose_extras(
         from xmceval.api.extras.saverows import SaveRows
 
         extras.append(SaveRows(save_rows))
-    if save_labels is not None:
-        from xmceval.api.extras.savelabels import SaveLabels
-
-        extras.append(SaveLabels(save_labels, beside=save_rows))
     if save_state is not None or shard is not None:
         from xmceval.api.extras.savestate import SaveState
 

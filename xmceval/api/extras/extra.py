@@ -16,7 +16,6 @@ from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.report.comparison import LabelWins
     from xmceval.scoring.comparing.densities import Density
 
 
@@ -74,7 +73,7 @@ class Outcome:
         By run.
     parts : sequence of (Task, sequence of parts)
         What the tasks of extras counted, by run.
-    label_wins, densities
+    densities
         As `Comparison` has them.
     drawn : tuple of Drawn
         Values in resamples of the rows, by run, where intervals are from these.
@@ -84,7 +83,6 @@ class Outcome:
     totals: Sequence[Totals]
     results: tuple[Result, ...]
     parts: Sequence[tuple[Task, Sequence[Any]]] = ()
-    label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
     drawn: tuple[Drawn, ...] = ()
 

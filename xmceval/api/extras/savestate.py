@@ -93,16 +93,10 @@ class SaveState(Extra):
 
         Raises
         ------
-        UsageError
-            A program that also counts every label for a file of their values.
         DataError
             A truth whose labels no other file shares.
         """
         truth = scoring.setup.truth
-        if scoring.setup.program.counts_labels:
-            raise UsageError(
-                f"{self._path}: totals cannot be saved beside values of labels (hint: save them in two runs)"
-            )
         if truth.judgments is not None and truth.judgments.has_own_labels:
             raise DataError(
                 f"{truth.source.name}: its documents are only numbered by their places in it, so no other totals can "

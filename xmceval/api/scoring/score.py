@@ -59,7 +59,6 @@ def score(
     threads: int | None = None,
     rows: bool = False,
     save_rows: str | Path | None = None,
-    save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: str | tuple[int, int] | None = None,
     max_weight: float | None = None,
@@ -180,10 +179,6 @@ def score(
         Hold the values of every row in memory, 8 bytes per row and metric: `result.rows` has them.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
-    save_labels : path, optional
-        Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
-        at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
-        metrics of decisions tp, fp and fn.
     save_state : path, optional
         Write the totals there, which `merge` adds to those of other shards.
     shard : str or pair of int, optional
@@ -244,7 +239,6 @@ def score(
         plots=check_plots(plots, has_pairs=False),
         rows=rows,
         save_rows=save_rows,
-        save_labels=save_labels,
         save_state=save_state,
         shard=shard,
     )

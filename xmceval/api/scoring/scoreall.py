@@ -24,7 +24,6 @@ def score_all(
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
-    save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
@@ -39,8 +38,8 @@ def score_all(
         The scores of each system by name, each as in `score`.
     rows : bool
         Hold the values of every row, as in `score`: ``results["b"].rows`` has them.
-    save_rows, save_labels : path, optional
-        Write the values of every row there, or those of every label, as in `score`.
+    save_rows : path, optional
+        Write the values of every row there, as in `score`.
     plots : str or iterable of str
         Kinds of pictures to collect data for, ``"gain"``, which ``results.plot`` then draws.
     progress : callable, optional
@@ -86,7 +85,7 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     kinds, chosen = check_plots(plots, has_pairs=False), Options.of(options)
-    extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows, save_labels=save_labels)
+    extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows)
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     results = Results(score_systems(setup, named, extras, progress=progress).results)
     warn(dict.fromkeys(line for each in results.values() for line in each.doubts))

@@ -11,7 +11,7 @@ import click
 from xmceval.cli import options
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import say, warn_of_results
+from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
 from xmceval.cli.systems import split_name
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 @options.layout
 @options.shards
 @options.save_rows
-@options.save_labels
 @plot_options(COMPARISON, "differences")
 @options.option(
     "--rows",
@@ -81,8 +80,6 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
 
         comparison = replace(comparison, gates=judge_differences(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.warnings)
-    for wins in () if arguments["quiet"] else comparison.label_wins:
-        say(f"{arguments['save_labels']}: {wins}")
     with enforced(comparison.gates):
         click.echo(render_comparison(form, comparison, layout), nl=False)
         pictures.write(comparison)
@@ -189,7 +186,7 @@ def _refuse_scoring() -> None:
     UsageError
         All of them.
     """
-    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels", "dask"}
+    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "dask"}
     of_scoring -= {"threads", "missing", "cluster_rows"}
     passed = passed_flags(click.get_current_context(), of_scoring)
     if passed:

@@ -28,7 +28,6 @@ from xmceval.report.pictures import RESULTS
 @require
 @options.shards
 @options.save_rows
-@options.save_labels
 @options.option(
     "--save-state",
     type=options.FILE,

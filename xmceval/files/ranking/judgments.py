@@ -103,15 +103,6 @@ class Documents:
             return "are label names"
         return "are label ids" if self.words is None else "are numbered in sorted order"
 
-    @property
-    def by_label(self) -> dict[int, bytes] | None:
-        """The documents by their labels, where these are not label names or numbers."""
-        return (
-            None
-            if self.words is None
-            else dict(zip(self.labels(self.words).tolist(), self.words.tolist(), strict=True))
-        )
-
     def labels(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n]; those that were not judged get labels beyond the others.
 

@@ -51,10 +51,6 @@ class Names:
     def __len__(self) -> int:
         return len(self.words)
 
-    def name_of(self, label: int) -> str | None:
-        """Return the name of a label, None where it has none."""
-        return self.words[label].decode(errors="surrogateescape") if label < len(self) else None
-
     @cached_property
     def labels(self) -> dict[str, int]:
         """The label of each name, for readers that have strings."""

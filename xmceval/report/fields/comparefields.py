@@ -145,16 +145,6 @@ RUNS_IN_BINS = {
 }
 
 
-LABEL_WINS = record(
-    "The labels that a system wins, ties and loses.",
-    **PAIR,
-    column=text("The value of labels that decides, such as F1@5."),
-    wins=count("Labels for which the value of the system is higher."),
-    ties=count("Labels for which they are equal."),
-    losses=count("Labels for which that of the baseline is higher."),
-).into("report.comparison:LabelWins")
-
-
 def _mark_systems(comparison: Comparison) -> list[tuple[Result, dict[str, str] | None]]:
     """Return each system with how it compares with the common baseline; runs do so together."""
     of_runs = {name for each in comparison.runs for name in each.results}
@@ -229,7 +219,6 @@ COMPARE = document(
             ).into("report.comparison:RunsOf"),
         ).of(_mark_runs),
         "densities": many("One per pair and metric, where the picture `rows` was asked for.", DENSITY),
-        "label_wins": many("One per pair, where values of labels are saved.", LABEL_WINS),
         "warnings": many("What a reader must know before trusting the differences.", text("A warning.")),
         "source": unless_empty(text("Where the values come from."), "where they were scored"),
         "gates": derived(OUTCOMES.of(lambda comparison: comparison.gates or None)),

@@ -43,11 +43,6 @@ class CountTable:
         return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
 
     @property
-    def counted(self) -> Int64:
-        """The labels that have a count, int64 [n_counted]."""
-        return self.labels[self.counts.any(axis=1)]
-
-    @property
     def true(self) -> Int64:
         """The rows in which each label is true, int64 [n]."""
         return self.counts[:, TRUE].astype(np.int64)
@@ -59,16 +54,6 @@ class CountTable:
         """
         of_spans = slice(FIRST_SPAN + 1, FIRST_SPAN + 2 * span + 2, 2)
         return np.asarray(self.counts[:, of_spans].sum(axis=1, dtype=np.int64))
-
-    def at(self, labels: Int64) -> Int64:
-        """Return all counts of some labels [n, n_slots]; those without any have zeros."""
-        places = np.searchsorted(self.ids, labels) if self.ids.size else labels
-        found = places < len(self.counts)
-        if self.ids.size:
-            found[found] = self.ids[places[found]] == labels[found]
-        counts = np.zeros((labels.size, self.counts.shape[1]), dtype=np.int64)
-        counts[found] = self.counts[places[found]]
-        return counts
 
     def where(self, kept: NDArray[np.bool_]) -> CountTable:
         """Return the counts of some labels only: those `kept`, bool [n]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -64,25 +64,6 @@ class Labelwise(Task):
             )
             for rel, group in groups
         ]
-
-    @classmethod
-    def counting(cls, measures: Iterable[Measure], tasks: Iterable[Task]) -> list[Task]:
-        """Return tasks, and with them counts by label at every cutoff, and of decisions, that measures have.
-
-        Label-wise tasks count at further cutoffs then; further tasks, which compute no measure, follow the others.
-        """
-        wanted: dict[tuple[int, bool], set[int]] = {}
-        for measure in measures:
-            if measure.k is not None:
-                wanted.setdefault((measure.rel, True), set()).add(measure.k)
-            elif measure.metric.family == "confusion":
-                wanted.setdefault((measure.rel, False), set())
-        cutoffs = {key: np.array(sorted(ks), dtype=np.int64) for key, ks in sorted(wanted.items())}
-        counting: list[Task] = [
-            replace(task, cutoffs=cutoffs.pop((task.rel, task.cutoffs.size > 0))) if isinstance(task, cls) else task
-            for task in tasks
-        ]
-        return [*counting, *(cls((), rel, ks) for (rel, _), ks in cutoffs.items())]
 
     @property
     def needs_scores(self) -> bool:

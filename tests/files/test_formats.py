@@ -59,11 +59,6 @@ def save_pair(labels, scores=SCORES):
     return "m"
 
 
-def mat(name, *, packed=False, **arrays):
-    scipy.io.savemat(name, arrays, do_compression=packed)
-    return name
-
-
 def saved(name, array):
     np.save(name, array)
     return name
@@ -183,13 +178,6 @@ TRUTHS = {
     "npy indicator": (lambda: saved("x.npy", dense()), {}),
     "npy indicator of bools": (lambda: saved("x.npy", dense().astype(bool)), {}),
     "npy in Fortran order": (lambda: saved("x.npy", np.asfortranarray(dense())), {}),
-    "mat, sparse": (lambda: mat("x.mat", lblMat=sp.csc_matrix(dense().astype(float))), {"n_labels": 5}),
-    "mat, labels x points": (lambda: mat("x.mat", lblMat=sp.csc_matrix(dense().T.astype(float))), {"n_labels": 5}),
-    "mat, compressed": (
-        lambda: mat("x.mat", packed=True, lblMat=sp.csc_matrix(dense().astype(float))),
-        {"n_labels": 5},
-    ),
-    "mat, dense beside another": (lambda: mat("x.mat", y_test=dense(), ft=np.ones((4, 9))), {"n_labels": 5}),
 }
 
 
@@ -285,8 +273,6 @@ PREDICTIONS = {
     "npz, not compressed": (lambda: npz("x.npz", matrix(), compressed=False), {}),
     "npz CSC": (lambda: npz("x.npz", matrix(), "csc"), {}),
     "npz COO": (lambda: npz("x.npz", matrix(), "coo"), {}),
-    "mat": (lambda: mat("x.mat", score_mat=matrix()), {}),
-    "mat, labels x points": (lambda: mat("x.mat", score_mat=matrix().T), {}),
 }
 
 
@@ -464,12 +450,6 @@ def test_a_name_appears_once():
 def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
     result = scored(write("x", "1 2\n0\n\n3\n"), labels=write("n", "4\n3\n2\n1\n0\n"))
     assert "x: its words were read as names in n, not as label ids" in result.warnings
-
-
-def test_a_mat_file_of_unclear_orientation_has_a_warning():
-    result = scored(mat("x.mat", lblMat=dense()))
-    same_numbers(result)
-    assert any("it was read as points x labels" in warning for warning in result.warnings)
 
 
 def test_the_first_line_of_a_list_is_a_row_unless_it_counts_the_lines():

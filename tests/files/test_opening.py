@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, matrix, write
 
@@ -49,22 +48,15 @@ def save_npz(name, array, form="csr"):
     return name
 
 
-def save_mat(name, array):
-    scipy.io.savemat(name, {"score_mat": array})
-    return name
-
-
 FILES = {
     "text": lambda: write("p.txt", PREDS),
     "ids": lambda: write("p.txt", "0 1\n1 2\n3\n4 3\n"),
     "npz": lambda: save_npz("p.npz", matrix()),
     "npz CSC": lambda: save_npz("p.npz", matrix(), "csc"),
     "dense npy": lambda: save("p.npy", matrix().toarray()),
-    "sparse mat": lambda: save_mat("p.mat", matrix()),
-    "dense mat": lambda: save_mat("p.mat", matrix().toarray()),
 }
 RANKED = {"ids"}
-WIDER = {"npz", "npz CSC", "sparse mat"}
+WIDER = {"npz", "npz CSC"}
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -76,7 +68,7 @@ def test_an_opened_file_has_the_facts_of_its_format(kind):
     assert opened.judgments is None
 
 
-HELD = {"npz CSC", "sparse mat", "dense mat"}
+HELD = {"npz CSC"}
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -20,7 +20,7 @@ import zstandard
 from click.testing import CliRunner
 from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow import parquet
-from scipy import io as mat, sparse
+from scipy import sparse
 from support.webserver import Server
 
 import xmceval
@@ -75,7 +75,6 @@ def files(tmp_path_factory):
         "p-scores.npy": saved(np.save, values),
         "dense.npy": saved(np.save, dense),
         "columns.npy": saved(np.save, np.asfortranarray(dense)),
-        "p.mat": saved(lambda file: mat.savemat(file, {"score_mat": scores})),
         "p.parquet": saved(lambda file: parquet.write_table(table, file)),
     }
     for name, content in made.items():
@@ -85,7 +84,7 @@ def files(tmp_path_factory):
 
 PREDICTIONS = (
     *("p.txt", "p.txt.gz", "p.txt.bz2", "p.txt.xz", "p.txt.zst", "p.npz", "stored.npz", "lists.npz", "p-scores.npy"),
-    *("dense.npy", "columns.npy", "p.mat", "p.parquet"),
+    *("dense.npy", "columns.npy", "p.parquet"),
 )
 HOW = {"metrics": "P,PSP,nDCG", "k": 3, "n_labels": N_LABELS}
 
@@ -422,7 +421,7 @@ COMMANDS = {
     "--labels {names.txt} --save-rows memory://o/r.npz -v",
     "json": "score {truth.txt} {p.txt} {p.npz} -o json --counts {counts.txt} --n-train 9 -v",
     "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl",
-    "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{p.mat} -o json",
+    "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{dense.npy} -o json",
     "fused": "score {truth.txt} {p.txt} --fuse F={p.txt},{p.npz} --fuse G=rank:{p.txt},{p.npz} -v",
     "inspect": "inspect {truth.txt} {p.txt} --filter {filter.txt} -o json",
     "convert": "convert {p.txt} memory://o/p.npz -v",

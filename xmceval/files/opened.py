@@ -29,7 +29,7 @@ class Request:
     names : Names or None
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int or None
-        The expected size, for files that may be transposed.
+        The expected size, for predictions in files that do not declare it.
     judgments : Judgments or None
         The queries and documents of the truth, for predictions in the ranking field's formats; for a truth, those of
         its queries that are kept.

@@ -38,7 +38,6 @@ def open_truth(
     path: str | Path | Records,
     *,
     names: Names | None = None,
-    n_labels: int | None = None,
     kept: Judgments | None = None,
     max_line: int = MAX_LINE,
 ) -> Opened:
@@ -50,8 +49,6 @@ def open_truth(
         A file, or a pipe such as ``-``, standard input, which is copied to a temporary file.
     names : Names, optional
         Label names, for files that have them instead of ids.
-    n_labels : int, optional
-        The expected number of labels, for files that may be transposed.
     kept : Judgments, optional
         The queries that are kept, of a truth that has queries.
     max_line : int
@@ -64,7 +61,7 @@ def open_truth(
     UsageError
         Another kind.
     """
-    request = Request("truth", names, n_labels=n_labels, judgments=kept, max_line=max_line)
+    request = Request("truth", names, judgments=kept, max_line=max_line)
     if isinstance(path, Records):
         from xmceval.files.ranking.trec import open_qrels
 
@@ -94,7 +91,7 @@ def open_scores(
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int, optional
-        The expected size, for files that may be transposed.
+        The expected size, for files that do not declare it.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
     ties : str
@@ -225,12 +222,6 @@ def _open_npy(head: Head, request: Request) -> Opened:
     return open_npy(head.path, request)
 
 
-def _open_mat(head: Head, request: Request) -> Opened:
-    from xmceval.files.arrays.mat import open_mat
-
-    return open_mat(head.path, request)
-
-
 def _open_parquet(head: Head, request: Request) -> Opened:
     from xmceval.files.records.parquet import open_parquet
 
@@ -263,7 +254,7 @@ _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 READERS = (  # in the order in which they are tried: the last one reads any text
     Reader(signatures.ZIP, _open_npz),
     Reader(signatures.NPY, _open_npy),
-    Reader(signatures.MATLAB, _open_mat),
+    Reader(signatures.MATLAB, _refuse("a MATLAB file", _SAVE)),
     Reader(signatures.PARQUET, _open_parquet),
     Reader(signatures.PICKLE, _refuse("a pickle, which runs code when it is loaded", _SAVE)),
     Reader(signatures.HDF5, _refuse("an HDF5 file", _SAVE)),

@@ -213,7 +213,7 @@ def _score(
     threads: int | None,
 ) -> _Fit:
     """Score predictions as `score` does."""
-    opened = open_truth(truth_path, names=names, n_labels=n_labels, max_line=max_line)
+    opened = open_truth(truth_path, names=names, max_line=max_line)
     truth = opened.source
     width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth.n_labels is not None:

@@ -74,10 +74,9 @@ class Opener:
                 source = as_truth(matrix, name, width.or_none or self.options.n_labels)
                 return self._as_input(source)
             matrix = records
-        n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         kept = None if name == "train" else self.kept
         max_line = self.options.max_line
-        open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, kept=kept, max_line=max_line)
+        open_file = partial(open_truth, matrix, names=self.names, kept=kept, max_line=max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)

@@ -57,8 +57,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     """Score PREDS, one file or NAME=FILE per system, against TRUTH.
 
     TRUTH has the true labels of each instance: text of XMLRepository, lists of labels or their names, fastText, JSON
-    lines, npz, npy, mat or qrels. PREDS have its predicted labels: text with idx:score, tab-separated pairs, ranked
-    lists, JSON lines, npz, npy, mat, a TREC run, or a pair NAME-labels.npy and NAME-scores.npy. The format is detected
+    lines, npz, npy or qrels. PREDS have its predicted labels: text with idx:score, tab-separated pairs, ranked
+    lists, JSON lines, npz, npy, a TREC run, or a pair NAME-labels.npy and NAME-scores.npy. The format is detected
     by content; see xmceval formats. Files may be compressed (gz, xz, bz2, zst), and one may be -, standard input.
 
     An input may be in shards, which are scored as one: a quoted pattern stands for the files that match, in natural

@@ -1,1 +1,1 @@
-"""Array files: npy, npz, mat, and pairs of npy."""
+"""Array files: npy, npz, and pairs of npy."""

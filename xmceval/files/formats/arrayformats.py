@@ -111,21 +111,4 @@ ARRAYS = (
         "by the signature of npy, and two dimensions",
         "that its shape fits the truth and no score is NaN",
     ),
-    Format(
-        "mat",
-        "MATLAB file",
-        (TRUTH, SCORES),
-        "a matrix instances x labels or its transpose, version 5 to 7",
-        (
-            python(
-                "scores.mat",
-                "import scipy.io, scipy.sparse",
-                "scores = scipy.sparse.csc_matrix([[0.91, 0, 0.3], [0, 0.5, 0]])",
-                "scipy.io.savemat('scores.mat', {'score_mat': scores})",
-            ),
-        ),
-        {"XMLRepository": "files of its MATLAB scripts, such as bibtexSampleScore.mat", "XMLCNN": "its predictions"},
-        "by the word MATLAB at the start; of several matrices the one with a usual name",
-        "that its shape fits the truth, one way or the other",
-    ),
 )

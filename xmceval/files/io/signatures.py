@@ -25,8 +25,8 @@ LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"
 
 # Endings of files of labels and scores, beside those of compressed ones.
 DATA_ENDINGS = frozenset(
-    {".txt", ".npz", ".npy", ".mat", ".mtx", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".trec", ".qrels", ".run"}
-    | {".y", ".dat", ".svm", ".libsvm", ".letor", ".pred", ".preds", ".scores", ".lst", ".xmc"}
+    {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".trec", ".qrels", ".run"}
+    | {".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}
 )
 
 

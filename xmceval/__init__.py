@@ -25,7 +25,7 @@ ndcg_score, roc_auc_score, coverage_error and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc
     AUC of flat arrays, whole and within groups.
-inspect, convert, fuse, write_inverse_propensities, choose_thresholds
+inspect, convert, fuse, write_inverse_propensities
     What the commands of these names do.
 METRICS
     The table of metrics.
@@ -43,7 +43,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
     from xmceval.api.benchmark.benchmark import benchmark as benchmark
-    from xmceval.api.choosethresholds import Thresholds as Thresholds, choose_thresholds as choose_thresholds
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
     from xmceval.api.dropins.aucs import (
@@ -138,8 +137,6 @@ _HOME = {
     "inspect": "api.files.inspect",
     "Shards": "rows.shards",
     "merge": "api.merge",
-    "choose_thresholds": "api.choosethresholds",
-    "Thresholds": "api.choosethresholds",
     "fuse": "api.files.fuse",
     "Fused": "api.files.fuse",
     "convert": "api.files.convert",

@@ -44,7 +44,6 @@ ARGUMENTS = {
     "convert": [EVIL, "x.npz"],
     "fuse": ["p.txt", EVIL, "x.txt"],
     "propensity": [EVIL, "x.txt"],
-    "threshold": ["t.txt", EVIL, "x.txt"],
     "datasets": [EVIL],
     "metrics": [EVIL],
     "formats": [EVIL],

@@ -25,7 +25,6 @@ LINES = {
     "convert": "convert p.txt {}.npz -v",
     "fuse": "fuse p.txt q.txt {}.txt -v",
     "propensity": "propensity t.txt {}.txt",
-    "threshold": "threshold t.txt p.txt {}.txt",
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
     "formats": "formats npz",

@@ -40,7 +40,6 @@ VALUES = {
     "unscored": ("zero", "zero"),
     "ties": ("expected", "expected"),
     "threshold": (0.3, 0.3),
-    "thresholds": ("sub/inverse.txt", "inverse.txt"),
     "by_frequency": ("head,tail", "head,tail"),
     "by_group": ("sub/groups.txt", "groups.txt"),
     "cluster_rows": ("sub/groups.txt", "groups.txt"),

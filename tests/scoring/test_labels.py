@@ -351,7 +351,7 @@ def test_counts_by_ids_add_up_with_arrays(rng, monkeypatch):
 def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
     rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, decide(rows, rows, np.array([0.5])), np.empty(0))
+    counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
     table = counters.table()
     assert table.counts.shape == (3_000_001, 3)
     assert table.counts[-1].tolist() == [1, 1, 1]
@@ -360,7 +360,7 @@ def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
 def test_totals_of_few_among_many_labels_are_by_ids():
     rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, decide(rows, rows, np.array([0.5])), np.empty(0))
+    counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
     table = counters.table()
     assert table.ids.tolist() == [7, 9_000_000]
     assert table.counts.tolist() == [[1, 1, 1]] * 2

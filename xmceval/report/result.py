@@ -372,7 +372,7 @@ def make_result(
     case = Case(
         summary,
         empty_rows=options.empty_rows,
-        has_threshold=options.has_threshold,
+        has_threshold=options.threshold is not None,
         ceiling=options.ceiling,
         zeros_are_judged=terms.zeros_are_judged,
     )

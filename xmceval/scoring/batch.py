@@ -52,8 +52,6 @@ class Terms:
         Leave rows without truth out instead of counting them as 0.
     zero_unscored : bool
         Labels without a score have score 0, instead of ranking below all that have one.
-    thresholds : float64 array [n_labels], optional
-        Those of the labels, where there is not one for all.
     threshold : float
         Stored labels whose score is at least this are decisions.
     ties : str
@@ -84,7 +82,6 @@ class Terms:
     drop_empty: bool = False
     zero_unscored: bool = False
     threshold: float = -np.inf
-    thresholds: Float64 | None = None
     ties: Ties = "label"
     bins: Bins | None = None
     groups: RowGroups | None = None
@@ -114,11 +111,6 @@ class Terms:
         if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
             bins = make_bins(by_frequency, self.propensities, width.n_labels)
         return replace(self, width=width, bins=bins)
-
-    @property
-    def limits(self) -> Float64:
-        """The thresholds of the labels, float64 [n_labels], or the one of all [1]."""
-        return np.array([self.threshold]) if self.thresholds is None else self.thresholds
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:
         """Return the weights of some rows, float64 [n_rows], or empty where all count 1."""
@@ -255,7 +247,7 @@ class Batch:
         """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""
         if rel not in self._decided:
             self._decided[rel] = decide(
-                *(self.relevant(rel)[0], self.scores, self.terms.limits, self.terms.drop_empty),
+                *(self.relevant(rel)[0], self.scores, self.terms.threshold, self.terms.drop_empty),
                 lambda name, size, dtype: self.scratch.array(f"{name} {rel}", size, dtype),
             )
         return self._decided[rel]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.metrics.labelwise import find_decisions
-from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.block import Int64, Rows
 
 
 class Decided(NamedTuple):
@@ -33,16 +33,16 @@ class Decided(NamedTuple):
 def decide(
     truth: Rows,
     scores: Rows,
-    thresholds: Float64,
+    threshold: float,
     drop_empty: bool = False,
     array: Callable[[str, int, type], NDArray[Any]] = lambda _, size, dtype: np.empty(size, dtype=dtype),
 ) -> Decided:
-    """Find the decisions of some rows by the thresholds of labels, float64 [n_labels], or a single one [1].
+    """Find the decisions of some rows: the labels whose score is at least the threshold.
 
     ``array(name, size, dtype)`` makes an array [size] for each that is returned.
     """
     n_stored = int(scores.indptr[-1])
     counts = array("decisions of rows", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
     labels = array("decisions", n_stored, np.int64)
-    find_decisions(*truth[:2], *scores, thresholds, drop_empty, counts, labels)
+    find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
     return Decided(counts, labels, int(scores.indices[:n_stored].max(initial=-1)))

@@ -194,12 +194,6 @@ class Options:
         kind=float,
         metavar="T",
     )
-    thresholds: Any = option(
-        None,
-        "Rules",
-        "Predict by a threshold for each label, one per line, or one for all, as `xmceval threshold` writes them.",
-        metavar="FILE",
-    )
     by_frequency: BinSpec | None = option(
         None,
         "Breakdown",
@@ -266,8 +260,6 @@ class Options:
             )
         if self.threshold is not None and math.isnan(self.threshold):
             raise UsageError("the threshold is NaN; expected a number")
-        if self.threshold is not None and self.thresholds is not None:
-            raise UsageError(f"pass one of {argument('threshold')} and {argument('thresholds')}")
         self._check_propensities()
         if self.filter is None and self.filter_truth:
             raise UsageError(
@@ -303,15 +295,10 @@ class Options:
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 
-    @property
-    def has_threshold(self) -> bool:
-        """Whether decisions are made by a threshold, or one for each label."""
-        return self.threshold is not None or self.thresholds is not None
-
     def refuse_groups(
         self, what: str, hint: str = "score whole matrices or files", *, takes: Sequence[str] = ()
     ) -> None:
-        """Refuse groups and clusters of rows, thresholds of labels and rules for missing queries where all are unknown.
+        """Refuse groups and clusters of rows, and rules for missing queries, where all of them are unknown.
 
         Those that it `takes` are not refused.
 
@@ -319,7 +306,7 @@ class Options:
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows", "thresholds", "bootstrap"):
+        for name in ("by_group", "cluster_rows", "bootstrap"):
             if getattr(self, name) is not None and name not in takes:
                 raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
         if self.missing != "zero":
@@ -342,7 +329,7 @@ class Options:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """What is asked for: metrics with their options and cutoffs, each once."""
-        default = DECISION_NAMES if self.has_threshold else DEFAULT_NAMES
+        default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
 
     @property

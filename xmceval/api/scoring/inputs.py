@@ -51,14 +51,13 @@ class Opener:
     options: Options
     names: Names | None = None
     train: Any = None
-    thresholds: Float64 | None = None
     kept: Judgments | None = None
 
     @classmethod
     def of(cls, options: Options, train: Any = None) -> Opener:
         """Read the names of the labels, if they are passed; the shards of the training labels are found."""
         names = None if options.labels is None else read_names(options.labels)
-        return cls(options, names, train, _take_thresholds(options))
+        return cls(options, names, train)
 
     def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
         """Open a truth, or training labels, whose shards are found."""
@@ -95,8 +94,8 @@ class Opener:
             return self._scores(part, truth, width, n_rows[number], f"y_score[{number}]", is_shard=True)
 
         opened = open_shards(matrix, open_part, are_scores=True)
-        if self.thresholds is not None:
-            check_threshold(self.thresholds, opened)
+        if self.options.threshold is not None:
+            check_threshold(self.options.threshold, opened)
         return opened
 
     def _scores(
@@ -156,24 +155,7 @@ class Opener:
         else:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, argument("n_labels"))
-        if self.thresholds is not None and self.thresholds.size > 1:
-            passed = self.options.thresholds
-            name = to_path(passed).name if isinstance(passed, (str, Path)) else "thresholds"
-            width = width.agree(self.thresholds.size, name)
         return width if self.names is None else width.agree(len(self.names), self.names.source)
-
-
-def _take_thresholds(options: Options) -> Float64 | None:
-    """Take the thresholds of labels, float64 [n_labels], or the one of all [1]; None where there are none."""
-    if options.threshold is not None:
-        return np.array([options.threshold])
-    if options.thresholds is None:
-        return None
-    thresholds, name = take_numbers(options.thresholds, "thresholds")
-    if np.isnan(thresholds).any() or not thresholds.size:
-        what = f"that of label {int(np.argmax(np.isnan(thresholds)))} is NaN" if thresholds.size else "there are none"
-        raise DataError(f"{name}: expected a threshold for each label, {what}")
-    return thresholds
 
 
 def _refuse_array(truth: Input, name: str) -> None:

@@ -16,8 +16,8 @@ from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records
-from xmceval.rows.block import Float64, Source
-from xmceval.rows.matrices.storage import all_rounded
+from xmceval.rows.block import Source
+from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
@@ -130,7 +130,7 @@ def fused_shards(fused: Fused) -> Shards | Fused:
     return Shards([replace(fused, systems=tuple(parts)) for parts in columns], fused.name)
 
 
-def check_threshold(thresholds: Float64, scores: Input) -> None:
+def check_threshold(threshold: float, scores: Input) -> None:
     """Refuse a threshold that is another number in the type of one shard's scores than in that of another.
 
     Raises
@@ -142,12 +142,11 @@ def check_threshold(thresholds: Float64, scores: Input) -> None:
         return
     first, *others = (part.source for part in scores.parts)
     for other in others:
-        is_other = all_rounded(thresholds, first.dtype) != all_rounded(thresholds, other.dtype)
-        if is_other.any():
+        if rounded(threshold, first.dtype) != rounded(threshold, other.dtype):
             kinds = [each.dtype or "text" for each in (first, other)]
             raise DataError(
                 f"{first.name} has scores of type {kinds[0]}, {other.name} of type {kinds[1]}: the threshold "
-                f"{thresholds[is_other][0]:g} is not the same number in both (hint: convert the shards to one type)"
+                f"{threshold:g} is not the same number in both (hint: convert the shards to one type)"
             )
 
 

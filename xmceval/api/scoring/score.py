@@ -49,13 +49,11 @@ def score(
     bootstrap: int | None = None,
     ceiling: bool = False,
     threshold: float | None = None,
-    thresholds: ArrayLike | str | Path | None = None,
     sample_weight: ArrayLike | str | Path | None = None,
     row_ids: Iterable[object] | str | Path | None = None,
     missing: Missing = "zero",
     filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
-    unknown: ArrayLike | str | Path | int | None = None,
     threads: int | None = None,
     rows: bool = False,
     save_rows: str | Path | None = None,
@@ -155,8 +153,6 @@ def score(
         For metrics of decisions: stored labels whose score is at least this are decisions; without it, all stored
         labels are. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics are
         then those of decisions.
-    thresholds : array of float [n_labels] or [1], or path, optional
-        Instead, the threshold of each label, or the one of all, such as those of `choose_thresholds`.
     sample_weight : array of float or path, optional
         One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
         weights as fixed, not as numbers of repetitions.

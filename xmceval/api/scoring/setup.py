@@ -22,7 +22,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
-from xmceval.rows.matrices.storage import all_rounded
+from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.threads import Progress
@@ -162,7 +162,6 @@ class Setup(Rules):
         check_common_labels(
             truth.judgments,
             *(options.train, options.counts, options.inverse_propensities, options.filter),
-            options.thresholds,
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
@@ -288,15 +287,14 @@ class Setup(Rules):
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
                 f"(hint: pass {argument('n_labels')})"
             )
-        if self.opener.thresholds is not None:
+        if self.options.threshold is not None:
             check_narrow(scores)
         if by_frequency is not None and not width.is_known:
             raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
         terms = self.terms.with_width(width, by_frequency)
-        if self.opener.thresholds is None:
+        if self.options.threshold is None:
             return terms
-        limits = all_rounded(self.opener.thresholds, scores.dtype)
-        return replace(terms, threshold=float(limits[0])) if limits.size == 1 else replace(terms, thresholds=limits)
+        return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
 
 def find_rules(
@@ -341,7 +339,7 @@ def _scores_name(y_score: Any) -> str:
 
 def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     """Warn of a threshold that no metric uses."""
-    if not options.has_threshold or any(measure.metric.family == "confusion" for measure in program.measures):
+    if options.threshold is None or any(measure.metric.family == "confusion" for measure in program.measures):
         return ()
     decisions = ", ".join(DECISION_NAMES)
     return (f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})",)

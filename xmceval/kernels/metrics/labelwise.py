@@ -54,13 +54,12 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
 
 @kernel
 def find_decisions(
-    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, thresholds, drop_empty, found, decided
+    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, found, decided
 ):
     """Write decisions, the stored labels whose score reaches the threshold: twice the label, and 1 more for a hit.
 
-    `thresholds`, float64, are those of the labels, or a single one. `found`, int64 [n_rows, 2], is how many hits and
-    decisions each row has; rows that are left out have none. `decided` is int64 [n_stored], of which the decisions fill
-    the beginning.
+    `found`, int64 [n_rows, 2], is how many hits and decisions each row has; rows that are left out have none. `decided`
+    is int64 [n_stored], of which the decisions fill the beginning.
     """
     n = np.int64(0)
     for row in range(truth_indptr.size - 1):
@@ -78,7 +77,7 @@ def find_decisions(
                 is_hit = at < last and truth_indices[at] == label
             else:
                 is_hit = position(truth_indices, first, last, label) >= 0
-            is_decided = scores[entry] >= thresholds[label if thresholds.size > 1 else 0]
+            is_decided = scores[entry] >= threshold
             decided[n] = 2 * label + is_hit
             n += is_decided
             hits += is_hit & is_decided

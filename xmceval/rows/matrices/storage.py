@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
-from xmceval.rows.block import Float64, Rows, Scratch, SortedRows
+from xmceval.rows.block import Rows, Scratch, SortedRows
 
 AnyArray = NDArray[Any]
 
@@ -221,17 +221,12 @@ def comparable(values: AnyArray) -> AnyArray:
 
 def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
     """Round a number to the type that values are stored in, where float64 has more digits: 0.7 is then their 0.7."""
-    return float(all_rounded(np.array([number]), dtype)[0])
-
-
-def all_rounded(numbers: Float64, dtype: np.dtype[Any] | None) -> Float64:
-    """Round numbers, float64 [n], as `rounded` does."""
     if dtype == BFLOAT16:
-        return np.array([_rounded_to_bfloat16(number) for number in numbers.tolist()])
+        return _rounded_to_bfloat16(number)
     if dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
-        return numbers
+        return float(number)
     with np.errstate(over="ignore"):
-        return numbers.astype(dtype).astype(np.float64)
+        return float(np.float64(number).astype(dtype))
 
 
 def _rounded_to_bfloat16(number: float) -> float:

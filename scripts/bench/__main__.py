@@ -180,16 +180,14 @@ def startup(options: argparse.Namespace) -> Figures:
 
 
 def benchmark(options: argparse.Namespace) -> Figures:
-    """Measure a benchmark of six data sets by eight systems, its first and its second run, beside compare on each."""
+    """Measure a benchmark of six data sets by eight systems beside compare on each."""
     folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench") / "datasets"
     made = figures_of("datasets", str(folder))
     each = [compare_in(folder / name, made["systems"]) for name in made["datasets"]]
-    whole = (program(), "benchmark", str(folder / made["file"]), "-q", "--cache")
-    found: dict[str, list[Usage]] = {name: [] for name in ("compare, one by one", "first run", "second run")}
+    whole = (program(), "benchmark", str(folder / made["file"]), "-q")
+    found: dict[str, list[Usage]] = {name: [] for name in ("compare, one by one", "benchmark")}
     for turn in range(options.runs + 1):
-        with tempfile.TemporaryDirectory(dir=folder) as store:
-            usages = [add_up([measure(Command((argv,))) for argv in each])]
-            usages += [measure(Command(((*whole, store),))) for _ in range(2)]
+        usages = add_up([measure(Command((argv,))) for argv in each]), measure(Command((whole,)))
         for of_name, usage in zip(found.values(), usages if turn else (), strict=False):
             of_name.append(usage)
     subject = f"{len(made['datasets'])} data sets by {len(made['systems'])} systems"

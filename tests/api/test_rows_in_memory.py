@@ -1,13 +1,12 @@
-"""Values of rows in memory: those that are saved, and systems that are added to a comparison by them."""
+"""Values of rows in memory: those that are saved."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import UsageError
 from xmceval.files.saved.rowvalues import read_row_values
 
 N_ROWS, N_LABELS = 90, 16
@@ -73,62 +72,3 @@ def test_rows_that_were_not_held_are_refused_with_a_hint(data):
         _ = result.rows
     with pytest.raises(UsageError, match="rows: none of the metrics has per-instance values"):
         xmceval.score(truth, scores[0], metrics="macroF1@3", rows=True)
-
-
-CASES = {
-    "t": ({"row_ids": [f"q{i}" for i in range(N_ROWS)]}, {}, [1, 1, 1, 1]),
-    "bins": ({"by_frequency": "head,tail", "sample_weight": np.arange(N_ROWS) % 4 / 3}, {"against": "s1"}, [1, 1, 1]),
-    "bootstrap": ({"empty_rows": "drop"}, {"test": "bootstrap", "resamples": 100}, [1, 1, 2]),
-    "runs": ({"ceiling": True}, {"adjust": "none"}, [3, 1, 3]),
-    "resamples": ({"bootstrap": 100}, {"test": "bootstrap", "resamples": 100}, [1, 1, 2, 1]),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_adding_systems_one_by_one_is_comparing_them_together(case, data):
-    truth, scores, options = data
-    further, testing, sizes = CASES[case]
-    options, left = {**options, **further}, iter(scores)
-    runs = [list(itertools.islice(left, n)) for n in sizes]
-    systems = {f"s{i}": own if len(own) > 1 else own[0] for i, own in enumerate(runs)}
-    names = list(systems)
-    grown = xmceval.compare(truth, {name: systems[name] for name in names[:2]}, rows=True, **options, **testing)
-    first = grown.to_json()
-    for name in names[2:]:
-        grown = pickle.loads(pickle.dumps(grown.add({name: systems[name]})))
-    together = xmceval.compare(truth, systems, rows=True, **options, **testing)
-    assert grown.to_json() == together.to_json() != first
-    for own, other in zip(grown.results, together.results, strict=True):
-        np.testing.assert_array_equal(own.rows["P@3"], other.rows["P@3"])
-
-
-def test_what_cannot_be_added_is_refused(data):
-    truth, scores, options = data
-    systems = {"a": scores[0], "b": scores[1]}
-    held = xmceval.compare(truth, systems, rows=True, **options)
-    with pytest.raises(UsageError, match="several systems are named 'a'"):
-        held.add({"a": scores[2]})
-    with pytest.raises(UsageError, match="systems must be a dict by name"):
-        held.add(scores[2])
-    with pytest.raises(UsageError, match="the comparison has gain, which are only found while all"):
-        xmceval.compare(truth, systems, rows=True, plots="gain", **options).add({"c": scores[2]})
-    with pytest.raises(UsageError, match=r"does not hold the values of rows \(hint: compare with rows=True"):
-        xmceval.compare(truth, systems, **options).add({"c": scores[2]})
-    by_group = np.arange(N_ROWS) % 2
-    with pytest.raises(UsageError, match="the comparison has differences within groups"):
-        xmceval.compare(truth, systems, rows=True, by_group=by_group, **options).add({"c": scores[2]})
-    truth[0] = 1 - truth[0]
-    with pytest.raises(DataError, match="a and c are kept values of different truths"):
-        held.add({"c": scores[2]})
-
-
-def test_saved_rows_are_added_to_those_that_were_compared(data, tmp_path):
-    truth, scores, options = data
-    files = [tmp_path / f"{name}.npz" for name in "abc"]
-    for path, y_score in zip(files, scores, strict=False):
-        xmceval.score(truth, y_score, save_rows=path, **options)
-    compared = xmceval.compare_rows(files[:2], names=["a", "b"], plots="rows")
-    together = xmceval.compare_rows(files, names=["a", "b", "c"], plots="rows")
-    assert compared.add({"c": files[2]}).to_json() == together.to_json()
-    with pytest.raises(UsageError, match=r"is added as 'b'.*expected another name"):
-        compared.add({"b": files[2]})

@@ -18,7 +18,7 @@ XMCEVAL = [sys.executable, "-m", "xmceval"]
 LINES = {
     "score": "score t.txt p.txt -m P,PSP --save-rows {}.rows.npz",
     "compare": "compare t.txt p.txt q.txt -m P,PSP",
-    "benchmark": "benchmark b.toml --cache b.toml",
+    "benchmark": "benchmark b.toml",
     "merge": "merge 1.state",
     "report": "report t.txt p.txt -m P,PSP --html {}.html --no-inspect",
     "inspect": "inspect t.txt p.txt",

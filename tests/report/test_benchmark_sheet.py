@@ -10,7 +10,7 @@ from support.benchmarks import benchmark, published_row
 from support.markup import parse
 
 from xmceval.errors import naming_flags
-from xmceval.report.benchmark import KEPT, MISSING, Benchmark
+from xmceval.report.benchmark import MISSING, Benchmark
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import MODULES, render_benchmark
 from xmceval.report.sheet.benchmarksheet import build_benchmark_sheet
@@ -286,18 +286,6 @@ def test_csv_and_frames_have_every_value_and_ranks_have_no_data_set(three):
     assert frame.index.names == ["dataset", "metric", "k", "system"]
     assert frame.loc[("first", "P", 1, "Known"), "kind"] == "published"
     assert len(frame) == 25
-
-
-def test_values_that_were_kept_show_the_same_bytes(three):
-    kept = [
-        replace(
-            each, cells=tuple(replace(cell, status=KEPT) if cell.status == "scored" else cell for cell in each.cells)
-        )
-        for each in three.datasets
-    ]
-    again = replace(three, datasets=tuple(kept))
-    for form in MODULES:
-        assert render_benchmark(form, again) == render_benchmark(form, three)
 
 
 def test_a_benchmark_without_any_values_is_shown(three):

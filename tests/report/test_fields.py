@@ -132,7 +132,7 @@ RECORDS = [
     (FilterReport, scorefields.FILTER.fields, set()),
     (Difference, {**comparefields.DIFFERENCE, **comparefields.TESTED}, {"measure"}),
     (Testing, comparefields.TESTING, set()),
-    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "adder"}),
+    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing"}),
     (Dataset, datasetlist.DATASET, set()),
     (Constants, datasetlist.CONSTANTS.fields, set()),
     (Split, datasetlist.SPLIT.fields, set()),

@@ -9,7 +9,6 @@ from support.benchmarks import benchmark, published_row
 from support.markup import parse, read_table
 
 from xmceval.errors import DataError, UsageError
-from xmceval.report.benchmark import KEPT
 from xmceval.report.forms.layout import Layout
 from xmceval.report.leaderboard import render_leaderboard
 from xmceval.report.leaderboard.pagefiles import name_files, write_pages
@@ -193,13 +192,9 @@ def test_headings_landmarks_and_labels_are_sound(index):
     assert len(labels) == len(set(labels))
 
 
-def test_the_same_benchmark_gives_the_same_bytes_scored_or_kept_and_on_any_terminal(two, tmp_path):
-    first, second = two.datasets
-    again = replace(
-        two, datasets=(replace(first, cells=tuple(replace(each, status=KEPT) for each in first.cells)), second)
-    )
+def test_the_same_benchmark_gives_the_same_bytes_on_any_terminal(two, tmp_path):
     two.to_pages(tmp_path / "a")
-    write_pages(again, tmp_path / "b", layout=Layout(width=200, is_unicode=False, transpose=True, wins=True))
+    write_pages(two, tmp_path / "b", layout=Layout(width=200, is_unicode=False, transpose=True, wins=True))
     names = sorted(each.name for each in (tmp_path / "a").iterdir())
     assert names == ["index.html", "one.html", "two.html"]
     assert [(tmp_path / "a" / name).read_bytes() for name in names] == [

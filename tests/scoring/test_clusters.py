@@ -289,8 +289,6 @@ def test_what_has_no_clusters_refuses_them():
     batches = dask.array.from_array(TRUTH.astype(float), chunks=(80, -1))
     with pytest.raises(UsageError, match="cluster_rows is not available for collections of Dask"):
         distributed.score(batches, batches, cluster_rows=USERS, n_labels=N_LABELS, client="local:1")
-    with pytest.raises(UsageError, match="rows=True is not available with cluster_rows"):
-        xmceval.compare(TRUTH, {"a": SCORES, "b": OTHER}, rows=True, cluster_rows=USERS)
 
 
 def save_shards(folder, bounds=(0, 70, 71, 150, N), clusters=USERS, **options):

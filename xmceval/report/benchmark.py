@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # How a cell came about. What has failed is not missing: its files are there.
-STATUSES = SCORED, KEPT, PUBLISHED, MISSING, FAILED = ("scored", "kept", "published", "missing", "error")
+STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,8 @@ class CellOutcome:
     status : str
         One of STATUSES.
     why : str
-        Why it is missing or has failed; of a cell that was scored again, what has changed.
+        Why it is missing or has failed.
     n_runs : int
-    digest : str
-        Of all that its values depend on; empty where there are none.
     is_published : bool
         Whether the system is one whose values are published, also where they are left out.
     """
@@ -56,7 +54,6 @@ class CellOutcome:
     status: str
     why: str = ""
     n_runs: int = 1
-    digest: str = ""
     is_published: bool = False
 
 
@@ -350,9 +347,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         return self
 
     def _describe(self) -> tuple[str, str, str]:
-        statuses = Counter(
-            SCORED if cell.status == KEPT else cell.status for each in self.datasets for cell in each.cells
-        )
+        statuses = Counter(cell.status for each in self.datasets for cell in each.cells)
         cells = (f"{statuses[each]:,} {each}" for each in STATUSES if statuses[each])
         what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
         example = shorten(next(iter(self), self.datasets[0].name))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, counted
+from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
@@ -222,8 +222,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Pair by pair and metric by metric, where the picture ``rows`` was asked for.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
-    adder : callable or None
-        What `add` calls, where the values of rows are there.
 
     Examples
     --------
@@ -247,7 +245,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
     source: str = ""
     densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
-    adder: Callable[[Comparison, Mapping[str, Any]], Comparison] | None = None
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Comparison:
@@ -313,48 +310,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
 
     def __len__(self) -> int:
         return len(self.by_key)
-
-    def add(self, systems: Mapping[str, Any]) -> Comparison:
-        """Return the comparison with further systems, without scoring the others again; this one stays as it is.
-
-        Parameters
-        ----------
-        systems : mapping of str to matrix or path
-            As in `compare`; their scores are read, and the truth once more. Of a comparison by `compare_rows`, paths of
-            files with values of rows, each with one system.
-
-        Returns
-        -------
-        Comparison
-            The one that `compare`, or `compare_rows`, would return of all systems in this order; without gates.
-
-        Raises
-        ------
-        UsageError
-            A comparison by `compare` without ``rows=True``, or one with groups of rows or data for pictures; a name
-            that is there already.
-        DataError
-            Data that is wrong, or another truth than before.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import xmceval
-        >>> scores = {"old": np.eye(6)[::-1], "new": np.eye(6)}
-        >>> comparison = xmceval.compare(np.eye(6), scores, k=1, metrics="P", rows=True)
-        >>> more = comparison.add({"newest": np.eye(6)[[0, 1, 2, 3, 5, 4]]})
-        >>> more["P@1", "newest", "old"].wins
-        4
-        """
-        if self.adder is None:
-            raise UsageError(
-                "add: the comparison does not hold the values of rows (hint: compare with rows=True, or saved values "
-                "of rows with compare_rows)"
-            )
-        if not isinstance(systems, Mapping) or not systems:
-            got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
-            raise UsageError(f"systems must be a dict by name, such as {{'c': ...}}, got {got}")
-        return self.adder(self, systems)
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.

@@ -1,4 +1,4 @@
-"""Benchmark: systems on several data sets, of which only what changed is scored."""
+"""Benchmark: systems on several data sets."""
 
 from __future__ import annotations
 
@@ -7,24 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.benchmark.plan import BenchmarkPlan
-from xmceval.api.benchmark.running import Runner
+from xmceval.api.benchmark.plan import BenchmarkPlan, PlannedCell, PlannedDataset
+from xmceval.api.benchmark.planning.published import keep_comparable
 from xmceval.api.benchmark.scorecells import CellScorer
-from xmceval.api.benchmark.store import FOLDER, Store
-from xmceval.errors import DataError, UsageError, argument, counted, naming_flags, warn
-from xmceval.files.io.paths import beside, to_path
-from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
+from xmceval.errors import naming_flags, warn
+from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED, Benchmark, CellOutcome, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import Gate, check_decidable, judge_datasets, parse_worse
+from xmceval.rows.progress import named
 from xmceval.rows.threads import Progress
 
 
 def benchmark(
     source: str | Path | Mapping[str, Any],
     *,
-    cache: str | Path | None = None,
-    rescore: bool = False,
-    verify: bool = False,
     strict: bool = False,
     fail_if_worse: str | Iterable[str] = (),
     threads: int | None = None,
@@ -36,14 +32,6 @@ def benchmark(
     ----------
     source : path or mapping
         A TOML file, or what it holds as a dict; the guide ``xmceval/guide/benchmark.md`` describes it.
-    cache : path, optional
-        The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
-        beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as
-        pipes, are not kept.
-    rescore : bool
-        Score all again.
-    verify : bool
-        Read all files to see whether they changed, even where their sizes and times are those of the last run.
     strict : bool
         Refuse files that do not exist, which are missing cells otherwise.
     fail_if_worse : str or iterable of str
@@ -92,56 +80,27 @@ def benchmark(
     plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
     gates = [parse_worse(each) for each in ([fail_if_worse] if isinstance(fail_if_worse, str) else fail_if_worse)]
     check_gates(plan, gates)
-    store, unkept = open_store(plan, cache, verify=verify)
-    scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
-    runner = Runner(plan.systems, scorer, store, rescore=rescore)
-    found = run_plan(plan, runner, gates=gates)
-    warn(dict.fromkeys([*list_failures(found), *list_warnings(found, "doubts"), *describe_unkept(scorer.unkept)]))
+    found = run_plan(plan, CellScorer(plan.testing, progress=progress), gates=gates)
+    warn(dict.fromkeys([*list_failures(found), *list_warnings(found, "doubts")]))
     return found
-
-
-def find_folder(file: Path | None, cache: str | Path | None) -> Path:
-    """Return the folder in which the results of a benchmark are kept.
-
-    Raises
-    ------
-    UsageError
-        A folder without a name.
-    """
-    if cache == "":
-        raise UsageError(f"{argument('cache')}: expected the name of a folder, got ''")
-    return beside(file, FOLDER) if cache is None else to_path(cache)
-
-
-def open_store(
-    plan: BenchmarkPlan, cache: str | Path | None, *, verify: bool = False
-) -> tuple[Store | None, list[str]]:
-    """Open the folder in which results are kept; where there is none for a file, also return why."""
-    if cache is None and plan.file is None:
-        return None, []
-    try:
-        return Store(find_folder(plan.file, cache), file="" if plan.file is None else plan.file.name, verify=verify), []
-    except DataError as error:
-        return None, [str(error)]
 
 
 def run_plan(
     plan: BenchmarkPlan,
-    runner: Runner,
+    scorer: CellScorer,
     report: Callable[[DatasetOutcome], None] | None = None,
     *,
     gates: Sequence[Gate] = (),
     layout: Layout = DEFAULT,
-    prune: bool = False,
 ) -> Benchmark:
     """Run a plan data set by data set; `report` is called with each as it is done.
 
-    `layout` is that of numbers in what gates say; with `prune`, all that this plan does not use is no longer kept.
+    `layout` is that of numbers in what gates say.
     """
     outcomes = []
     for planned in plan.datasets:
-        with naming_flags(False):  # a file has the names of Python's arguments, and what is kept is for both
-            outcomes.append(runner.run(planned))
+        with naming_flags(False), named(planned.name):  # a file has the names of Python's arguments
+            outcomes.append(_run_dataset(planned, plan.systems, scorer))
         if report is not None:
             report(outcomes[-1])
     of_cells = (line for planned in plan.datasets for cell in planned.cells for line in cell.warnings)
@@ -153,13 +112,37 @@ def run_plan(
         "" if plan.file is None else str(plan.file),
         tuple(dict.fromkeys([*plan.warnings, *of_cells])),
     )
-    if runner.store is not None:
-        runner.store.finish(prune=prune)
     if not gates:
         return found
     systems = _list_tested(plan)
     comparisons = {each.name: each.comparison for each in found.datasets}
     return replace(found, gates=judge_datasets(gates, comparisons, systems, plan.testing.against or systems[0], layout))
+
+
+def _run_dataset(dataset: PlannedDataset, systems: Sequence[str], scorer: CellScorer) -> DatasetOutcome:
+    """Compare the systems of a data set; `systems` are the shown names of all, in order."""
+    comparison, failures = scorer.score(dataset, [cell for cell in dataset.cells if cell.runs])
+    if comparison is not None:
+        dataset = keep_comparable(dataset, comparison.results[0].sizes)
+    outcomes = {cell.system: _describe_cell(cell, failures) for cell in dataset.cells}
+    outcomes |= {name: CellOutcome(name, PUBLISHED, is_published=True) for name in dataset.published}
+    outcomes |= {name: CellOutcome(name, MISSING, why, is_published=True) for name, why in dataset.unpublished.items()}
+    return DatasetOutcome(
+        dataset.name,
+        comparison,
+        tuple(outcomes[name] for name in systems if name in outcomes),
+        dataset.published,
+        "" if dataset.entry is None else dataset.entry.name,
+        dataset.notes,
+    )
+
+
+def _describe_cell(cell: PlannedCell, failures: Mapping[str, str]) -> CellOutcome:
+    """Return how a tested system fared."""
+    if not cell.runs:
+        return CellOutcome(cell.system, MISSING, cell.missing, 0)
+    status = FAILED if cell.system in failures else SCORED
+    return CellOutcome(cell.system, status, failures.get(cell.system, ""), len(cell.runs))
 
 
 def check_gates(plan: BenchmarkPlan, gates: Sequence[Gate]) -> None:
@@ -186,16 +169,6 @@ def list_failures(found: Benchmark) -> Iterator[str]:
         for why, names in dataset.group_reasons(FAILED).items():
             place = dataset.name if len(names) > 1 else f"{dataset.name}, {names[0]}"
             yield from (f"{place}: {line}" for line in why.splitlines())
-
-
-def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
-    """Yield that something could not be kept, and why: once for all files of one reason."""
-    kinds: dict[str, list[str]] = {}
-    for reason in dict.fromkeys(reasons):
-        kinds.setdefault(reason.rpartition(": ")[2], []).append(reason)
-    for first, *others in kinds.values():
-        more = f"; {counted(len(others), 'more file')} for this reason" if others else ""
-        yield f"results are not kept: {first}{more} (hint: pass {argument('cache', kind='DIR')})"
 
 
 def list_warnings(found: Benchmark, kind: str = "warnings") -> Iterator[str]:

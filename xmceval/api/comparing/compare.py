@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmceval.api.comparing.adding import Adder, KeptRuns
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
@@ -20,7 +19,7 @@ from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
-from xmceval.errors import UsageError, listed, warn
+from xmceval.errors import listed, warn
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import NO_WEIGHTS
@@ -81,8 +80,7 @@ def compare(
         Of the randomization, bootstrap and tukey. What is drawn depends on the seed, the resample and the row alone,
         and sums have a fixed order: the digits of p and of intervals are the same on every machine.
     rows : bool
-        Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`, and `add` takes
-        further systems without scoring these again, for which `y_true` and `systems` are held too.
+        Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
     plots : str or iterable of str
@@ -139,17 +137,9 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
-    if rows and chosen.cluster_rows is not None:
-        raise UsageError(
-            "rows=True is not available with cluster_rows: systems that are added are tested by row (hint: save_rows)"
-        )
     extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows)
-    kept = KeptRuns(named) if rows else None
-    extras += [] if kept is None else [kept.extra]
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
-    if kept is not None:
-        comparison = replace(comparison, adder=Adder(y_true, chosen, kept.systems))
     warn(comparison.doubts)
     return comparison
 

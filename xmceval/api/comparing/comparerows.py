@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
@@ -106,50 +106,13 @@ def compare_rows(
         raise UsageError(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
-    paths, kinds = tuple(files), check_row_plots(plots)
-    tables = [read_row_values(path) for path in paths]
+    kinds = check_row_plots(plots)
+    tables = [read_row_values(path) for path in files]
     comparison = compare_tables(
         *(tables, names, testing, threads), plots=kinds, missing=missing, cluster_rows=cluster_rows
     )
     warn(comparison.warnings)
-    return replace(comparison, adder=RowAdder(paths, kinds, threads, missing, cluster_rows))
-
-
-@dataclass(frozen=True)
-class RowAdder:
-    """Adds systems to a comparison of saved values of rows, whose files are read again."""
-
-    files: tuple[str | Path, ...]
-    plots: tuple[str, ...]
-    threads: int | None
-    missing: Missing
-    cluster_rows: Clusters | None
-
-    def __call__(self, comparison: Comparison, systems: Mapping[str, str | Path]) -> Comparison:
-        """Compare the systems of more files, each of which has one.
-
-        Raises
-        ------
-        UsageError
-            A file of several systems, or a name that is there already.
-        """
-        names = [each.name for each in comparison.results]
-        for name, path in systems.items():
-            own = read_row_values(path).systems
-            if name in names or len(own) > 1:
-                expected = "a file with one system" if len(own) > 1 else "another name"
-                raise UsageError(f"{path}: is added as {name!r}, and has {listed(own)}; expected {expected}")
-        files, names = [*self.files, *systems.values()], [*names, *systems]
-        testing = dict(vars(comparison.testing))
-        return compare_rows(
-            files,
-            names=names,
-            missing=self.missing,
-            cluster_rows=self.cluster_rows,
-            plots=self.plots,
-            threads=self.threads,
-            **testing,
-        )
+    return comparison
 
 
 def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:

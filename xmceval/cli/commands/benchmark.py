@@ -1,4 +1,4 @@
-"""``xmceval benchmark``: systems on several data sets, of which only what changed is scored."""
+"""``xmceval benchmark``: systems on several data sets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xmceval.api.benchmark.plan import BenchmarkPlan
-    from xmceval.api.benchmark.running import Runner
-    from xmceval.api.benchmark.store import Store
     from xmceval.report.benchmark import Benchmark, DatasetOutcome
     from xmceval.report.forms.layout import Layout
 
@@ -45,12 +42,6 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     help="Write DIR/benchmark.toml for the files found in DIR, without scoring.",
 )
 @options.option("--force", is_flag=True, help="With --init: overwrite the file.")
-@options.option("--rescore", is_flag=True, help="Score everything again, even what has not changed.")
-@options.option("--verify", is_flag=True, help="Compare the content of files, not only sizes and times.")
-@options.option(
-    "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
-)
-@options.option("--prune", is_flag=True, help="Remove kept results that FILE no longer uses.")
 @options.option(
     *("-m", "metric"),
     metavar="METRIC",
@@ -80,7 +71,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     """Score the systems of FILE on its data sets, and compare them.
 
     FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
-    testing; see xmceval/guide/benchmark.md. Only what changed since the last run is scored.
+    testing; see xmceval/guide/benchmark.md.
 
     \b
     Examples:
@@ -97,13 +88,13 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     pictures = Plots.of(plots, ())
     _check_flags(plots)
     began, quiet = time.monotonic(), arguments["quiet"]
-    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_notes, list_warnings
+    from xmceval.api.benchmark.benchmark import list_failures, list_notes, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
     pages = list(_open_pages(arguments["pages"], layout))
-    found, runner = _run(plan, layout, arguments)
+    found = _run(plan, layout, arguments)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
@@ -111,7 +102,6 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
         say(f"note: {line}")
     names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
-    warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
         pictures.write(found, arguments["metric"])
@@ -119,10 +109,8 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
             *reports, index = sizes = write(found)
             what = f"{index} and {counted(len(reports), 'report')}"
             say_written(what, sum(sizes.values()), quiet=quiet)
-        facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
-        summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         if not quiet:
-            say(summary)
+            say(f"{_count_cells(found.datasets)} · {time.monotonic() - began:.1f} s")
 
 
 def _refuse_folder(path: str) -> None:
@@ -172,71 +160,42 @@ def _check_flags(plots: Sequence[str]) -> None:
     """
     context = click.get_current_context()
     if passed_flags(context, {"force"}):
-        raise UsageError("--force: has no effect without --init (hint: --rescore scores everything again)")
+        raise UsageError("--force: has no effect without --init (hint: pass --init DIR)")
     if not plots and passed_flags(context, {"metric"}):
         raise UsageError("-m has no effect without --plot (hint: metrics are named in the file)")
 
 
-def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
+def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> Benchmark:
     """Run a plan, and show how far it is."""
-    from xmceval.api.benchmark.benchmark import check_gates, open_store, run_plan
-    from xmceval.api.benchmark.running import Runner
+    from xmceval.api.benchmark.benchmark import check_gates, run_plan
     from xmceval.api.benchmark.scorecells import CellScorer
 
-    quiet, dask = arguments["quiet"], arguments["dask"]
-    gates = not_worse(arguments)
+    quiet, gates = arguments["quiet"], not_worse(arguments)
     check_gates(plan, gates)
-    store, unkept = open_store(plan, arguments["cache"], verify=arguments["verify"])
-    with ExitStack() as stack:
-
-        def begin() -> Mapping[str, Any]:
-            start(quiet, ahead=True)
-            return stack.enter_context(engine_of(dask))
-
-        scorer = CellScorer(plan.testing, begin, watch=watch(quiet), unkept=unkept)
-        runner = Runner(plan.systems, scorer, store, rescore=arguments["rescore"], keeps_runs=dask is None)
-        stack.enter_context(progressbar.shown(quiet))
-        found = run_plan(*(plan, runner, _line_writer(quiet)), gates=gates, layout=layout, prune=arguments["prune"])
-    return found, runner
+    start(quiet, ahead=True)
+    with engine_of(arguments["dask"]) as engine, progressbar.shown(quiet):
+        scorer = CellScorer(plan.testing, engine, watch=watch(quiet))
+        return run_plan(plan, scorer, _line_writer(quiet), gates=gates, layout=layout)
 
 
 def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
-    """Return what writes why cells of a data set were scored again, and a line on each data set that took long."""
+    """Return what writes a line on each data set that took long."""
     since = time.monotonic()
 
     def write(dataset: DatasetOutcome) -> None:
         nonlocal since
         seconds, since = time.monotonic() - since, time.monotonic()
-        lines = list(_list_changes(dataset))
-        if seconds >= PATIENCE:
-            lines.append(f"{dataset.name}: {_count_cells([dataset])} · {seconds:.1f} s")
-        for line in () if quiet else lines:
+        if seconds >= PATIENCE and not quiet:
             progressbar.clear()
-            say(line)
+            say(f"{dataset.name}: {_count_cells([dataset])} · {seconds:.1f} s")
 
     return write
 
 
-def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
-    """Yield why cells were scored again, once for all that share a reason."""
-    from xmceval.report.benchmark import SCORED
-
-    for why, systems in dataset.group_reasons(SCORED).items():
-        if why not in {"", "new"}:
-            yield f"{dataset.name}, {listed(systems)}: {why}"
-
-
-def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:
-    """Yield where results are kept."""
-    if store is not None:
-        size = f" ({store.n_bytes / 1e6:,.1f} MB)" if verbose else ""
-        yield f"kept in {store.folder}{size}"
-
-
 def _count_cells(datasets: Sequence[DatasetOutcome]) -> str:
     """Return how many cells there are of each status."""
-    from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
+    from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED
 
     n = Counter(cell.status for dataset in datasets for cell in dataset.cells)
-    facts = [f"{counted(n[SCORED], 'cell')} scored, {n[KEPT]:,} kept"]
-    return " · ".join([*facts, *(f"{n[each]:,} {each}" for each in (FAILED, MISSING, PUBLISHED) if n[each])])
+    facts = (f"{n[each]:,} {each}" for each in (FAILED, MISSING, PUBLISHED) if n[each])
+    return " · ".join([f"{counted(n[SCORED], 'cell')} scored", *facts])

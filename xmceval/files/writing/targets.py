@@ -94,7 +94,7 @@ def open_targets(
     try:
         for target in targets:
             if target not in remote:
-                remove_stale_parts(target.parent, target.name)
+                _remove_stale_parts(target)
         files.extend(path.open("w+b") for path in temporary)
         yield files
         for file in files:
@@ -224,9 +224,9 @@ def _host() -> str:
     return re.sub(r"[^\w-]", "_", platform.node()) or "localhost"
 
 
-def remove_stale_parts(folder: Path, name: str = "") -> None:
-    """Remove the temporary files of a target, or of all in a folder, that killed processes of this machine left."""
-    for path in folder.glob(f".{glob.escape(name) or '*'}.{_host()}.*.part"):
+def _remove_stale_parts(target: Path) -> None:
+    """Remove the temporary files of a target that killed processes of this machine left."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.{_host()}.*.part"):
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not _is_alive(int(pid)):
             path.unlink(missing_ok=True)

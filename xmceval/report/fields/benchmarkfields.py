@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
+from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED
 from xmceval.report.fields.comparefields import COMPARE, TESTING
 from xmceval.report.fields.field import (
     Field,
@@ -34,7 +34,7 @@ from xmceval.scoring.summary import Figure
 from xmceval.version import BENCHMARK_SCHEMA
 
 if TYPE_CHECKING:
-    from xmceval.report.benchmark import Benchmark, CellOutcome, DatasetOutcome
+    from xmceval.report.benchmark import Benchmark, DatasetOutcome
     from xmceval.report.comparison import Comparison
     from xmceval.report.result import Result
     from xmceval.statistics.across import Across
@@ -44,20 +44,12 @@ NAME, SYSTEM_NAME = text("Its name."), text("The system.")
 UNTESTED, TWO = "where nothing is tested across data sets", "of two systems"
 
 
-def _find_status(cell: CellOutcome) -> str:
-    """Return the status of a cell, which does not say whether its values were kept: that would differ by the run."""
-    return SCORED if cell.status == KEPT else cell.status
-
-
 CELL = record(
     "A system on the data set.",
     system=SYSTEM_NAME,
-    status=text("How it came about.", (SCORED, PUBLISHED, MISSING, FAILED)).of(_find_status),
-    why=unless_empty(text("Why it is missing, or could not be scored."), "where it has values").of(
-        lambda cell: cell.why if cell.status in {MISSING, FAILED} else ""
-    ),
+    status=text("How it came about.", (SCORED, PUBLISHED, MISSING, FAILED)),
+    why=unless_empty(text("Why it is missing, or could not be scored."), "where it has values"),
     n_runs=count("From how many runs its values are."),
-    digest=unless_empty(text("Of all that its values depend on."), "where there are none, or nothing is kept"),
 )
 
 PUBLISHED_ROW = record(

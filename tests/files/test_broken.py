@@ -59,6 +59,7 @@ BROKEN_PREDS = {
     "binary": (b"\x7fELF\x02\x01\0\0\0", "p.txt: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy"),
     "carriage returns only": (PREDS.replace("\n", "\r"), "p.txt: its lines end with carriage returns only; expected newlines"),
     "pickle": (pickle.dumps({}), "p.txt: is a pickle, which runs code when it is loaded; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
+    "matlab": (b"MATLAB 5.0 MAT-file\n", "p.txt: is a MATLAB file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
     "hdf5": (b"\x89HDF\r\n\x1a\n", "p.txt: is an HDF5 file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
     "no zip": (b"PK\x03\x04" + bytes(50), "p.txt: cannot be read as an npz file; is it damaged or truncated? (File is not a zip file)"),
     "gzip cut": (gzip.compress(PREDS.encode())[:-12], "p.txt: the compressed file is damaged or truncated (Compressed file ended before the end-of-stream marker was reached)"),

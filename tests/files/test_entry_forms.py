@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import scipy.sparse as sp
 from support.files import TRUTH, body, same_numbers, scored, write
-from test_formats import SCORED, _in_a_folder, csv, lines, market, matrix, parquet, records, refused  # noqa: F401
+from test_formats import SCORED, _in_a_folder, csv, lines, parquet, records, refused  # noqa: F401
 
 import xmceval
 
@@ -53,12 +53,6 @@ WRONG = {
     "nan": (HEAD + "1,2,nan\n", "x row 1: the score value of label 2 is NaN; expected a number"),
     "other names": ("user,movie,stars\n1,2,0.5\n", "x:1: the header is 'user,movie,stars'; expected the columns row or row_id or instance or instance_id; label or label_id or column or col; score or value or probability or prob or grade or relevance"),
     "triples or lists": (lines(f"{i // 2},{i % 5},1" for i in range(8)), "x: may be triples of row, label and score, or lists of three labels (hint: write a first line row,label,score above triples, and blanks between the labels of lists)"),
-    "market, truncated": ("%%MatrixMarket matrix coordinate real general\n4 5 2\n1 1 0.5\n", "x: declares 2 entries, but has 1 (is the file truncated?)"),
-    "market, 0-based": ("%%MatrixMarket matrix coordinate real general\n4 5 1\n0 1 0.5\n", "x:3: expected 'row column value', 1-based, of a matrix of 4 x 5, found '0 1 0.5'"),
-    "market, symmetric": ("%%MatrixMarket matrix coordinate real symmetric\n4 5 0\n", "x:1: is a MatrixMarket file with 'symmetric', which is not read; expected general there (hint: save the matrix with scipy.sparse.save_npz)"),
-    "market, pattern": ("%%MatrixMarket matrix coordinate pattern general\n4 5 1\n1 1\n", "x: is a MatrixMarket pattern, which has no scores; expected real or integer values"),
-    "market, no sizes": ("%%MatrixMarket matrix coordinate real general\n%\n4 5\n", "x: expected a line of rows columns entries"),
-    "market, other width": ("%%MatrixMarket matrix coordinate real general\n4 7 0\n", "x has 7 columns, but t.txt has 5 labels"),
     "json, empty": ("[]\n", "x: is an empty JSON array; expected one object per row"),
     "json, truncated": ('[{"data": []},\n {"data": []}', "x:2: expected a comma or ] after element 1 (is the file truncated?)"),
     "json, more": ('[\n{"data": []}]\n\n]', "x:4: expected nothing after the array, found ']'"),
@@ -84,11 +78,6 @@ def test_an_unknown_name_in_triples_is_reported():
 
 def test_triples_whose_order_is_that_of_lists_of_labels_are_lists():
     assert scored(write("t", TRUTH), write("x", lines(["0,2,1", "1,2,0", "3,4,0", "4,3,0"])))["P@2"] == 0.625
-
-
-def test_market_arrays_hold_every_label():
-    result = scored(preds=market(matrix().toarray()))
-    assert result.counts.n_predictions == 20
 
 
 def test_parquet_is_refused_in_words_without_its_package(monkeypatch):
@@ -129,7 +118,6 @@ def test_many_entries_are_read_part_by_part(monkeypatch):
     monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", 512)
     monkeypatch.setattr("xmceval.files.records.parquet.ROWS_AT_ONCE", 100)
     assert scored(truth, csv(triples)).estimates == expected
-    assert scored(truth, market(values, precision=17)).estimates == expected
     assert scored(truth, write("x", json.dumps(records(triples)))).estimates == expected
     if "pyarrow" in sys.modules:
         assert scored(truth, parquet(triples)).estimates == expected

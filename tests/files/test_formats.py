@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from support.files import LABELS, PREDS, SCORES, TRUTH, matrix, plain, same_numbers, scored, write
 
@@ -104,12 +103,6 @@ def records(rows):
     return [{"row": i, "label": label, "score": value} for i, row in enumerate(rows) for label, value in row]
 
 
-def market(matrix, **options):
-    file = io.BytesIO()
-    scipy.io.mmwrite(file, matrix, **options)
-    return write("x", file.getvalue())
-
-
 def parquet(rows, names=None, columns=("row", "label", "score")):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -159,9 +152,6 @@ TRUTHS = {
     ),
     "CSV": (lambda: csv(true_rows()), {"n_labels": 5}),
     "CSV of row and label": (lambda: csv(true_rows(), head="label,row"), {"n_labels": 5}),
-    "MatrixMarket": (lambda: market(sp.coo_array(dense())), {}),
-    "MatrixMarket pattern": (lambda: market(sp.coo_array(dense()), field="pattern"), {}),
-    "MatrixMarket array": (lambda: market(dense()), {}),
     "Parquet": (lambda: parquet(true_rows(), columns=["label", "row"]), {"n_labels": 5}),
     "TREC qrels": (lambda: write("x", qrels("0")), {"n_labels": 5}),
     "TREC qrels with iterations": (lambda: write("x", qrels("4.5")), {"labels": "words.txt"}),
@@ -234,7 +224,6 @@ PREDICTIONS = {
     ),
     "TSV": (lambda: csv(SCORED, "\t"), {}),
     "TSV without a header": (lambda: csv(SCORED, "\t", head=""), {}),
-    "MatrixMarket": (lambda: market(matrix()), {}),
     "Parquet": (lambda: parquet(SCORED), {}),
     "Parquet of names": (
         lambda: parquet(SCORED, NAMES, columns=["score", "label", "row"]),

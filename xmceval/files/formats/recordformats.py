@@ -19,16 +19,6 @@ HELD = (
         ENTRIES,
     ),
     Format(
-        "matrixmarket",
-        "MatrixMarket",
-        (TRUTH, SCORES),
-        "a sparse or dense matrix, instances x labels; its numbers begin with 1",
-        (Sample("scores.mtx", "%%MatrixMarket matrix coordinate real general\n3 5 3\n1 1 0.91\n1 5 0.3\n3 3 0.5\n"),),
-        {"scipy": "scipy.io.mmwrite"},
-        "by %%MatrixMarket at the start",
-        "that there are as many entries as declared, and that they are inside the matrix",
-    ),
-    Format(
         "triples",
         "lines of row, label and score",
         (TRUTH, SCORES),

@@ -21,7 +21,7 @@ Columns = tuple[NDArray[Any], ...]
 def read_columns(
     path: Path,
     first_line: int,
-    delimiter: str | None,
+    delimiter: str,
     from_table: Callable[[Float64], Columns | None],
     from_line: Callable[[bytes], tuple[float, ...] | None],
 ) -> Iterator[Columns]:
@@ -32,8 +32,8 @@ def read_columns(
     path : Path
     first_line : int
         The number of the first line of entries.
-    delimiter : str or None
-        What is between columns; None is blanks.
+    delimiter : str
+        What is between columns.
     from_table : callable
         Returns the columns of plain lines of numbers [n_lines, n_numbers], or None where they are not entries.
     from_line : callable
@@ -58,7 +58,7 @@ def read_columns(
         number += text.count(b"\n")
 
 
-def _load_table(text: bytes, delimiter: str | None) -> Float64 | None:
+def _load_table(text: bytes, delimiter: str) -> Float64 | None:
     """Return the numbers of lines of equally many, None for other lines."""
     if not text.isascii():
         return None

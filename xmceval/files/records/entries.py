@@ -58,9 +58,10 @@ def open_entries(
     form: Format,
     facts: Sequence[str],
     parts: Iterable[tuple[AnyArray, ...]],
-    shape: tuple[int, int] | None = None,
 ) -> Opened:
     """Return entries as an opened file, sorted by row.
+
+    The largest row is the last one, unless there are more in the truth.
 
     Parameters
     ----------
@@ -71,9 +72,6 @@ def open_entries(
         What people are told of it.
     parts : iterable of tuple of array
         Rows, labels and values [n] of some entries, without values they count 1; or nothing.
-    shape : (int, int), optional
-        The numbers of rows and labels that the file declares; without it the largest row is the last one, unless
-        there are more in the truth.
 
     Raises
     ------
@@ -81,20 +79,19 @@ def open_entries(
         No entries, or a row beyond the last.
     """
     filled = [part for part in parts if part]
-    if not filled and shape is None:
+    if not filled:
         raise DataError(f"{path}: has no entries; expected {EXPECTED}")
     empty: Int64 = np.empty(0, dtype=np.int64)
     rows, labels = (np.concatenate([empty, *(part[i].astype(np.int64, copy=False) for part in filled)]) for i in (0, 1))
     values = np.concatenate([np.empty(0), *(part[2] if len(part) == 3 else np.ones(part[0].size) for part in filled)])
     largest = int(rows.max(initial=-1))
-    n_rows = shape[0] if shape is not None else largest + 1
-    if shape is None and request.are_scores and request.n_rows is not None:
+    n_rows = largest + 1
+    if request.are_scores and request.n_rows is not None:
         n_rows = request.n_rows
         if largest >= n_rows:
             raise DataError(
                 f"{path}: has an entry in row {largest}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
             )
     csr = Csr(*coo_to_csr(str(path), rows, labels, values, n_rows), request.are_scores)
-    n_labels = None if shape is None else shape[1]
-    source = MatrixSource(str(path), n_rows, n_labels, [csr], is_exact=n_labels is not None)
+    source = MatrixSource(str(path), n_rows, None, [csr], is_exact=False)
     return Opened(source, form, tuple(facts), request.role, is_held=True)

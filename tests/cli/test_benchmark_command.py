@@ -92,7 +92,7 @@ def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
 
 def test_a_folder_in_place_of_the_file_is_answered_with_what_was_meant(folder, run):
     (folder / "in").mkdir()
-    assert "(hint: xmceval benchmark --init in, which writes one)" in run("in")[2]
+    assert run("in") == (2, "", "Error: in: is a folder; expected the file of a benchmark\n")
     (folder / "in" / "benchmark.toml").write_text(FILE)
     assert "(hint: xmceval benchmark in/benchmark.toml)" in run("in")[2]
 
@@ -147,19 +147,3 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
     assert code == 0
     for page in (folder / "first").iterdir():
         assert page.read_bytes() == (folder / "second" / page.name).read_bytes()
-
-
-def test_a_file_is_proposed_and_runs(folder, run):
-    code, shown, said = run("--init", ".")
-    assert (code, shown) == (1, "")
-    assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
-    assert "(hint: pass --init DIR)" in run("--force")[2]
-    code, shown, said = run("--init", ".", "--force")
-    lines = shown.splitlines()
-    assert (code, said) == (0, "")
-    assert lines[0] == "6 files looked at: 2 data sets, 2 systems"
-    assert lines[-1] == "wrote benchmark.toml (hint: name systems in it, then run xmceval benchmark)"
-    code, table, _ = run()
-    assert (code, table.splitlines()[1]) == (0, "one · 40 instances · 12 labels")
-    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict has no effect with --init\n")
-    assert run("--init", "nowhere")[0] == 1

@@ -176,9 +176,6 @@ def test_messages_name_options_in_one_place(module):
         "xmceval.errors": {"-m", "--as", "--dask"},
         "xmceval.files.io.presence": {"--shard-dirs, or "},
         "xmceval.files.arrays.npz": {"xmceval compare --rows"},
-        "xmceval.api.benchmark.proposing.proposedfile": {
-            "# written by xmceval benchmark --init; paths are relative to this file"
-        },
     }
     assert (
         module in DESCRIPTIONS or [(line, text) for line, text in flags if text not in allowed.get(module, set())] == []

@@ -157,8 +157,8 @@ def inspect_file(
     elif opened.format.name == RUN:
         kind, why = "scores", "a run holds predictions"
     else:
-        kind, why = detect_kind(tally, are_scores, are_ranks)
-    header, largest = header_labels(source, tally), tally.labels.n_labels - 1
+        kind, why = _detect_kind(tally, are_scores, are_ranks)
+    header, largest = _header_labels(source, tally), tally.labels.n_labels - 1
     entries = _entries_by_label(tally)
     least, greatest = tally.value_range or (None, None)
     faults = [*tally.errors, *_check_n_labels(source, kind, tally, n_labels)]
@@ -209,14 +209,14 @@ def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int |
         )
 
 
-def header_labels(source: Source, tally: FileTally) -> int | None:
+def _header_labels(source: Source, tally: FileTally) -> int | None:
     """Return the number of labels in the file's header, unless the header is ``rows k``."""
     header, largest = source.n_labels, tally.labels.n_labels - 1
     is_rows_k = not source.is_exact and header is not None and largest >= header >= tally.longest
     return None if is_rows_k else header
 
 
-def detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
+def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
     counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
     if not are_scores:

@@ -14,12 +14,11 @@ import click
 
 from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
-from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, say_written, warn
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import engine_of, long_work, start, watch
-from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.cli.runner import engine_of, start, watch
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
@@ -35,13 +34,6 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 @options.command("benchmark", short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE_NAME)
-@options.option(
-    "--init",
-    type=options.FILE,
-    metavar="DIR",
-    help="Write DIR/benchmark.toml for the files found in DIR, without scoring.",
-)
-@options.option("--force", is_flag=True, help="With --init: overwrite the file.")
 @options.option(
     *("-m", "metric"),
     metavar="METRIC",
@@ -77,16 +69,13 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     Examples:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
-      xmceval benchmark --init .
       xmceval benchmark --pages leaderboard
     """
-    if arguments["init"] is not None:
-        _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
-        return
     _refuse_folder(file)
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
     pictures = Plots.of(plots, ())
-    _check_flags(plots)
+    if arguments["metric"] is not None and not plots:
+        raise UsageError("-m has no effect without --plot (hint: metrics are named in the file)")
     began, quiet = time.monotonic(), arguments["quiet"]
     from xmceval.api.benchmark.benchmark import list_failures, list_notes, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
@@ -123,8 +112,8 @@ def _refuse_folder(path: str) -> None:
     """
     if os.path.isdir(path):
         file = os.path.join(path, FILE_NAME)
-        meant = file if os.path.exists(file) else f"--init {path}, which writes one"
-        raise UsageError(f"{path}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
+        hint = f" (hint: xmceval benchmark {file})" if os.path.exists(file) else ""
+        raise UsageError(f"{path}: is a folder; expected the file of a benchmark{hint}")
 
 
 def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], Mapping[Path, int]]]:
@@ -134,35 +123,6 @@ def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchm
 
         open_folder(folder)
         yield partial(write_pages, folder=folder, layout=layout)
-
-
-def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
-    """Write the file of a benchmark from what is in a folder, and print why."""
-    from xmceval.api.benchmark.initfile import propose, write_proposal
-
-    context = click.get_current_context()
-    others = {each.name or "" for each in context.command.params} - {"init", "force", "quiet"}
-    if passed := passed_flags(context, others):
-        raise UsageError(f"{listed(passed)} {'has' if len(passed) == 1 else 'have'} no effect with --init")
-    with long_work(quiet):
-        proposal = propose(folder, force=force)
-    for line in (*proposal.lines, write_proposal(proposal)):
-        click.echo(line)
-
-
-def _check_flags(plots: Sequence[str]) -> None:
-    """Refuse what has no effect.
-
-    Raises
-    ------
-    UsageError
-        Names the options.
-    """
-    context = click.get_current_context()
-    if passed_flags(context, {"force"}):
-        raise UsageError("--force: has no effect without --init (hint: pass --init DIR)")
-    if not plots and passed_flags(context, {"metric"}):
-        raise UsageError("-m has no effect without --plot (hint: metrics are named in the file)")
 
 
 def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> Benchmark:

@@ -1,14 +1,13 @@
 """Files that list entries one by one: joined by row and label, and refused with a place where they are wrong."""
 # ruff: noqa: E501 - a case is one line
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
 import scipy.sparse as sp
 from support.files import TRUTH, body, same_numbers, scored, write
-from test_formats import SCORED, _in_a_folder, csv, lines, parquet, records, refused  # noqa: F401
+from test_formats import SCORED, _in_a_folder, csv, lines, parquet, refused  # noqa: F401
 
 import xmceval
 
@@ -53,12 +52,7 @@ WRONG = {
     "nan": (HEAD + "1,2,nan\n", "x row 1: the score value of label 2 is NaN; expected a number"),
     "other names": ("user,movie,stars\n1,2,0.5\n", "x:1: the header is 'user,movie,stars'; expected the columns row or row_id or instance or instance_id; label or label_id or column or col; score or value or probability or prob or grade or relevance"),
     "triples or lists": (lines(f"{i // 2},{i % 5},1" for i in range(8)), "x: may be triples of row, label and score, or lists of three labels (hint: write a first line row,label,score above triples, and blanks between the labels of lists)"),
-    "json, empty": ("[]\n", "x: is an empty JSON array; expected one object per row"),
-    "json, truncated": ('[{"data": []},\n {"data": []}', "x:2: expected a comma or ] after element 1 (is the file truncated?)"),
-    "json, more": ('[\n{"data": []}]\n\n]', "x:4: expected nothing after the array, found ']'"),
-    "json, truth": ('[{"target_ind": []},\n{"target_ind": []}]', """x:1: expected an object with a list "data" of [name, score], found the key 'target_ind'; truth has a list "target_ind\""""),
-    "json, percent": ('[\n{"data": [[1, 0.5]]},\n{"data": [[1, "50%"]]}]', """x:3: expected a number in "data", found '50%'; percent signs are not read (hint: remove them, for example with sed 's/%//g')"""),
-    "json, a record differs": ('[{"row": 0, "label": 1, "score": 1},\n{"row": 0, "label": 1}]', "x:2: expected an object with row, label, score, found {'row': 0, 'label': 1}"),
+    "json, several rows": ('[{"row": 0, "label": 1, "score": 1}, {"row": 1, "label": 1, "score": 1}]\n', 'x: its first line has objects of several "row"; expected one row per line'),
     "json, a list differs": ('[{"label": 1, "score": 1}]\n[{"label": 1}]\n', """x:2: expected objects such as {"label": 12, "score": 0.9} in the list, found {'label': 1}"""),
 }  # fmt: skip
 
@@ -118,6 +112,5 @@ def test_many_entries_are_read_part_by_part(monkeypatch):
     monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", 512)
     monkeypatch.setattr("xmceval.files.records.parquet.ROWS_AT_ONCE", 100)
     assert scored(truth, csv(triples)).estimates == expected
-    assert scored(truth, write("x", json.dumps(records(triples)))).estimates == expected
     if "pyarrow" in sys.modules:
         assert scored(truth, parquet(triples)).estimates == expected

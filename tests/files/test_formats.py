@@ -143,9 +143,6 @@ TRUTHS = {
         ),
         {"n_labels": 5},
     ),
-    "JSON array": (lambda: write("x", json.dumps([{"target_ind": row} for row in ROWS], indent=1)), {"n_labels": 5}),
-    "JSON array of lists": (lambda: write("x", json.dumps([[{"label": i} for i in r] for r in ROWS])), {"n_labels": 5}),
-    "JSON records": (lambda: write("x", json.dumps(records(true_rows()))), {"n_labels": 5}),
     "JSON lines of lists": (
         lambda: write("x", lines(json.dumps([{"label": i} for i in r]) for r in ROWS)),
         {"n_labels": 5},
@@ -203,16 +200,10 @@ PREDICTIONS = {
         lambda: write("x", lines(json.dumps({"data": r}) for r in with_names(NAMES))),
         {"labels": "names.txt"},
     ),
-    "JSON array": (lambda: write("x", json.dumps([{"data": row} for row in SCORED], indent=1)), {}),
-    "JSON array of lists": (
-        lambda: write("x", json.dumps([[{"label": i, "score": s} for i, s in r] for r in SCORED])),
-        {},
-    ),
     "JSON lines of lists": (
         lambda: write("x", lines(json.dumps([{"label": NAMES[i], "score": s} for i, s in r]) for r in SCORED)),
         {"labels": "names.txt"},
     ),
-    "JSON records": (lambda: write("x", json.dumps(records(SCORED), indent=2)), {}),
     "CSV": (lambda: csv(SCORED), {}),
     "CSV without a header": (lambda: csv(SCORED, head=""), {}),
     "CSV in another order": (lambda: csv(SCORED, head="score,row,label"), {}),

@@ -6,19 +6,6 @@ from xmceval.files.formats.format import ENTRIES, SCORES, TRUTH, Format, Sample,
 
 HELD = (
     Format(
-        "json-array",
-        "JSON array",
-        (TRUTH, SCORES),
-        "one JSON array over the whole file, of rows as in JSON lines or of row, label and score",
-        (
-            Sample("tst.json", '[{"target_ind": [3, 17]},\n {"target_ind": [5]}]\n', "truth"),
-            Sample("records.json", '[{"row": 0, "label": 17, "score": 0.9},\n {"row": 1, "label": 3, "score": 0.3}]\n'),
-        ),
-        {"pandas": "to_json(orient='records')"},
-        "by [ at the start, where the first line is not a whole row",
-        ENTRIES,
-    ),
-    Format(
         "triples",
         "lines of row, label and score",
         (TRUTH, SCORES),

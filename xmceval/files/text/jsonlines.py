@@ -13,22 +13,14 @@ from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
 def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
     """Yield the labels of ``{"target_ind": [12, 90562], "target_rel": [1.0, 1.0]}`` with their grades.
 
+    A row may also be a list of ``{"label": 12}``.
+
     Raises
     ------
     ValueError
         Another line.
     """
-    return truth_of(_load_row(line), names)
-
-
-def truth_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
-    """Yield the labels of a parsed row of truth, which may also be a list of ``{"label": 12}``.
-
-    Raises
-    ------
-    ValueError
-        Something else.
-    """
+    row = _load_row(line)
     if isinstance(row, list):
         yield from _labels_of(row, names, default=1.0)
         return
@@ -41,28 +33,20 @@ def truth_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
     if not isinstance(grades, list) or len(grades) != len(labels):
         raise ValueError('expected "target_rel" to be a list as long as "target_ind"')
     for label, grade in zip(labels, grades, strict=True):
-        yield to_label(label, names), to_number(grade, "target_rel")
+        yield _to_label(label, names), _to_number(grade, "target_rel")
 
 
 def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
     """Yield the labels of ``{"data": [["name", 0.9], ...]}`` with their scores.
+
+    A row may also be a list of ``{"label": 12, "score": 0.9}``.
 
     Raises
     ------
     ValueError
         Another line.
     """
-    return scores_of(_load_row(line), names)
-
-
-def scores_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
-    """Yield the labels of a parsed row of predictions, which may also be a list of ``{"label": 12, "score": 0.9}``.
-
-    Raises
-    ------
-    ValueError
-        Something else.
-    """
+    row = _load_row(line)
     if isinstance(row, list):
         yield from _labels_of(row, names, default=None)
         return
@@ -74,7 +58,7 @@ def scores_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
-        yield to_label(pair[0], names), to_number(pair[1], "data")
+        yield _to_label(pair[0], names), _to_number(pair[1], "data")
 
 
 def _labels_of(row: list[Any], names: Names | None, default: float | None) -> Iterator[tuple[int, float]]:
@@ -82,7 +66,7 @@ def _labels_of(row: list[Any], names: Names | None, default: float | None) -> It
         if not isinstance(item, dict) or "label" not in item or (default is None and "score" not in item):
             example = '{"label": 12, "score": 0.9}' if default is None else '{"label": 12}'
             raise ValueError(f"expected objects such as {example} in the list, found {ascii(item)[:60]}")
-        yield to_label(item["label"], names), to_number(item.get("score", default), "score")
+        yield _to_label(item["label"], names), _to_number(item.get("score", default), "score")
 
 
 def _describe(row: dict[str, Any]) -> str:
@@ -108,7 +92,7 @@ def _load_row(line: bytes) -> Any:
     return row
 
 
-def to_label(label: Any, names: Names | None) -> int:
+def _to_label(label: Any, names: Names | None) -> int:
     """Return the label of a number or a name in JSON.
 
     Raises
@@ -125,7 +109,7 @@ def to_label(label: Any, names: Names | None) -> int:
     return label
 
 
-def to_number(value: Any, field: str) -> float:
+def _to_number(value: Any, field: str) -> float:
     """Return a number in JSON, of the field that is named.
 
     Raises

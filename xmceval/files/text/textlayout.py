@@ -39,6 +39,8 @@ _FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
 
 _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 
+_JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
+
 _IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
 
@@ -110,7 +112,7 @@ def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
     _check_text(path, lines[0], is_blank=len(head) < HEAD_BYTES and not head[start:].strip())
     if len(head) == HEAD_BYTES and len(lines) > 1:
         lines.pop()
-    kind = _find_marked_kind(lines)
+    kind = _find_marked_kind(path, lines)
     if kind:
         return TextLayout(kind, start, names=names)
     for number, line in enumerate(lines):
@@ -141,12 +143,14 @@ def describe_blank(path: Path) -> str:
     return f"{path}: has only blank lines; expected rows of idx:value"
 
 
-def _find_marked_kind(lines: Sequence[bytes]) -> str:
+def _find_marked_kind(path: Path, lines: Sequence[bytes]) -> str:
     """Return the kind of rows that carry a mark, or an empty string."""
     rows = [row for line in lines[:1000] if (row := line.strip())]
     if not rows:
         return ""
     if rows[0].startswith((b"{", b"[")):
+        if len(set(_JSON_ROW.findall(rows[0]))) > 1:  # records of a table, which would be read as labels of one row
+            raise DataError(f'{path}: its first line has objects of several "row"; expected one row per line')
         return "json"
     if any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
         return "fasttext-lists" if all(map(_FASTTEXT_LIST.match, rows)) else "fasttext"

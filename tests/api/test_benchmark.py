@@ -51,7 +51,7 @@ def cells(found):
     return {dataset.name: {cell.system: cell.status for cell in dataset.cells} for dataset in found.datasets}
 
 
-@pytest.mark.parametrize("testing", [{}, {"against": "b"}, {"test": "bootstrap", "resamples": 100, "seed": 3}])
+@pytest.mark.parametrize("testing", [{}, {"against": "b"}, {"test": "randomization", "resamples": 100, "seed": 3}])
 def test_values_and_tests_are_those_of_compare_bit_for_bit(folder, testing):
     found = xmceval.benchmark(described(**testing))
     for name in SIZES:

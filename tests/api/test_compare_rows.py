@@ -312,12 +312,6 @@ def test_a_file_of_rows_that_exists_has_a_hint_that_works(made):
         xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
 
 
-def test_tukey_is_named_beside_the_test_of_pairs():
-    y_true = np.eye(6)
-    comparison = xmceval.compare(y_true, {"a": np.eye(6), "b": np.eye(6)[::-1]}, k=1, metrics="P", adjust="tukey")
-    assert "paired t test; p (Tukey): randomized two-way test, 10,000 resamples, seed 0" in str(comparison)
-
-
 @pytest.mark.parametrize("extra", [["--fuse", "p=p.txt,q.txt"], ["--runs", "p=p.txt,q.txt"]])
 def test_names_of_systems_are_their_own(extra, capsys):
     for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):

@@ -76,7 +76,7 @@ def test_states_of_unlike_machines_are_alike_and_merge(here, tmp_path, machine):
 
 COMPARE = (
     *("-m", "xmceval", "compare", TRUTH, A, B, "--train", TRAIN, "-m", "P,nDCG,PSP,microF1", "-k", "3,5"),
-    *("--test", "bootstrap", "-o", "json", "-q"),
+    *("--test", "randomization", "-o", "json", "-q"),
 )
 
 
@@ -86,6 +86,6 @@ def compared():
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_bootstrap_has_the_same_digits_everywhere(compared, machine):
+def test_a_randomization_has_the_same_digits_everywhere(compared, machine):
     assert any(each["low"] != each["high"] for each in json.loads(compared)["comparisons"])
     assert run(MACHINES[machine], *COMPARE) == compared

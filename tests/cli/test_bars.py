@@ -177,7 +177,7 @@ def test_the_watcher_sees_every_stored_byte(files, tmp_path):
 def test_resamples_have_a_bar(monkeypatch):
     clock = iter([0.0, 0.0, 0.0, 2.0, 2.0])
     monkeypatch.setattr(progressbar.time, "monotonic", lambda: next(clock))
-    cost = Cost("bootstrap", 3, 10_000, 500, 48_000)
+    cost = Cost(3, 10_000, 500, 48_000)
     with terminal(monkeypatch) as seen, watched_by(Bar()), runner.watch(quiet=False)(cost) as add:
         add(6_400)
     assert "  21%  0:07 left  6,400 resamples  3,200/s" in "".join(seen)

@@ -424,7 +424,7 @@ truth, a, b, train = (f"{sample}/{name}.txt" for name in ("tst_X_Y", "model_a", 
 chosen = [word for name in ("P", "RP", "nDCG", "AP", "RR", "LRAP", "AUC", "macroF1") for word in ("-m", name)]
 for arguments in (
     ["score", truth, a, "--train", train, "-k", "1,3", *chosen],
-    ["compare", truth, a, b, "--train", train, "--test", "bootstrap"],
+    ["compare", truth, a, b, "--train", train, "--test", "randomization"],
     ["convert", a, f"{folder}/a.npz"],
     ["convert", b, f"{folder}/b.txt", "--top", "3"],
     ["score", truth, f"{folder}/a.npz", "-m", "P", "--by-frequency", "3", "--train", train],

@@ -199,11 +199,6 @@ THREE = {"a": hits(100, 20), "b": hits(90, 30), "c": hits(50, 70)}
 FAMILIES = {
     "pairs": (THREE, {}, "each metric is a family of its own: p (Holm) is adjusted for its pairs, intervals are not"),
     "all": (THREE, {"adjust_over": "all"}, "all 6 tests are one family: p (Holm) is adjusted for their number, inter"),
-    "tukey": (
-        THREE,
-        {"adjust": "tukey", "resamples": 100},
-        "each metric is a family of its own: p (Tukey) is adjusted",
-    ),
     "none": (THREE, {"adjust": "none"}, "neither p nor intervals are adjusted for the number of tests (6)"),
     "one pair": (
         {name: THREE[name] for name in "ab"},

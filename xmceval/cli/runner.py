@@ -117,6 +117,6 @@ def watch(quiet: bool) -> Watch:
     def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
         if cost.steps >= LONG and not quiet:
             say(f"note: {cost}")
-        return phase(cost.what, cost.n_tests * cost.n_resamples, "resamples")
+        return phase("randomization", cost.n_tests * cost.n_resamples, "resamples")
 
     return watch_cost

@@ -65,20 +65,18 @@ def compare(
         row. Runs of the ranking field are ``{"a": {query: {document: score}}, ...}``.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
-    test : {"t", "randomization", "bootstrap"}
-        The paired t test (by the delta method for ratios of sums); random signs of the rows' differences, with the
-        interval of t; or the bootstrap, with the percentile interval: each row is drawn a Poisson number of times, and
-        a resample in which a denominator is 0 is left out. Where fewer than 6 rows differ, or all differ alike, p is
-        that of all exchanges of the two systems in these rows, and there is no interval; randomization still resamples
-        from 6 such rows on.
-    adjust : {"holm", "none", "tukey"}
-        How p is adjusted for the number of pairs: Holm's method; not at all; or the randomized two-way Tukey test. The
-        difference that is `detectable` by t is that for as many tests as Holm's method adjusts.
+    test : {"t", "randomization"}
+        The paired t test (by the delta method for ratios of sums); or random signs of the rows' differences, with the
+        interval of t. Where fewer than 6 rows differ, or all differ alike, p is that of all exchanges of the two
+        systems in these rows, and there is no interval; randomization still resamples from 6 such rows on.
+    adjust : {"holm", "none"}
+        How p is adjusted for the number of pairs: by Holm's method, or not at all. The difference that is `detectable`
+        by t is that for as many tests as Holm's method adjusts.
     adjust_over : {"metric", "all"}
         Holm over the pairs within each metric, or over all differences.
     resamples, seed : int
-        Of the randomization, bootstrap and tukey. What is drawn depends on the seed, the resample and the row alone,
-        and sums have a fixed order: the digits of p and of intervals are the same on every machine.
+        Of the randomization. What is drawn depends on the seed, the resample and the row alone, and sums have a fixed
+        order: the digits of p are the same on every machine.
     rows : bool
         Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional

@@ -66,9 +66,9 @@ def compare_rows(
         Names of the systems, in the order of the files; default those in the files.
     against : str, optional
         Compare with this system only, as in `compare`.
-    test : {"t", "randomization", "bootstrap"}
+    test : {"t", "randomization"}
         As in `compare`.
-    adjust : {"holm", "none", "tukey"}
+    adjust : {"holm", "none"}
         As in `compare`.
     adjust_over : {"metric", "all"}
         As in `compare`.
@@ -185,7 +185,7 @@ def compare_tables(
         tested = [replace(each, unit="cluster") for each in tested]
     found = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, found, pairs))
-    warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs, testing)
+    warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs)
     densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
     return Comparison(results, differences, testing, warnings, source=source, densities=densities)
 

@@ -51,7 +51,7 @@ class Matches:
         Raises
         ------
         UsageError
-            Fewer than two systems, a name in `against` that is none of them, or a test that does not fit runs.
+            Fewer than two systems, or a name in `against` that is none of them.
         """
         lineup = Lineup.of(systems)
         find = find_pairs if needs_pairs else list_pairs
@@ -59,11 +59,6 @@ class Matches:
         if needs_pairs and not pairs:
             raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
         by_runs = lineup.by_runs(pairs)
-        if by_runs and testing.adjust == "tukey":
-            of_runs = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
-            raise UsageError(
-                f"{argument('adjust', 'tukey')} permutes rows, but {of_runs} are compared by runs (hint: use holm)"
-            )
         by_rows = [pair for pair in pairs if pair not in by_runs]
         return cls(lineup, testing, pairs, by_rows, by_runs, tuple(overlapping))
 
@@ -94,7 +89,7 @@ class Matches:
             *in_order(tested, measures, lineup.names, lineup.means(results), self.pairs),
             *(each for each in tested if each.bin),
         ]
-        warnings = *self.overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs, testing)
+        warnings = *self.overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs)
         return Comparison(results, tuple(differences), testing, warnings, tuple(lineup.spreads(results)))
 
 
@@ -154,7 +149,7 @@ def _warn_of_files(lineup: Lineup) -> Iterator[str]:
         seen[keys] = str(each.name)
 
 
-def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
+def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output]) -> Iterator[str]:
     """Warn of metrics without a test, each with the reason."""
     of_rows = {each.measure.name for each in outputs}
     untested: dict[str, dict[str, None]] = {}
@@ -164,7 +159,7 @@ def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output
         if each.unit == "run":
             why = "the runs of each system are all alike"
         elif each.measure.name not in of_rows:
-            why = "they are not means over instances" if testing.test != "bootstrap" else "they are not resampled"
+            why = "they are not means over instances"
         else:
             why = "there is only one instance" if each.n else "a system has nothing to divide by"
         untested.setdefault(why, {})[each.measure.name] = None

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from xmceval.errors import counted
 from xmceval.kernels.metrics.totals import FEW_DIFFER
@@ -16,25 +14,17 @@ from xmceval.scoring.comparing.outputs import Output
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.statistics.multiplicity import holm
 from xmceval.statistics.paired import PairedT, detectable
-from xmceval.statistics.resampling import (
-    Resampling,
-    bootstrap_difference,
-    bootstrap_sums,
-    randomization_p,
-    tukey_ps,
-)
+from xmceval.statistics.resampling import Resampling, randomization_p
 
 BYTES = 16  # of a row's value, which is a numerator and a denominator
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What resampling costs.
+    """What randomization costs.
 
     Attributes
     ----------
-    what : str
-        The kind of test.
     n_tests, n_resamples, n_rows : int
         So many tests, each of so many resamples of so many rows. Where rows take few values, these are counted, and a
         resample costs less than its rows.
@@ -42,7 +32,6 @@ class Cost:
         The memory that the values of rows take.
     """
 
-    what: str
     n_tests: int
     n_resamples: int
     n_rows: int
@@ -56,7 +45,7 @@ class Cost:
     def __str__(self) -> str:
         tests = f"{counted(self.n_tests, 'test')} of {counted(self.n_resamples, 'resample')}"
         memory = f", whose values take {self.n_bytes / 1e6:,.0f} MB" if self.n_bytes >= 1e6 else ""
-        return f"{self.what}: {tests} of {counted(self.n_rows, 'instance')}{memory}"
+        return f"randomization: {tests} of {counted(self.n_rows, 'instance')}{memory}"
 
 
 # Called with the cost before resampling starts; what it returns is called with resamples done.
@@ -85,7 +74,6 @@ class PairTests:
     threads: int = 1
     watch: Watch | None = None
     _progress: Callable[[int], None] | None = None
-    _tukey: dict[int, Callable[[int, int], float]] = field(default_factory=dict)
 
     def differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
         """Yield the differences of each pair in the order of the outputs, not adjusted for their number."""
@@ -96,14 +84,11 @@ class PairTests:
     def cost(self, outputs: Sequence[Output]) -> Cost | None:
         """Return what resampling costs; None where nothing is resampled."""
         held = [output for output in outputs if output.rows is not None]
-        is_tukey, test = self.testing.adjust == "tukey", self.testing.test
         if not held or not self.pairs or not self.testing.holds_rows:
             return None
-        n_tests = len(held) * (len(self.pairs) * (test != "t") + is_tukey)
-        what = " and ".join([*([test] if test != "t" else []), *(["tukey"] if is_tukey else [])])
         n_rows = max(output.n(*pair) for output in held for pair in self.pairs)
         n_values = sum(output.n_runs for output in held) * n_rows
-        return Cost(what, n_tests, self.testing.resamples, n_rows, BYTES * n_values)
+        return Cost(len(held) * len(self.pairs), self.testing.resamples, n_rows, BYTES * n_values)
 
     def _differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
         for system, baseline in self.pairs:
@@ -118,7 +103,6 @@ class PairTests:
                     self.names[system],
                     self.names[baseline],
                     **vars(tested),
-                    p_adjusted=None if tested.p is None else self._tukey_p(output, system, baseline),
                     wins=wins,
                     ties=ties,
                     losses=losses,
@@ -127,35 +111,16 @@ class PairTests:
                 )
 
     def _resampled(self, tested: PairedT, output: Output, system: int, baseline: int) -> PairedT:
-        """Replace what a resampling test finds in place of t; where few rows differ, p is exact."""
-        test, m = self.testing.test, tested.n_differing
-        if output.rows is None or test == "t" or tested.p is None:
+        """Replace p of t by that of randomization; where few rows differ, p is exact."""
+        m = tested.n_differing
+        if output.rows is None or self.testing.test == "t" or tested.p is None:
             return tested
-        # Of differences that are all equal, all bootstrap samples have the same.
-        if m is not None and (m <= FEW_DIFFER or test == "bootstrap"):
+        if m is not None and m <= FEW_DIFFER:
             if self._progress is not None:
                 self._progress(self.testing.resamples)
             return tested
-        a, b = output.rows(system), output.rows(baseline)
-        resampling = self._resampling
-        if test == "randomization":
-            return replace(tested, p=randomization_p(a, b, resampling))
-        sums = bootstrap_sums(np.concatenate([a, b], axis=1), resampling)
-        found = bootstrap_difference(sums, tested.difference, resampling)
-        return replace(tested, low=found.low, high=found.high, p=found.p)
-
-    @property
-    def _resampling(self) -> Resampling:
-        return Resampling(self.testing.resamples, self.testing.seed, self.threads, self._progress)
-
-    def _tukey_p(self, output: Output, system: int, baseline: int) -> float | None:
-        """Return p of a pair by the randomized Tukey test."""
-        if output.rows is None or self.testing.adjust != "tukey":
-            return None
-        if id(output) not in self._tukey:
-            values = np.stack([output.rows(each) for each in range(len(self.names))], axis=1)
-            self._tukey[id(output)] = tukey_ps(values, self._resampling)
-        return self._tukey[id(output)](system, baseline)
+        resampling = Resampling(self.testing.resamples, self.testing.seed, self.threads, self._progress)
+        return replace(tested, p=randomization_p(output.rows(system), output.rows(baseline), resampling))
 
 
 def adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
@@ -163,7 +128,7 @@ def adjust(differences: Sequence[Difference], testing: Testing) -> list[Differen
     adjusted = list(differences)
     for members in _list_families(differences, testing):
         own = [differences[i] for i in members]
-        ps = holm([each.p for each in own]) if testing.adjust == "holm" else [each.p_adjusted for each in own]
+        ps = holm([each.p for each in own]) if testing.adjust == "holm" else [None] * len(own)
         for i, each, p in zip(members, own, ps, strict=True):
             adjusted[i] = replace(each, p_adjusted=p, detectable=_detectable(each, testing, len(members)))
     return adjusted
@@ -181,7 +146,7 @@ def _list_families(differences: Sequence[Difference], testing: Testing) -> list[
 
 def _detectable(difference: Difference, testing: Testing, n_tests: int) -> float | None:
     """Return the smallest difference that one of so many tests detects; None where the test is not by t."""
-    is_by_t = difference.unit == "run" or (testing.test == "t" and testing.adjust != "tukey")
+    is_by_t = difference.unit == "run" or testing.test == "t"
     if difference.error is None or difference.degrees is None or not is_by_t:
         return None
     return detectable(difference.error, difference.degrees, n_tests)

@@ -1,4 +1,4 @@
-"""Resampling kernels: random signs, weighted rows and permuted systems, from a counter-based generator.
+"""Resampling kernels: random signs, swapped systems and drawn rows, from a counter-based generator.
 
 Random word i of resample r is a function of (seed, r, i) alone, so that threads, blocks and platforms cannot change a
 digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a stream of its own. What is drawn from a word
@@ -15,8 +15,6 @@ from xmceval.kernels.compile.decorators import helper, kernel
 from xmceval.kernels.rows.order import GOLDEN, mix
 
 ONE, BITS = np.uint64(1), 64
-HALF = np.uint64(32)
-LOW = np.uint64(0xFFFFFFFF)
 POPCOUNT_1, POPCOUNT_2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 POPCOUNT_4, POPCOUNT_8 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
@@ -75,13 +73,6 @@ def _popcount(word):
     return np.int64((word * POPCOUNT_8) >> np.uint64(56))
 
 
-@helper
-def _below(word, n):
-    """Return a number in 0..n-1 from a random word: the upper half of their 96-bit product (Lemire, TOMACS 2019)."""
-    high, low = word >> HALF, word & LOW
-    return np.int64((high * n + ((low * n) >> HALF)) >> HALF)
-
-
 @kernel
 def flip_signs(sizes, counts, seed, first, sums):
     """Write for each resample the sum of differences with random signs.
@@ -132,104 +123,3 @@ def count_draws(seed, resample, counts):
     stream = _stream(seed, resample)
     for row in range(counts.size):
         counts[row] = _poisson(_word(stream, row))
-
-
-@kernel
-def weigh_rows(rows, seed, first, sums):
-    """Write for each resample the weighted column sums of rows, each drawn a Poisson number of times, of mean 1.
-
-    `rows` are float64 [n_rows, n_columns], `sums` float64 [n_resamples, n_columns].
-    """
-    n_rows, n_columns = rows.shape
-    for b in range(sums.shape[0]):
-        stream = _stream(seed, first + b)
-        for c in range(n_columns):
-            sums[b, c] = 0.0
-        for row in range(n_rows):
-            weight = float(_poisson(_word(stream, row)))
-            for c in range(n_columns):
-                sums[b, c] += weight * rows[row, c]
-
-
-@kernel
-def weigh_groups(groups, tables, seed, first, sums):
-    """Write for each resample the weighted column sums of groups of equal rows, of which each is drawn as above.
-
-    So a group is drawn a Poisson number of times, whose mean is its size. `tables` are least, starts, stops, bounds:
-    for each group the least number that is drawn, and where in `bounds` its table is; see `poisson_table`. `groups` are
-    float64 [n_groups, n_columns], `sums` float64 [n_resamples, n_columns].
-    """
-    least, starts, stops, bounds = tables
-    n_groups, n_columns = groups.shape
-    for b in range(sums.shape[0]):
-        stream = _stream(seed, first + b)
-        for c in range(n_columns):
-            sums[b, c] = 0.0
-        for g in range(n_groups):
-            number = np.int64(_word(stream, g) >> UNDRAWN)
-            at, length = starts[g], stops[g] - starts[g]
-            while length > 1:  # without a branch that depends on what is compared
-                half = length >> 1
-                at += half if bounds[at + half - 1] <= number else 0
-                length -= half
-            weight = float(least[g] + at - starts[g])
-            for c in range(n_columns):
-                sums[b, c] += weight * groups[g, c]
-
-
-@helper
-def _permute(order, word):
-    """Put the numbers of `order` [n] into a random order; return the last counter that was drawn from."""
-    for i in range(order.size):
-        order[i] = i
-    for i in range(order.size - 1, 0, -1):
-        word += GOLDEN
-        other = _below(mix(word), np.uint64(i + 1))
-        order[i], order[other] = order[other], order[i]
-    return word
-
-
-@kernel
-def permute_systems(rows, seed, first, order, totals, ranges):
-    """Write for each resample the range of the systems' sums, the systems permuted at random within each row.
-
-    `rows` are float64 [n_rows, n_systems], `ranges` float64 [n_resamples]. `order` and `totals` are working space, one
-    element per system.
-    """
-    n_systems = rows.shape[1]
-    for b in range(ranges.size):
-        word = _stream(seed, first + b)
-        for s in range(n_systems):
-            totals[s] = 0.0
-        for row in range(rows.shape[0]):
-            word = _permute(order, word)
-            for s in range(n_systems):
-                totals[s] += rows[row, order[s]]
-        least, most = np.inf, -np.inf
-        for s in range(n_systems):
-            least, most = min(least, totals[s]), max(most, totals[s])
-        ranges[b] = most - least
-
-
-@kernel
-def permute_ratios(rows, base, seed, first, order, totals, ranges):
-    """Write for each resample the range of the systems' ratios of sums, the systems permuted at random within each row.
-
-    `rows` are numerators and denominators [n_rows, n_systems, 2], `base` their sums over rows in which all systems are
-    alike; `order` and `totals` [n_systems, 2] are working space. A ratio of nothing is 0.
-    """
-    n_systems = rows.shape[1]
-    for b in range(ranges.size):
-        word = _stream(seed, first + b)
-        for s in range(n_systems):
-            totals[s, 0], totals[s, 1] = base[0], base[1]
-        for row in range(rows.shape[0]):
-            word = _permute(order, word)
-            for s in range(n_systems):
-                totals[s, 0] += rows[row, order[s], 0]
-                totals[s, 1] += rows[row, order[s], 1]
-        least, most = np.inf, -np.inf
-        for s in range(n_systems):
-            ratio = totals[s, 0] / totals[s, 1] if totals[s, 1] != 0 else 0.0
-            least, most = min(least, ratio), max(most, ratio)
-        ranges[b] = most - least

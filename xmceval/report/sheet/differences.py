@@ -33,7 +33,7 @@ def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing
         else:
             about = f"{name} · system {MINUS} {comparison.testing.against}"
             heads = [_other(each, comparison) for each in differences]
-            yield _list_lines(about, heads, differences, layout, ADJUSTED.get(comparison.testing.adjust))
+            yield _list_lines(about, heads, differences, layout, _name_adjusted(comparison))
 
 
 def list_pair(comparison: Comparison, pair: tuple[str, str], layout: Layout) -> Iterator[Listing]:
@@ -42,8 +42,11 @@ def list_pair(comparison: Comparison, pair: tuple[str, str], layout: Layout) -> 
     for _, group in groupby(own, lambda each: each.bin):
         differences = list(group)
         heads = [each.measure.name for each in differences]
-        adjusted = ADJUSTED.get(comparison.testing.adjust)
-        yield _list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
+        yield _list_lines(f" {MINUS} ".join(pair), heads, differences, layout, _name_adjusted(comparison))
+
+
+def _name_adjusted(comparison: Comparison) -> str | None:
+    return ADJUSTED if comparison.testing.adjust == "holm" else None
 
 
 def list_difference(difference: Difference, layout: Layout) -> Listing:

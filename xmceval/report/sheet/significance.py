@@ -12,8 +12,6 @@ from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, na
 from xmceval.report.sheet.verdicts import ADJUSTED, describe_level, find_beaten
 from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
 
-TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
-
 
 def find_signs(layout: Layout) -> dict[str, str]:
     """Return the signs of values that are better and worse than those of a baseline."""
@@ -81,11 +79,8 @@ def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
     units = {each.unit for each in differences}
     if units == {"run"}:
         return "differences: Welch's t test of runs · does not cover variance over instances"
-    words = [f"differences: {TESTS[testing.test]}"]
-    if testing.adjust == "tukey":
-        words[0] += "; p (Tukey): randomized two-way test"
-    if testing.test != "t" or testing.adjust == "tukey":
-        words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
+    of_resampling = f"randomization, {testing.resamples:,} resamples, seed {testing.seed}"
+    words = [f"differences: {'paired t test' if testing.test == 't' else of_resampling}"]
     has_runs = "run" in units
     words.append("Welch's t test for systems with runs" if has_runs else "does not cover training-seed variance")
     return " · ".join(words)
@@ -103,10 +98,10 @@ def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iter
         return
     if testing.adjust == "none":
         yield f"neither p nor intervals are adjusted for the number of tests ({len(tested):,})"
-    elif testing.adjust == "holm" and testing.adjust_over == "all":
+    elif testing.adjust_over == "all":
         tests = "the tests on each data set" if on_each else f"all {len(tested):,} tests"
         yield f"{tests} are one family: p (Holm) is adjusted for their number, intervals are not"
     elif len(families) == len(tested):
         yield f"{own} is a family of its own: neither p nor intervals are adjusted for the number of metrics"
     else:
-        yield f"{own} is a family of its own: {ADJUSTED[testing.adjust]} is adjusted for its pairs, intervals are not"
+        yield f"{own} is a family of its own: {ADJUSTED} is adjusted for its pairs, intervals are not"

@@ -14,13 +14,13 @@ from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
 from xmceval.statistics.multiplicity import LEVEL
 
 LEAST_P = 0.0001
-ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
+ADJUSTED = "p (Holm)"
 MOST_PAIRS = 3  # that have sentences of their own
 
 
 def describe_level(comparison: Comparison) -> str:
     """Describe what makes a difference significant."""
-    return f"{ADJUSTED.get(comparison.testing.adjust, 'p')} < {LEVEL:g}"
+    return f"{ADJUSTED if comparison.testing.adjust == 'holm' else 'p'} < {LEVEL:g}"
 
 
 def has_many_pairs(comparison: Comparison) -> bool:

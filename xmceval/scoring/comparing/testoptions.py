@@ -14,8 +14,8 @@ from xmceval.scoring.options import option, specs
 # What a value is beside that of the baseline: tested with a finding, tested without, or not tested.
 MARKS = BETTER, WORSE, NONE, UNTESTED = ("better", "worse", "none", "untested")
 
-Test = Literal["t", "randomization", "bootstrap"]
-Adjust = Literal["holm", "none", "tukey"]
+Test = Literal["t", "randomization"]
+Adjust = Literal["holm", "none"]
 AdjustOver = Literal["metric", "all"]
 
 
@@ -26,7 +26,7 @@ class Testing:
     Raises
     ------
     UsageError
-        A value that is wrong, or options that exclude each other.
+        A value that is wrong.
     """
 
     __test__ = False  # its name does not make it a test
@@ -34,23 +34,16 @@ class Testing:
     against: str | None = option(
         None, "Testing", "Compare every system with this one.  [default: compare every pair]", metavar="NAME"
     )
-    test: Test = option(
-        "t", "Testing", "Paired test over instances: t test, randomization of signs, or bootstrap.", literal=Test
-    )
-    adjust: Adjust = option(
-        "holm", "Testing", "Adjust p for several comparisons: by Holm's method, or Tukey's randomized test.",
-        literal=Adjust,
-    )  # fmt: skip
+    test: Test = option("t", "Testing", "Paired test over instances: t test, or randomization of signs.", literal=Test)
+    adjust: Adjust = option("holm", "Testing", "Adjust p for several comparisons by Holm's method.", literal=Adjust)
     adjust_over: AdjustOver = option(
         "metric",
         "Testing",
         "Adjust over the pairs of each metric, or over all differences in the output.",
         literal=AdjustOver,
     )
-    resamples: int = option(
-        10_000, "Testing", "Number of resamples for randomization, bootstrap and tukey.", kind=int, low=100, metavar="N"
-    )
-    seed: int = option(0, "Testing", "Random seed for resampling.", kind=int, low=0, high=2**63 - 1, metavar="N")
+    resamples: int = option(10_000, "Testing", "Number of resamples for randomization.", kind=int, low=100, metavar="N")
+    seed: int = option(0, "Testing", "Random seed for randomization.", kind=int, low=0, high=2**63 - 1, metavar="N")
 
     def __post_init__(self) -> None:
         for name, spec in specs(type(self)).items():
@@ -60,9 +53,6 @@ class Testing:
             if spec.kind is int:
                 spec.check_whole(name, value)
                 object.__setattr__(self, name, int(value))  # numpy's integers are not JSON's
-        if self.adjust == "tukey" and self.against is not None:
-            tukey, against = argument("adjust", "tukey"), argument("against")
-            raise UsageError(f"{tukey} compares all pairs; it cannot be combined with {against} (hint: use holm)")
 
     def _refuse_unused(self) -> None:
         """Refuse options of resampling where nothing is resampled."""
@@ -70,10 +60,9 @@ class Testing:
         unused = [name for name in ("resamples", "seed") if getattr(self, name) != defaults[name].default]
         if unused:
             verb = "has" if len(unused) == 1 else "have"
-            hint = f"pass {argument('test', 'randomization')}, {argument('test', 'bootstrap')}"
             raise UsageError(
                 f"{listed(map(argument, unused))} {verb} no effect on t tests "
-                f"(hint: {hint} or {argument('adjust', 'tukey')})"
+                f"(hint: pass {argument('test', 'randomization')})"
             )
 
     @classmethod
@@ -93,4 +82,4 @@ class Testing:
     @property
     def holds_rows(self) -> bool:
         """Whether the values of rows have to be held in memory."""
-        return self.test != "t" or self.adjust == "tukey"
+        return self.test == "randomization"

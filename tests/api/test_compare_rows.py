@@ -1,6 +1,7 @@
 """Saved values of rows: written by score and compare, read back with the same digits; other tools' per-query files."""
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -319,6 +320,14 @@ def test_names_of_systems_are_their_own(extra, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", *extra])
     assert "several systems are named" in capsys.readouterr().err
+
+
+def test_metrics_of_other_tools_can_be_pickled():
+    for name, other in (("a", 0.5), ("b", 0.25)):
+        lines = [f"{row},{row % 2 * other},{row + other},{other},{row % 3 * other}" for row in range(40)]
+        Path(f"{name}.csv").write_text("row,P@1,my gain,P,odd@5x\n" + "\n".join(lines) + "\n")
+    comparison = xmceval.compare_rows(["a.csv", "b.csv"])
+    assert str(pickle.loads(pickle.dumps(comparison))) == str(comparison)
 
 
 def test_rows_under_other_rules_are_warned_of(made, tmp_path):

@@ -51,8 +51,6 @@ def test_its_forms(tmp_path: Path) -> None:
     assert_type(result.to_csv(), str)
     assert_type(result.to_dict(), dict[str, Any])
     result.to_json(tmp_path / "result.json")
-    assert_type(xmceval.Result.from_json(tmp_path / "result.json"), xmceval.Result)
-    assert_type(xmceval.Results.from_dict(result.to_dict()), xmceval.Results)
     frame: DataFrame = assert_type(result.to_frame(bins=True), "DataFrame")
     figure: Figure = assert_type(result.plot("curves"), "Figure")
     assert frame.shape == (1, 7)

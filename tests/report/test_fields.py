@@ -1,4 +1,4 @@
-"""Fields: from one description follow the JSON of a value, its schema, and what a column holds."""
+"""Fields: from one description follow the JSON of a value, and what a column holds."""
 
 import csv
 import io
@@ -20,25 +20,19 @@ from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.fields import comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
+    MAPPING,
+    NUMBER,
+    PLAIN,
+    UNLESS_EMPTY,
+    WHOLE,
     by,
-    choice_of,
-    count,
     document,
     find_numbers,
-    flag,
     inside,
     itself,
-    last,
     many,
-    maybe,
-    number,
     optional,
     record,
-    several,
-    share,
-    text,
-    unless_empty,
-    whole,
 )
 from xmceval.report.forms.registry import render
 from xmceval.report.listings import datasetlist, formatlist
@@ -54,21 +48,21 @@ class Bar:
     high: int
 
 
-SCALE = {"base": number("Its base."), "name": text("Its name.")}
+SCALE = {"base": NUMBER, "name": PLAIN}
 PLOT = document(
     "xmceval/plot/1",
-    "A plot.",
     {
-        "title": text("Its title."),
-        "note": unless_empty(text("A note."), "without one"),
-        "kind": last(maybe(text("Its kind.", ("bars", "lines")), "where it is not known")),
-        "n": count("How many bars there are.").of(lambda plot: len(plot.bars)),
-        "bars": many("Its bars.", record("A bar.", low=whole("From."), top=whole("To.").of("high"))),
-        "span": several("The ends.", number("Least."), number("Greatest.")),
-        "by_name": by("name", "The shares.", share("A share.")),
-        "options": choice_of("Some options.", color=text("A color."), wide=flag("Whether it is wide.")),
-        "axis": record("The axis.", **inside("axis.scale", SCALE)).of(itself),
-        "source": optional(text("Where it is from.")),
+        "title": PLAIN,
+        "note": UNLESS_EMPTY,
+        "kind": PLAIN,
+        "n": WHOLE.of(lambda plot: len(plot.bars)),
+        "bars": many(record(low=WHOLE, top=WHOLE.of("high"))),
+        "span": many(NUMBER),
+        "by_name": by(NUMBER),
+        "options": MAPPING,
+        "axis": record(**inside("axis.scale", SCALE)).of(itself),
+        "unknown": many(PLAIN),
+        "source": optional(PLAIN),
     },
 )
 EXAMPLE = SimpleNamespace(
@@ -80,22 +74,24 @@ EXAMPLE = SimpleNamespace(
     by_name={1: 0.25, "x": 1},
     options={"wide": True},
     axis=SimpleNamespace(scale=SimpleNamespace(base=2.0, name="log")),
+    unknown=None,
     source=None,
 )
 
 
-def test_a_document_has_its_fields_in_order_and_those_that_come_last_at_its_end():
+def test_a_document_has_its_fields_in_order():
     assert list(PLOT.make(EXAMPLE).items()) == [
         ("schema", "xmceval/plot/1"),
         ("title", "a"),
         ("note", None),
+        ("kind", "bars"),
         ("n", 2),
         ("bars", [{"low": 1, "top": 2}, {"low": 3, "top": 4}]),
         ("span", [0.5, None]),
         ("by_name", {"1": 0.25, "x": 1}),
         ("options", {"wide": True}),
         ("axis", {"base": 2.0, "name": "log"}),
-        ("kind", "bars"),
+        ("unknown", None),
     ]
 
 
@@ -105,7 +101,7 @@ def test_a_record_without_a_value_of_a_field_is_an_error():
 
 
 def test_numbers_are_found_by_their_type():
-    table = {"a": maybe(share("A."), "never"), "b": text("B."), "c": count("C."), "d": flag("D."), "e": whole("E.")}
+    table = {"a": NUMBER, "b": PLAIN, "c": WHOLE, "d": many(NUMBER), "e": WHOLE.of("x")}
     assert find_numbers(table) == ["a", "c", "e"]
 
 

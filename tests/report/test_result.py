@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.errors import DataError
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.report.forms.layout import ALONE
@@ -163,10 +162,3 @@ def test_what_some_systems_share_has_their_names_before_it(score):
     lines = (("all",), ("few", "all"), ("few", "all"), ("b: named", "all"))
     results = [replace(score(), name=name, warnings=each) for name, each in zip("abcd", lines, strict=True)]
     assert list(shared_lines(results, "warnings")) == ["all", "b, c: few", "d: b: named"]
-
-
-def test_a_document_of_several_systems_is_no_single_result(problem):
-    y_true, y_score, _ = problem
-    two = xmceval.score_all(y_true, {"a": y_score, "b": -y_score}, k=1, metrics="P")
-    with pytest.raises(DataError, match="expected one system, got 2"):
-        xmceval.Result.from_dict(two.to_dict())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, argument
@@ -73,18 +72,6 @@ def rank_among_published(
     rows = published(entry.name)
     places = (_rank_value(metric, values[metric], rows) for metric in metrics if metric in values)
     return Standings(entry.name, tuple(place for place in places if place.n_published))
-
-
-def restore_row(dataset: str, metric: str, *, method: str, value: float, suspect: str) -> Published:
-    """Return the published row of a method with this value; with the value alone where the catalogue has changed."""
-    described = method, value, suspect
-    fits = (row for row in _list_rows(dataset) if (row.method, row.values.get(metric), row.suspect) == described)
-    return next(fits, Published(method, "", {metric: value}, None, None, suspect))
-
-
-@lru_cache(maxsize=64)  # to parse the file takes longer than to read a document
-def _list_rows(dataset: str) -> tuple[Published, ...]:
-    return published(dataset)
 
 
 def find_comparable_metrics(propensities: Propensities | None, entry: Dataset) -> tuple[str, ...]:

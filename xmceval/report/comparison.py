@@ -6,14 +6,14 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Displayed, Readable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Displayed, Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.scoring.estimates import Estimate, as_bounds
@@ -198,7 +198,7 @@ class RunsOf:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Readable, Mapping[Key, Difference]):
+class Comparison(Renderable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -245,31 +245,6 @@ class Comparison(Readable, Mapping[Key, Difference]):
     source: str = ""
     densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Comparison:
-        """Return the comparison that `to_dict` has described: it shows the same in every form.
-
-        Parameters
-        ----------
-        document : dict
-            Fields that a later version has added are left out.
-
-        Raises
-        ------
-        DataError
-            Another document, or one that is damaged, with the place.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import xmceval
-        >>> comparison = xmceval.compare(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
-        >>> xmceval.Comparison.from_dict(comparison.to_dict()) == comparison
-        True
-        """
-        comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
-        return comparison
 
     @property
     def doubts(self) -> tuple[str, ...]:

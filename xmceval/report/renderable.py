@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.files.writing.targets import save_text
 from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
@@ -57,7 +57,7 @@ class Renderable(Displayed):
         """What pictures show: a sequence of Result, or a Comparison."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document as dicts and lists; see `Readable`."""
+        """Return the JSON document as dicts and lists."""
         document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 
@@ -308,34 +308,6 @@ class Renderable(Displayed):
         """
         figure: Figure = load("pictures").plot(self._subject, kind, metrics=metrics, size=size, ax=ax)
         return figure
-
-
-class Readable(Renderable):
-    """What can be read back from its JSON too."""
-
-    __slots__ = ()
-
-    @classmethod
-    @abstractmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` has described."""
-
-    @classmethod
-    def from_json(cls, path: str | Path) -> Self:
-        """Return what `to_json` has written to a file; see `from_dict`.
-
-        Parameters
-        ----------
-        path : path
-            A file of JSON, which may be compressed.
-
-        Raises
-        ------
-        DataError
-            A missing file, or what `from_dict` refuses.
-        """
-        found: Self = load("fields.reading").read_file(path, cls.from_dict)
-        return found
 
 
 def load(renderer: str) -> Any:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import UsageError, counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Readable, fit_line, join_facts, load
+from xmceval.report.renderable import Renderable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import Case, find_cautions, list_conventions
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Readable, Mapping[str, float]):
+class Result(Renderable, Mapping[str, float]):
     """Metric values of one system by name: ``result["P@5"]`` is a fraction; ``str(result)`` is the table.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -108,33 +108,6 @@ class Result(Readable, Mapping[str, float]):
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Result:
-        """Return the result that `to_dict` has described: it shows the same in every form.
-
-        Parameters
-        ----------
-        document : dict
-            With a single system. Fields that a later version has added are left out.
-
-        Raises
-        ------
-        DataError
-            Another document, or one that is damaged, with the place.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import xmceval
-        >>> result = xmceval.score(np.eye(4), np.eye(4), k=1, metrics="P")
-        >>> xmceval.Result.from_dict(result.to_dict()) == result
-        True
-        """
-        results: list[Result] = load("fields.scorefields").SCORE.read(document)
-        if len(results) > 1:
-            raise DataError(f"expected one system, got {len(results)} (hint: xmceval.Results reads them)")
-        return results[0]
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.errors import UsageError, counted, listed
 from xmceval.report.forms.layout import Layout
-from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class Results(Readable, Mapping[str, Result]):
+class Results(Renderable, Mapping[str, Result]):
     """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -54,34 +54,6 @@ class Results(Readable, Mapping[str, Result]):
             named = list(_iterate(results))
         _check_together(named)
         self._results: dict[str, Result] = {each.name: each for each in named}
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Results:
-        """Return the results that `to_dict` has described; see `Result.from_dict`.
-
-        Parameters
-        ----------
-        document : dict
-            Fields that a later version has added are left out.
-
-        Raises
-        ------
-        DataError
-            Another document, or one that is damaged, with the place.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import xmceval
-        >>> results = xmceval.score_all(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
-        >>> str(xmceval.Results.from_dict(results.to_dict())) == str(results)
-        True
-        """
-        results: list[Result] = load("fields.scorefields").SCORE.read(document)
-        try:
-            return cls(results)
-        except UsageError as error:
-            raise DataError(f"systems: {error}") from None
 
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:

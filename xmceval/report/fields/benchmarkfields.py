@@ -5,30 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED
+from xmceval.report.benchmark import PUBLISHED
 from xmceval.report.fields.comparefields import COMPARE, TESTING
 from xmceval.report.fields.field import (
+    NUMBER,
+    PLAIN,
+    UNLESS_EMPTY,
+    WHOLE,
     Field,
     Fields,
     by,
-    count,
     document,
-    flag,
     inside,
     many,
-    maybe,
-    number,
     record,
-    several,
-    share,
-    text,
-    unless_empty,
-    whole,
 )
 from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.report.fields.lines import MEASURE, VALUES, list_values
 from xmceval.report.fields.scorefields import TRUTH
-from xmceval.scoring.comparing.testoptions import MARKS
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.version import BENCHMARK_SCHEMA
@@ -40,25 +34,16 @@ if TYPE_CHECKING:
     from xmceval.statistics.across import Across
 
 RANK = "rank"
-NAME, SYSTEM_NAME = text("Its name."), text("The system.")
-UNTESTED, TWO = "where nothing is tested across data sets", "of two systems"
 
 
 CELL = record(
-    "A system on the data set.",
-    system=SYSTEM_NAME,
-    status=text("How it came about.", (SCORED, PUBLISHED, MISSING, FAILED)),
-    why=unless_empty(text("Why it is missing, or could not be scored."), "where it has values"),
-    n_runs=count("From how many runs its values are."),
+    system=PLAIN,
+    status=PLAIN,
+    why=UNLESS_EMPTY,
+    n_runs=WHOLE,
 )
 
-PUBLISHED_ROW = record(
-    "A published row.",
-    system=SYSTEM_NAME,
-    method=text("The method, as it is published."),
-    metrics=by("canonical name", "Values.", share("A fraction of 1.")),
-    suspect=unless_empty(text("Why some value is probably wrong."), "where nothing is suspect"),
-)
+PUBLISHED_ROW = record(system=PLAIN, method=PLAIN, metrics=by(NUMBER), suspect=UNLESS_EMPTY)
 
 
 def _list_published(dataset: DatasetOutcome) -> list[dict[str, Any]]:
@@ -69,13 +54,12 @@ def _list_published(dataset: DatasetOutcome) -> list[dict[str, Any]]:
 
 
 DATASET = record(
-    "A data set.",
-    name=NAME,
-    catalogue=unless_empty(text("Its name in the catalogue."), "where it is not in it").of("entry"),
-    cells=many("One per system.", CELL),
-    published=many("The published rows that are shown.", PUBLISHED_ROW).of(_list_published),
-    notes=many("Such as which metrics it lacks, and why.", text("A note.")),
-    comparison=maybe(COMPARE.record, "where no system has values"),
+    name=PLAIN,
+    catalogue=UNLESS_EMPTY.of("entry"),
+    cells=many(CELL),
+    published=many(PUBLISHED_ROW).of(_list_published),
+    notes=many(PLAIN),
+    comparison=COMPARE.record,
 )
 
 
@@ -97,23 +81,9 @@ def _find_ranks(benchmark: Benchmark, metric: str) -> dict[str, Any]:
     return {"systems": systems, "left_out": left_out, "mean": across.mean_ranks, "by_dataset": by_dataset}
 
 
-ONE_RANK = number("The rank of a system, in their order; equal values share their mean rank.", minimum=1)
-RANKS = record(
-    "Ranks on a metric.",
-    systems=many("Those with a value on each data set that has any.", SYSTEM_NAME),
-    left_out=many("The others, and those with published values.", SYSTEM_NAME),
-    mean=many("Their mean ranks.", ONE_RANK),
-    by_dataset=by("data set", "Their ranks on each data set.", many("Their ranks.", ONE_RANK)),
-)
+RANKS = record(systems=many(PLAIN), left_out=many(PLAIN), mean=many(NUMBER), by_dataset=by(many(NUMBER)))
 
-WINS = record(
-    "Two systems.",
-    system=SYSTEM_NAME,
-    other=text("The system that it is compared with."),
-    wins=count("Data sets on which the system is ahead, of those on which both have a value."),
-    ties=count("Data sets on which they are level."),
-    losses=count("Data sets on which the other is ahead."),
-)
+WINS = record(system=PLAIN, other=PLAIN, wins=WHOLE, ties=WHOLE, losses=WHOLE)
 
 
 def _list_wins(benchmark: Benchmark, metric: str) -> list[dict[str, Any]]:
@@ -146,72 +116,30 @@ def _find_across(benchmark: Benchmark, metric: str) -> dict[str, Any]:
 
 
 ACROSS = record(
-    "Tests across data sets, of one value per system and data set.",
-    datasets=many("Those with a value of any system.", text("A data set.")),
-    systems=many("Those with a value on each of them.", SYSTEM_NAME),
-    untested=unless_empty(text("Why nothing is tested."), "where something is"),
-    friedman=maybe(
-        record(
-            "Friedman's test that all systems have equal ranks.",
-            chi2=number("The statistic, corrected for ties.", minimum=0),
-            f=maybe(number("F of Iman and Davenport.", minimum=0), "where it is infinite"),
-            df=several("The degrees of freedom of F.", whole("Of systems."), whole("Of the rest.")),
-            p=share("That of F."),
-        ),
-        f"{TWO}, and {UNTESTED}",
-    ),
-    nemenyi=maybe(
-        record(
-            "Nemenyi's test of all pairs.",
-            critical_difference=number("Mean ranks so far apart are told apart at 5%.", minimum=0),
-            groups=many("The largest groups in which no two are told apart.", many("Best first.", SYSTEM_NAME)),
-            ahead=many(
-                "The pairs that are told apart.", several("A pair.", text("The better system."), text("The other."))
-            ),
-        ),
-        f"{TWO}, and {UNTESTED}",
-    ),
-    signed_ranks=many(
-        "Wilcoxon's exact tests of signed ranks, where there is a baseline, or of two systems.",
-        record(
-            "The test of a system.",
-            system=SYSTEM_NAME,
-            baseline=text("The system that it is compared with."),
-            p=share("Two-sided p value."),
-            p_adjusted=share("The same, adjusted by Holm over the systems."),
-        ),
-    ),
-    least_p_adjusted=maybe(share("The least that p_adjusted can be on so many data sets."), "without such tests"),
+    datasets=many(PLAIN),
+    systems=many(PLAIN),
+    untested=UNLESS_EMPTY,
+    friedman=record(chi2=NUMBER, f=NUMBER, df=many(WHOLE), p=NUMBER),
+    nemenyi=record(critical_difference=NUMBER, groups=many(many(PLAIN)), ahead=many(many(PLAIN))),
+    signed_ranks=many(record(system=PLAIN, baseline=PLAIN, p=NUMBER, p_adjusted=NUMBER)),
+    least_p_adjusted=NUMBER,
 )
 
 BENCHMARK = document(
     BENCHMARK_SCHEMA,
-    "Systems compared on several data sets, and what these come to together.",
     {
         "version": TRUTH["version"],
-        "file": unless_empty(text("The file that describes it."), "where it was passed as a dict"),
+        "file": UNLESS_EMPTY,
         **inside("testing", TESTING),
-        "metrics": many("The columns, by canonical name.", text("A metric.")).of(
-            lambda benchmark: [each.name for each in benchmark.measures]
-        ),
-        "systems": many(
-            "All systems, in the order of the file.",
-            record(
-                "A system.",
-                name=NAME,
-                published=flag("Whether its values are published ones, which are neither ranked nor tested."),
-            ),
-        ).of(
+        "metrics": many(PLAIN).of(lambda benchmark: [each.name for each in benchmark.measures]),
+        "systems": many(record(name=PLAIN, published=PLAIN)).of(
             lambda benchmark: [{"name": each, "published": each in benchmark.published} for each in benchmark.systems]
         ),
-        "datasets": many("One per data set, in the order of the file.", DATASET),
-        "ranks": by("metric", "Ranks of systems over data sets.", RANKS).of(_by_metric(_find_ranks)),
-        "wins": by("metric", "Who is ahead of whom.", many("One per pair.", WINS)).of(_by_metric(_list_wins)),
-        "across": by("metric", "Tests across data sets.", ACROSS).of(_by_metric(_find_across)),
-        "warnings": many(
-            "What a reader must know before trusting the values, beside the warnings of the data sets.",
-            text("A warning."),
-        ),
+        "datasets": many(DATASET),
+        "ranks": by(RANKS).of(_by_metric(_find_ranks)),
+        "wins": by(many(WINS)).of(_by_metric(_list_wins)),
+        "across": by(ACROSS).of(_by_metric(_find_across)),
+        "warnings": many(PLAIN),
         "gates": OUTCOMES.of(lambda benchmark: benchmark.gates or None),
     },
 )
@@ -238,30 +166,25 @@ def _unless_published(fields: Fields, *names: str) -> dict[str, Field]:
     def of_result(find: Callable[[Any], Any]) -> Callable[[BenchmarkLine], Any]:
         return lambda line: None if line.result is None else find(line)
 
-    found = {name: maybe(fields[name], "of published values and ranks") for name in names}
-    return {name: each.of(of_result(each.finder(name))) for name, each in found.items()}
+    return {name: fields[name].of(of_result(fields[name].finder(name))) for name in names}
 
 
 LINES = {
-    "dataset": text("The data set; empty for ranks over all data sets."),
-    "system": SYSTEM_NAME,
+    "dataset": PLAIN,
+    "system": PLAIN,
     **{name: VALUES[name] for name in ("metric", "k", "bin")},
-    "kind": text("`total`, or of a bin `share` or `average`; `published`; `rank`, the mean rank over data sets."),
+    "kind": PLAIN,
     **{name: VALUES[name] for name in ("value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined")},
-    "n_runs": maybe(count("From how many runs the value is."), "of published values and ranks"),
-    "sd": maybe(number("Standard deviation over the runs.", minimum=0), "of a single run"),
-    "mark": maybe(
-        text("How the system compares with the baseline of `against`.", MARKS), "of the baseline or without one"
-    ),
+    "n_runs": WHOLE,
+    "sd": NUMBER,
+    "mark": PLAIN,
     "unit": MEASURE["unit"].of(lambda line: RANK if line.kind == RANK else line.figure.measure.metric.unit),
     "higher_is_better": MEASURE["higher_is_better"].of(
         lambda line: line.kind != RANK and line.figure.measure.metric.higher_is_better
     ),
     **_unless_published({**VALUES, "n_instances": TRUTH["n_instances"].of("result.counts.n_instances")}, "n_instances"),
     **_unless_published(VALUES, "n_labels", "truth"),
-    "scores": maybe(
-        text("The files of its predictions, of runs one after the other."), "of published values and ranks"
-    ),
+    "scores": PLAIN,
     **_unless_published(VALUES, "propensities", "options", "version"),
 }
 

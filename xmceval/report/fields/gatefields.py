@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from xmceval.report.fields.field import flag, many, maybe, number, optional, record, share, text, unless_empty
-from xmceval.report.gateoutcomes import GATES
+from xmceval.report.fields.field import NUMBER, PLAIN, UNLESS_EMPTY, many, optional, record
 
 GATE = record(
-    "What a gate came to for a system.",
-    kind=text(
-        "What was checked: that a difference is not worse, or that a value is at least or at most the limit.", GATES
-    ),
-    system=text("The system."),
-    baseline=unless_empty(text("The system that it was compared with."), "where a value was checked"),
-    dataset=unless_empty(text("The data set."), "outside of a benchmark"),
-    metric=text("The canonical name of the metric.").of("measure.name"),
-    limit=number("The limit; a fraction of 1 where the metric is a share."),
-    value=maybe(number("The difference, system minus baseline, or the value."), "where there is none"),
-    p_adjusted=maybe(share("The p that decided, adjusted where p is."), "where nothing was tested"),
-    passed=flag("Whether it was passed; what cannot be decided never is."),
+    kind=PLAIN,
+    system=PLAIN,
+    baseline=UNLESS_EMPTY,
+    dataset=UNLESS_EMPTY,
+    metric=PLAIN.of("measure.name"),
+    limit=NUMBER,
+    value=NUMBER,
+    p_adjusted=NUMBER,
+    passed=PLAIN,
 )
-OUTCOMES = optional(many("One per gate, metric and system, where gates were asked for.", GATE))
+OUTCOMES = optional(many(GATE))

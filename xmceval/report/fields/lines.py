@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xmceval.metrics.measure import Measure
 from xmceval.report.fields.comparefields import DIFFERENCE, TESTING
-from xmceval.report.fields.field import Field, Fields, count, find_numbers, flag, inside, maybe, number, text
+from xmceval.report.fields.field import NUMBER, PLAIN, WHOLE, Field, Fields, find_numbers, inside
 from xmceval.report.fields.scorefields import FIGURE, SYSTEM, TRUTH
-from xmceval.scoring.comparing.testoptions import MARKS
 
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison, Difference
@@ -29,22 +28,20 @@ def _choose(source: str, fields: Fields, *names: str) -> dict[str, Field]:
 
 
 MEASURE = {
-    "metric": text("The metric, with its options.").of("head"),
-    "k": text("The cutoff: a number, `all`, `n`, or nothing; of IPrec the level of recall.").of(_find_cutoff),
-    "unit": text("Of its values: `share`, `gain`, `count` or `cells`.").of("metric.unit"),
-    "higher_is_better": flag("Whether higher values are better.").of("metric.higher_is_better"),
+    "metric": PLAIN.of("head"),
+    "k": PLAIN.of(_find_cutoff),
+    "unit": PLAIN.of("metric.unit"),
+    "higher_is_better": PLAIN.of("metric.higher_is_better"),
 }
 
 VALUES = {
     "system": SYSTEM["name"].of("result.name"),
     **_choose("figure.measure", MEASURE, "metric", "k"),
-    "bin": text("The bin of labels, or the group of rows; empty for all."),
-    "kind": text(
-        "`total`, or of a bin `share` (those of all bins add up to the total) or `average` (within it), or `group`."
-    ).of("figure.kind"),
+    "bin": PLAIN,
+    "kind": PLAIN.of("figure.kind"),
     **_choose("figure", FIGURE, "value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined"),
     **_choose("figure.measure", MEASURE, "unit", "higher_is_better"),
-    "n_instances": count("Rows of the truth, or of the group, that were scored."),
+    "n_instances": WHOLE,
     **_choose("result", TRUTH, "n_labels", "truth"),
     **_choose("result", SYSTEM, "scores"),
     **_choose("result", TRUTH, "propensities", "options", "version"),
@@ -54,11 +51,9 @@ DIFFERENCES = {
     **_choose("difference", DIFFERENCE, "system", "baseline"),
     **_choose("difference.measure", MEASURE, "metric", "k"),
     **_choose("difference", DIFFERENCE, "bin", *find_numbers(DIFFERENCE), "unit"),
-    "mark": text("Whether the difference was detected: `better`, `worse`, `none` or `untested`.", MARKS).of(
-        "difference.mark"
-    ),
-    "value": maybe(number("The value of the system; of several runs, their mean."), "if infinite"),
-    "baseline_value": maybe(number("The same of the baseline."), "if infinite"),
+    "mark": PLAIN.of("difference.mark"),
+    "value": NUMBER,
+    "baseline_value": NUMBER,
     **_choose("difference.measure", MEASURE, "higher_is_better"),
     **inside("comparison.testing", TESTING),
     **_choose("result", TRUTH, "truth", "propensities", "options", "version"),

@@ -44,4 +44,4 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: 
 
 
 def _write(fields: Fields, lines: Iterable[Any]) -> str:
-    return write_lines(list(fields), map(record("A line.", **fields).write, lines))
+    return write_lines(list(fields), map(record(**fields).write, lines))

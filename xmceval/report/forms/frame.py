@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from xmceval.report.benchmark import Benchmark
 
-TYPES = {"number": "float64", "integer": "Int64"}
-
 
 def make_frame(results: Sequence[Result], *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per value of each system, indexed by metric, k and system.
@@ -88,5 +86,5 @@ def _build(
     order = sorted(range(len(codes)), key=codes.__getitem__)
     in_order = [[codes[i][place] for i in order] for place in range(len(names))]
     places = pandas.MultiIndex(levels, in_order, names=names)
-    types = {name: TYPES[fields[name].type] for name in find_numbers(fields) if name in columns}
+    types = {name: fields[name].dtype for name in find_numbers(fields) if name in columns}
     return pandas.DataFrame([cells[i] for i in order], index=places, columns=columns).astype(types)

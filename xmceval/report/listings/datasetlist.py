@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xmceval.labels.catalogue import FILTERS, Dataset, Published, datasets, find_dataset, published
+from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
 from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.csvlines import write_lines
@@ -49,7 +49,7 @@ def write_json(entries: Sequence[Dataset]) -> str:
 def write_csv(entries: Sequence[Dataset]) -> str:
     """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
     if not entries:
-        dataset = fields.record("A line.", **DATASET)
+        dataset = fields.record(**DATASET)
         return write_lines(list(DATASET), map(dataset.write, datasets().values()))
     head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
     return write_lines(
@@ -142,57 +142,42 @@ def _result_row(row: Published) -> tuple[str, ...]:
     return method, *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN)
 
 
-UNKNOWN = "where it is not known"
-UNAGREED = "where there is no agreed value"
-UNPUBLISHED = "where it was not published"
+CONSTANTS = fields.record(a=fields.NUMBER, b=fields.NUMBER, who=fields.PLAIN)
 
-CONSTANTS = fields.record("Values.", a=fields.number("A."), b=fields.number("B."), who=fields.text("Who uses them."))
-
-SPLIT = fields.record(
-    "A split.",
-    train=fields.count("Training instances."),
-    test=fields.count("Test instances."),
-    labels=fields.count("Labels."),
-    who=fields.text("Who uses it."),
-)
+SPLIT = fields.record(train=fields.WHOLE, test=fields.WHOLE, labels=fields.WHOLE, who=fields.PLAIN)
 
 DATASET = {
-    "name": fields.text("As XMLRepository writes it."),
-    "train": fields.count("Training instances."),
-    "test": fields.count("Test instances."),
-    "labels": fields.count("Labels."),
-    "features": fields.maybe(fields.count("Features."), UNKNOWN),
-    "points_per_label": fields.number("Mean number of instances per label."),
-    "labels_per_point": fields.number("Mean number of labels per instance."),
-    "a": fields.maybe(fields.number("A of the propensity model."), UNAGREED),
-    "b": fields.maybe(fields.number("B of the propensity model."), UNAGREED),
-    "filter": fields.text("Whether reciprocal pairs are removed from the predictions.", tuple(FILTERS)),
-    "disagreements": fields.many("Other values of A and B.", CONSTANTS),
-    "variants": fields.many("Other splits under the same name.", SPLIT),
-    "aliases": fields.many("Other names.", fields.text("A name.")),
-    "notes": fields.text("What else is to know."),
+    "name": fields.PLAIN,
+    "train": fields.WHOLE,
+    "test": fields.WHOLE,
+    "labels": fields.WHOLE,
+    "features": fields.WHOLE,
+    "points_per_label": fields.NUMBER,
+    "labels_per_point": fields.NUMBER,
+    "a": fields.NUMBER,
+    "b": fields.NUMBER,
+    "filter": fields.PLAIN,
+    "disagreements": fields.many(CONSTANTS),
+    "variants": fields.many(SPLIT),
+    "aliases": fields.many(fields.PLAIN),
+    "notes": fields.PLAIN,
 }
 
 PUBLISHED = fields.record(
-    "A published result.",
-    method=fields.text("The method."),
-    mark=fields.unless_empty(fields.text("The footnote sign in the source."), "without one"),
-    metrics=fields.by("canonical name", "Values.", fields.share("A fraction of 1.")).of("values"),
-    model_gb=fields.maybe(fields.number("Size of the model in GB.", minimum=0), UNPUBLISHED),
-    train_hours=fields.maybe(fields.number("Hours of training.", minimum=0), UNPUBLISHED),
-    suspect=fields.unless_empty(fields.text("Why some value is probably wrong."), "where nothing is suspect"),
+    method=fields.PLAIN,
+    mark=fields.UNLESS_EMPTY,
+    metrics=fields.by(fields.NUMBER).of("values"),
+    model_gb=fields.NUMBER,
+    train_hours=fields.NUMBER,
+    suspect=fields.UNLESS_EMPTY,
 )
-RESULTS = fields.many("Published results, only where single data sets are asked for.", PUBLISHED)
+RESULTS = fields.many(PUBLISHED)
 
 DATASETS = fields.document(
     DATASETS_SCHEMA,
-    "The catalogue of public data sets.",
     {
-        "source": fields.text("Where sizes and results are from.").of(lambda _: SOURCE),
-        "datasets": fields.many(
-            "One per data set.",
-            fields.record("A public data set.", **DATASET, published=fields.optional(RESULTS)),
-        ).of(fields.itself),
+        "source": fields.PLAIN.of(lambda _: SOURCE),
+        "datasets": fields.many(fields.record(**DATASET, published=fields.optional(RESULTS))).of(fields.itself),
     },
     is_ascii=False,
 )

@@ -122,35 +122,26 @@ def first_line(sample: Sample) -> str:
 
 
 SAMPLE = fields.record(
-    "An example.",
-    about=fields.last(fields.text("What the example is of; empty where there is only one kind.")),
-    file=fields.text("How such a file may be called."),
-    content=fields.text("The lines of the file, or Python that writes it."),
-    is_python=fields.last(fields.flag("Whether the content is Python that writes the file.")),
-    beside=fields.last(
-        fields.unless_empty(fields.text("The format of the truth that such predictions need."), "where it may be any")
-    ),
+    file=fields.PLAIN,
+    content=fields.PLAIN,
+    about=fields.PLAIN,
+    is_python=fields.PLAIN,
+    beside=fields.UNLESS_EMPTY,
 )
 
 FORMAT = fields.record(
-    "A format of files.",
-    name=fields.text("Its name in this listing."),
-    title=fields.unless_empty(fields.text("How inspect calls it."), "where inspect does not read it"),
-    holds=fields.many("What such files are passed as.", fields.text("Truth, predictions, an option or a command.")),
-    summary=fields.text("What it is, in one line."),
-    samples=fields.many("Examples.", SAMPLE),
-    tools=fields.by("tool", "Who writes such files, and what of them.", fields.text("Which files.")),
-    recognized=fields.text("How it is recognized."),
-    checked=fields.text("What is checked."),
-    converted=fields.many("The forms of xmceval convert that write it.", fields.text("A form.")),
+    name=fields.PLAIN,
+    title=fields.UNLESS_EMPTY,
+    holds=fields.many(fields.PLAIN),
+    summary=fields.PLAIN,
+    samples=fields.many(SAMPLE),
+    tools=fields.by(fields.PLAIN),
+    recognized=fields.PLAIN,
+    checked=fields.PLAIN,
+    converted=fields.many(fields.PLAIN),
 )
 
-FORMAT_LIST = fields.document(
-    FORMATS_SCHEMA,
-    "Formats of files.",
-    {"formats": fields.many("One per format.", FORMAT).of(fields.itself)},
-    is_ascii=False,
-)
+FORMAT_LIST = fields.document(FORMATS_SCHEMA, {"formats": fields.many(FORMAT).of(fields.itself)}, is_ascii=False)
 
 
 def _find_formats(names: Sequence[str]) -> list[Found]:

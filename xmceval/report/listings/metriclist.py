@@ -274,52 +274,30 @@ def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:
     return options
 
 
-NORM = fields.record(
-    "A norm.",
-    formula=fields.text("How the value is computed with it."),
-    over=fields.text("How instances or labels are combined."),
-)
-
-OPTION = fields.choice_of(
-    "An option: its choices, or as a number its default and its bounds.",
-    choices=fields.many("The choices, the default first.", fields.text("A choice.")),
-    default=fields.number("The default."),
-    whole=fields.flag("Whether it is a whole number."),
-    low=fields.number("Least value."),
-    high=fields.number("Greatest value."),
-    open=fields.flag("Whether the bounds themselves are excluded."),
-)
+NORM = fields.record(formula=fields.PLAIN, over=fields.PLAIN)
 
 METRIC = fields.record(
-    "A metric.",
-    name=fields.text("The canonical name."),
-    title=fields.text("What it is in a few words."),
-    family=fields.text("What it is computed from.", FAMILIES),
-    cut=fields.text("Whether its name has @k.", ("required", "optional", "none")).of("cutoff"),
-    definition=fields.text("The formula.").of("formula"),
-    norms=fields.by("name", "The choices of the option norm.", NORM),
-    options=fields.by("name", "The options.", OPTION).of(_list_options),
-    range=fields.many("Least and greatest value.", fields.maybe(fields.number("A bound."), "without a bound")).of(
-        "bounds"
-    ),
-    higher_is_better=fields.flag("Whether higher values are better."),
-    unit=fields.text("Of its values: tables for people show a share in percent.", ("share", "gain", "count", "cells")),
-    needs_propensities=fields.flag("Whether hits are weighted by inverse propensities."),
-    needs_labels=fields.flag("Whether the number of labels is needed."),
-    mergeable=fields.flag("Whether its sums have a fixed size, so that loops and clusters can merge them."),
-    cost=fields.text("Memory beyond that of the default metrics; empty where there is none to speak of."),
-    no_true_label=fields.text("The effect of an instance without a true label.").of(describe_empty_rows),
-    ties=fields.text("The effect of equal scores.").of(describe_ties),
-    note=fields.text("Which tools agree, and where others differ."),
-    aliases=fields.many("Other tools' names.", fields.text("A name, or a name and what it means.")).of(list_aliases),
-    source=fields.text("Where the definition is from."),
+    name=fields.PLAIN,
+    title=fields.PLAIN,
+    family=fields.PLAIN,
+    cut=fields.PLAIN.of("cutoff"),
+    definition=fields.PLAIN.of("formula"),
+    norms=fields.by(NORM),
+    options=fields.by(fields.MAPPING).of(_list_options),
+    range=fields.many(fields.NUMBER).of("bounds"),
+    higher_is_better=fields.PLAIN,
+    unit=fields.PLAIN,
+    needs_propensities=fields.PLAIN,
+    needs_labels=fields.PLAIN,
+    mergeable=fields.PLAIN,
+    cost=fields.PLAIN,
+    no_true_label=fields.PLAIN.of(describe_empty_rows),
+    ties=fields.PLAIN.of(describe_ties),
+    note=fields.PLAIN,
+    aliases=fields.many(fields.PLAIN).of(list_aliases),
+    source=fields.PLAIN,
 )
 
-DEFINITIONS = fields.document(
-    METRICS_SCHEMA,
-    "Definitions of metrics.",
-    {"metrics": fields.many("One per metric.", METRIC).of(fields.itself)},
-    is_ascii=False,
-)
+DEFINITIONS = fields.document(METRICS_SCHEMA, {"metrics": fields.many(METRIC).of(fields.itself)}, is_ascii=False)
 
 LIST = NamedList(find_metrics, write_table, write_metric, {"json": write_json, "csv": write_csv}, list_metrics)

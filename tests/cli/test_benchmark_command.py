@@ -129,21 +129,3 @@ def test_options_without_effect_and_files_that_do_not_exist_are_refused(folder, 
     assert run("nowhere.toml") == (1, "", "Error: nowhere.toml: no such file\n")
     assert run("-m", "P@1")[0] == 2
     assert "-m has no effect without --plot (hint: " in run("-m", "P@1")[2]
-
-
-def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(folder, run):
-    code, out, _ = run("--pages", "pages", "-o", "md")
-    assert code == 0
-    assert out.startswith("|")
-    assert {each.name for each in (folder / "pages").iterdir()} == {"index.html", "one.html", "two.html"}
-    (folder / "pages").rename(folder / "first")
-    (folder / "pages").write_text("")
-    code, out, err = run("--pages", "pages")
-    assert (code, out) == (2, "")
-    assert "pages: is not a folder" in err
-    code, _, err = run("--pages", "second")
-    n_bytes = sum(each.stat().st_size for each in (folder / "second").iterdir())
-    assert f"wrote second/index.html and 2 reports ({n_bytes / 1e6:.1f} MB)" in err.splitlines()
-    assert code == 0
-    for page in (folder / "first").iterdir():
-        assert page.read_bytes() == (folder / "second" / page.name).read_bytes()

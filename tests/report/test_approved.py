@@ -1,6 +1,5 @@
 """Whole outputs of every form for people, as they were approved; see support/approved.py."""
 
-import re
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +12,6 @@ from support.benchmarks import benchmark, published_row
 import xmceval
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render, render_benchmark, render_comparison, render_listings
-from xmceval.report.leaderboard import render_leaderboard
 from xmceval.report.sheet.model import Listing
 
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4"
@@ -29,8 +27,6 @@ LAYOUTS = {
     "transposed.tex": ("latex", {"transpose": True, "intervals": True, "is_unicode": False}),
     "html": ("html", {}),
 }
-
-SCRIPTS = re.compile(r"<(style|script).*?</\1>", re.DOTALL)
 
 
 def make_scores(n_systems, n_rows, n_labels):
@@ -172,23 +168,6 @@ make = cache(lambda name: MADE[name][0]())
 def test_an_output_is_as_it_was_approved(name, suffix):
     form, options = LAYOUTS[suffix]
     check(__file__, f"{name}.{suffix}", MADE[name][1](form, make(name), Layout(**options)))
-
-
-def check_page(name, page):
-    """Compare a page without its scripts and styles, one element a line."""
-    check(__file__, name, SCRIPTS.sub("", page).replace(xmceval.__version__, "VERSION").replace("><", ">\n<"))
-
-
-def test_a_leaderboard_is_as_it_was_approved():
-    layout = Layout(intervals=True)
-    check_page(
-        "leaderboard.html", render_leaderboard(make("benchmark"), reports={"set 0": "set-0.html"}, layout=layout)
-    )
-
-
-def test_a_leaderboard_without_a_baseline_is_as_it_was_approved():
-    page = render_leaderboard(make("propensities"), title="Of two", layout=Layout(percent=False))
-    check_page("propensities.leaderboard.html", page)
 
 
 def test_what_python_shows_of_objects_is_as_it_was_approved():

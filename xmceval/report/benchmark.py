@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -19,7 +18,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Tabular, fit_line, join_facts, load, shorten
 from xmceval.rows.block import Float64
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
@@ -115,12 +114,11 @@ class WinCount(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Benchmark(Renderable, Mapping[str, Comparison]):
+class Benchmark(Tabular, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
 
     ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
-    ``to_latex``, ``to_dict`` and ``to_frame``; ``to_html`` is a leaderboard, ``to_pages`` one with the reports of its
-    data sets.
+    ``to_latex``, ``to_dict`` and ``to_frame``.
 
     Attributes
     ----------
@@ -251,38 +249,6 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         frame: DataFrame = load("forms.frame").make_benchmark_frame(self, bins=bins)
         return frame
 
-    def to_pages(
-        self,
-        folder: str | Path,
-        *,
-        title: str | None = None,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool | None = None,
-    ) -> None:
-        """Write a leaderboard, ``index.html``, and beside it a report for each data set; they need nothing else.
-
-        Parameters
-        ----------
-        folder : path
-            Made if it does not exist; files of these names are replaced, others stay.
-        title : str, optional
-            Of the leaderboard.
-        places : int, optional
-            Decimal places; default 2, and 4 of fractions.
-        percent : bool
-            Whether shares are in percent, else they are fractions.
-        intervals : bool, optional
-            As in `to_markdown`.
-
-        Raises
-        ------
-        DataError
-            matplotlib is not installed, or a file cannot be written.
-        """
-        layout = Layout(places=places, percent=percent, intervals=intervals)
-        load("leaderboard.pagefiles").write_pages(self, folder, title=title, layout=layout)
-
     @cached_property
     def _measures(self) -> dict[str, Measure]:
         return {each.name: each for each in self.measures}
@@ -338,13 +304,6 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
 
     def _render(self, form: str, layout: Layout) -> str:
         return str(load("forms.registry").render_benchmark(form, self, layout))
-
-    def _draw_page(self, title: str | None, layout: Layout) -> str:
-        return str(load("leaderboard").render_leaderboard(self, title=title, layout=layout))
-
-    @property
-    def _subject(self) -> Benchmark:
-        return self
 
     def _describe(self) -> tuple[str, str, str]:
         statuses = Counter(cell.status for each in self.datasets for cell in each.cells)

@@ -1,4 +1,4 @@
-"""Renderable: the forms that a result, several of them, and a comparison have in common; Displayed: fewer of them."""
+"""Renderable: the forms that a result, several of them, and a comparison have in common; Tabular, Displayed: fewer."""
 
 from __future__ import annotations
 
@@ -42,19 +42,10 @@ class Displayed:
         return self._render("html", ALONE)
 
 
-class Renderable(Displayed):
-    """What can be shown in several forms: as text, as tables of other programs, in a notebook."""
+class Tabular(Displayed):
+    """What can be written in several forms: as text, and as tables of other programs."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def _draw_page(self, title: str | None, layout: Layout) -> str:
-        """Draw it as a page."""
-
-    @property
-    @abstractmethod
-    def _subject(self) -> Any:
-        """What pictures show: a sequence of Result, or a Comparison."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists."""
@@ -211,6 +202,21 @@ class Renderable(Displayed):
             siunitx=siunitx,
         )
         return _put(self._render("latex", layout), path)
+
+
+class Renderable(Tabular):
+    """What is also drawn, as pictures and as a page."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        """Draw it as a page."""
+
+    @property
+    @abstractmethod
+    def _subject(self) -> Any:
+        """What pictures show: a sequence of Result, or a Comparison."""
 
     @overload
     def to_html(

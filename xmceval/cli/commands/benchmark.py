@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,7 @@ import click
 from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import by_kind, say, say_written, warn
+from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted
@@ -23,8 +22,6 @@ from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from xmceval.api.benchmark.plan import BenchmarkPlan
     from xmceval.report.benchmark import Benchmark, DatasetOutcome
     from xmceval.report.forms.layout import Layout
@@ -42,13 +39,6 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 )
 @options.option(
     "--wins", is_flag=True, group="Output", help="Show on how many data sets each system beats each other one."
-)
-@options.option(
-    "--pages",
-    type=options.FILE,
-    metavar="DIR",
-    group="Output",
-    help="Write a leaderboard: index.html, and a report of each data set.",
 )
 @fail_if_worse
 @options.threads
@@ -69,7 +59,6 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     Examples:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
-      xmceval benchmark --pages leaderboard
     """
     _refuse_folder(file)
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
@@ -82,7 +71,6 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
-    pages = list(_open_pages(arguments["pages"], layout))
     found = _run(plan, layout, arguments)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
@@ -94,10 +82,6 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
         pictures.write(found, arguments["metric"])
-        for write in pages:
-            *reports, index = sizes = write(found)
-            what = f"{index} and {counted(len(reports), 'report')}"
-            say_written(what, sum(sizes.values()), quiet=quiet)
         if not quiet:
             say(f"{_count_cells(found.datasets)} · {time.monotonic() - began:.1f} s")
 
@@ -114,15 +98,6 @@ def _refuse_folder(path: str) -> None:
         file = os.path.join(path, FILE_NAME)
         hint = f" (hint: xmceval benchmark {file})" if os.path.exists(file) else ""
         raise UsageError(f"{path}: is a folder; expected the file of a benchmark{hint}")
-
-
-def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], Mapping[Path, int]]]:
-    """Yield what writes pages to a folder, if there is one, which is made before anything is scored."""
-    if folder is not None:
-        from xmceval.report.leaderboard.pagefiles import open_folder, write_pages
-
-        open_folder(folder)
-        yield partial(write_pages, folder=folder, layout=layout)
 
 
 def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> Benchmark:

@@ -8,7 +8,7 @@ import platform
 import re
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -132,44 +132,8 @@ def save_text(path: str | Path, text: str) -> None:
     DataError
         A file that cannot be written.
     """
-    save_texts({to_path(path): text})
-
-
-def save_texts(texts: Mapping[Path, str]) -> None:
-    """Write texts in UTF-8 to files, which are replaced if they exist, once all are complete; the last one at the end.
-
-    Raises
-    ------
-    UsageError
-        A path that is not a file.
-    DataError
-        A file that cannot be written.
-    """
-    with open_targets(list(texts), force=True) as files:
-        for file, text in zip(files, texts.values(), strict=True):
-            file.write(text.encode(errors="backslashreplace"))
-
-
-def make_folder(path: str | Path, name: str) -> Path:
-    """Make a folder, with those above it, and check that a file of this name can be written there.
-
-    Raises
-    ------
-    UsageError
-        A path that is no folder, or a name that is no file.
-    DataError
-        A folder that cannot be made, or not be written to.
-    """
-    folder = to_path(path)
-    if not isinstance(folder, RemotePath):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except FileExistsError:
-            raise UsageError(f"{folder}: is not a folder") from None
-        except (OSError, ValueError) as error:
-            raise DataError(f"{folder}: {getattr(error, 'strerror', None) or error}") from None
-    check_target(folder / name)
-    return folder
+    with open_targets([to_path(path)], force=True) as [file]:
+        file.write(text.encode(errors="backslashreplace"))
 
 
 def spool_folder(target: Path) -> Path | None:

@@ -37,7 +37,6 @@ def render_page(
     title: str | None = None,
     evidence: Evidence = NOTHING,
     layout: Layout = DEFAULT,
-    index: str | None = None,
 ) -> str:
     """Write a page; the same results and evidence give the same bytes.
 
@@ -53,8 +52,6 @@ def render_page(
         What was found in the files, and the command.
     layout : Layout
         Decimal places, and whether shares are percent.
-    index : str, optional
-        The address of a page that lists this one.
 
     Raises
     ------
@@ -66,7 +63,7 @@ def render_page(
     sections = [each for each in _build_sections(content) if each is not None]
     contents = draw_contents("On this page", sections)
     main = [_draw_verdict(content), [each.draw() for each in sections]]
-    return frame_page(title or _name_all(content), _draw_header(content, title, index), contents, main)
+    return frame_page(title or _name_all(content), _draw_header(content, title), contents, main)
 
 
 def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
@@ -82,13 +79,12 @@ def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
     yield describe_provenance(content)
 
 
-def _draw_header(content: PageContent, title: str | None, index: str | None) -> Markup:
+def _draw_header(content: PageContent, title: str | None) -> Markup:
     truth, comparison = content.results[0].truth, content.comparison
     has_truth = truth != ARRAY and (comparison is None or not comparison.source)
     facts: list[Child] = [["Truth: ", name(truth)] if has_truth else None, *content.sheet.above[:1]]
     heading = name(title) if title else _name_systems(content)
-    back = element("p", element("a", "All data sets", href=index), class_="back") if index else None
-    return element("header", back, element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
+    return element("header", element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
 
 
 def _name_systems(content: PageContent) -> Markup:

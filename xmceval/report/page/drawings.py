@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.report.benchmark import Benchmark
 from xmceval.report.comparison import Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, name, raw, text
@@ -35,10 +34,10 @@ def _draw_figures(content: PageContent) -> Iterator[Markup]:
             continue
         finding = FINDINGS[kind](content) if kind in FINDINGS else ""
         caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
-        yield draw_figure(kind, subject, caption, anchor=f"picture-{kind}")
+        yield _draw_figure(kind, subject, caption, anchor=f"picture-{kind}")
 
 
-def draw_figure(kind: str, subject: Subject | Benchmark, caption: str, *, anchor: str) -> Markup:
+def _draw_figure(kind: str, subject: Subject, caption: str, *, anchor: str) -> Markup:
     """Draw a picture whose panels stand side by side or below each other, as a page has room."""
     panels = draw_panels(kind, subject)
     keys = [

@@ -38,11 +38,11 @@ def frame_page(title: str, header: Markup, contents: Markup | None, main: Child)
     return f"<!doctype html>\n{page}\n"
 
 
-def draw_contents(title: str, sections: Sequence[PageSection], class_: str | None = None) -> Markup:
+def draw_contents(title: str, sections: Sequence[PageSection]) -> Markup:
     """Draw links to sections, which stay where they can be seen."""
     items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
     heading = element("h2", title, id="contents-title")
-    return element("nav", heading, element("ul", items), class_=class_, aria_labelledby="contents-title")
+    return element("nav", heading, element("ul", items), aria_labelledby="contents-title")
 
 
 def _policy(script: str) -> str:

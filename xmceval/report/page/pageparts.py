@@ -20,7 +20,6 @@ class PageSection:
     anchor: str
     title: str
     content: Markup
-    class_: str | None = None
 
     def draw(self) -> Markup:
         """Draw it."""
@@ -29,7 +28,6 @@ class PageSection:
             element("h2", self.title, id=f"{self.anchor}-title"),
             self.content,
             id=self.anchor,
-            class_=self.class_,
             aria_labelledby=f"{self.anchor}-title",
         )
 
@@ -41,17 +39,12 @@ class PageColumn:
     head: Child
     numeric: bool = True
     metric: str = ""  # that a filter shows or hides
-    first: str = ""  # the order that its rows are first sorted in; by default numbers descend
-    order: str = ""  # the order that its rows are in
 
     def draw_head(self) -> Markup:
         """Draw the cell at its top; without a head an empty one."""
         if not self.head:
             return element("td")
-        attributes = {"data_metric": self.metric, "data_first": self.first, "aria_sort": self.order}
-        return element(
-            "th", self.head, scope="col", class_=self._class, **{key: each or None for key, each in attributes.items()}
-        )
+        return element("th", self.head, scope="col", class_=self._class, data_metric=self.metric or None)
 
     def draw_cell(self, content: Child, value: str | None = None) -> Markup:
         """Draw one of its cells; `value` is what it is sorted by."""

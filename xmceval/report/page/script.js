@@ -10,7 +10,7 @@
     const rows = [...table.tBodies[0].rows];
     const cell = (row) => row.cells[head.cellIndex];
     const isText = rows.every((row) => cell(row).dataset.value === undefined);
-    const first = head.dataset.first ?? (isText ? "ascending" : "descending");
+    const first = isText ? "ascending" : "descending";
     const second = first === "ascending" ? "descending" : "ascending";
     const order = head.getAttribute("aria-sort") === first ? second : first;
     for (const each of own) each.querySelectorAll("th[aria-sort]").forEach((th) => th.removeAttribute("aria-sort"));
@@ -37,7 +37,7 @@
       if (!head.textContent.trim()) continue;
       const button = document.createElement("button");
       button.type = "button";
-      button.append(...[...head.childNodes].filter((each) => each.nodeName !== "SMALL"));
+      button.append(...head.childNodes);
       button.addEventListener("click", () => sort(head));
       head.prepend(button);
     }
@@ -59,7 +59,7 @@
   }
 
   // The contents mark the section that is read: the last one that begins in the upper third of the window.
-  const places = [...document.querySelectorAll("nav:not(.choice) a")].map((link) => [link, document.getElementById(link.hash.slice(1))]);
+  const places = [...document.querySelectorAll("nav a")].map((link) => [link, document.getElementById(link.hash.slice(1))]);
   if (places.length) {
     let marked = null;
     const mark = () => {
@@ -118,26 +118,5 @@
       group.append(button);
     }
     group.hidden = false;
-  }
-
-  // Of the metrics of a leaderboard one is shown: that of the address.
-  const results = document.querySelector("[data-shown]");
-  const links = [...document.querySelectorAll(".choice a")];
-  if (results && links.length) {
-    const metrics = [...results.children];
-    const show = () => {
-      let wanted = "";
-      try { wanted = decodeURIComponent(location.hash.slice(1)); } catch { /* no metric has such a name */ }
-      const shown = metrics.some((each) => each.id === wanted) ? wanted : results.dataset.shown;
-      metrics.forEach((each, i) => {
-        each.hidden = each.id !== shown;
-        links[i].toggleAttribute("aria-current", !each.hidden);
-        if (!each.hidden) links[i].setAttribute("aria-current", "true");
-      });
-      return links.find((each) => each.hasAttribute("aria-current"));
-    };
-    window.addEventListener("hashchange", () => show().focus({ preventScroll: true }));
-    results.classList.add("chosen");
-    show();
   }
 })();

@@ -196,23 +196,6 @@ def test_comparisons_are_those_of_one_process():
     assert render_comparison("json", parts) == render_comparison("json", one)
 
 
-@pytest.mark.parametrize("testing", [{}, {"test": "randomization", "resamples": 100}])
-def test_clusters_of_rows_span_parts_with_the_bits_of_one_process(testing):
-    truth, scores = make_matrices()
-    write_text("t.txt", truth)
-    named = [Named(write_text("a.txt", scores), "a"), Named(write_text("b.txt", scores[::-1]), "b")]
-    options = {"k": "1,3", "metrics": "P,PSP,AUC,macroF1", "sample_weight": np.arange(N_ROWS) % 4.0}
-    chosen = Options.of({**options, "cluster_rows": np.arange(N_ROWS)[::-1] // 7 % 20})
-    one = compare_systems(Setup.of("t.txt", chosen, named), named, Testing(**testing))
-    tasks = PickledTasks()
-    parts = compare_systems(Setup.of("t.txt", chosen, named, engine=Engine(tasks, 4000)), named, Testing(**testing))
-    assert render_comparison("json", parts) == render_comparison("json", one)
-    assert tasks.count("xmceval-score") > 4
-    wrong = Options.of({**options, "cluster_rows": np.arange(N_ROWS - 1)})
-    with pytest.raises(DataError, match="cluster_rows: has the clusters of 239 rows, and there are 240 rows"):
-        score_systems(Setup.of("t.txt", wrong, named, engine=Engine(PickledTasks(), 4000)), named)
-
-
 def message_of(call):
     with pytest.raises(DataError) as raised:
         call()

@@ -25,7 +25,6 @@ OPTIONS = {
     "propensities": {"metrics": "PSP,macroF1(over=train)", "k": 2, "by_frequency": 3, **TRAINING},
     "weights": {"metrics": "P,macroF1,coverage", "k": 2, "sample_weight": np.linspace(0, 2, N_ROWS), "max_weight": 2},
     "decisions": {"metrics": "f1_score,MCC,RR@2", "k": 2, "threshold": 0.5, "unscored": "zero"},
-    "clusters": {"metrics": "P,R", "k": 2, "cluster_rows": np.arange(N_ROWS) // 4, "empty_rows": "drop"},
     "filter": {"metrics": "P", "k": 1, "filter": [[0, 1], [3, 2], [3, 4]], "empty_rows": "drop"},
 }
 
@@ -45,7 +44,6 @@ def state_of(kind, seed=0, *, of_evaluator=False):
     case, options = make_case(seed), dict(OPTIONS[kind])
     path = Path(f"{kind} {seed} {of_evaluator}.state")
     if of_evaluator:
-        options.pop("cluster_rows", None)
         weights = [options.pop("sample_weight")] if "sample_weight" in options else []
         options.pop("shard", None)
         evaluator = xmceval.Evaluator(**options)
@@ -234,9 +232,6 @@ def bits(number):
         ("propensities", "propensities.inverse", [bits(0.5), bits(np.nan), bits(np.inf), bits(1e300)]),
         ("propensities", "propensities.codes", [-1, 2**31]),
         ("propensities", "bins.by_code", [-1, 3]),
-        ("clusters", "clusters.n_rows", [-1, 31, 2**62]),
-        ("clusters", "clusters.keys", [2**63 - 1]),
-        ("clusters", "clusters.sums", [-1, 2**60]),
         ("filter", "filter.rows", [-1, 4]),
         ("filter", "filter.labels", [-1, 5]),
     ],

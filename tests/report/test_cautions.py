@@ -70,8 +70,7 @@ LINES = [
         case(copies=Copies(0.804, 5.0)),
         (
             "about 80% of the instances seem to be copies of others, with the same truth, best labels and scores: "
-            "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out, or pass "
-            "cluster_rows with what each instance is a copy of)"
+            "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out)"
         ),
     ),
     (

@@ -42,11 +42,8 @@ VALUES = {
     "threshold": (0.3, 0.3),
     "by_frequency": ("head,tail", "head,tail"),
     "by_group": ("sub/groups.txt", "groups.txt"),
-    "cluster_rows": ("sub/groups.txt", "groups.txt"),
-    "bootstrap": (200, 200),
     "ceiling": (True, True),
 }
-IN_RESULTS = {"cluster_rows": "groups.txt, intervals by cluster (2 clusters)"}  # what is known once rows are read
 # What another option must accompany or exclude.
 WITH = {
     "counts": {"n_train": 9},
@@ -130,9 +127,9 @@ def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
     json.dumps(options.changed(), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", [name for name in VALUES if name not in {"labels", "missing", "bootstrap"}])
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in {"labels", "missing"}])
 def test_json_and_footer_of_the_command_have_an_option(files, name):
-    value, recorded = VALUES[name][0], IN_RESULTS.get(name, VALUES[name][1])
+    value, recorded = VALUES[name]
     flags = list(as_flags({name: value, **WITH.get(name, {})}))
     document = json.loads(run(*flags, "-o", "json"))
     assert document["truth"] == "truth.txt"

@@ -17,8 +17,7 @@ from xmceval.scoring.states.sketch import Copies, Sketch, find_copies
 
 WARNING = re.compile(
     r"about (\d+)% of the instances seem to be copies of others, with the same truth, best labels and scores: "
-    r"intervals are about (\d+\.\d) times too narrow, and tests find too much \(hint: leave copies out, or pass "
-    r"cluster_rows with what each instance is a copy of\)"
+    r"intervals are about (\d+\.\d) times too narrow, and tests find too much \(hint: leave copies out\)"
 )
 N_LABELS = 300
 
@@ -107,11 +106,8 @@ def test_a_comparison_warns_once_of_what_all_systems_show():
     assert [sum("copies" in line for line in each["warnings"]) for each in systems] == [1, 1]
 
 
-def test_intervals_by_cluster_and_results_without_intervals_are_not_warned_of():
+def test_results_without_intervals_are_not_warned_of():
     truth, scores = repeated(make(300), 5)
-    names = [str(hash(row.tobytes())) for row in scores]
-    ids = list(map(str, range(len(names))))
-    assert found(truth, scores, cluster_rows=dict(zip(ids, names, strict=True)), row_ids=ids) is None
     assert found(truth, scores, metrics="macroF1") is None
     assert found(truth, scores, metrics="macroF1,P") == (80, 2.2)
 

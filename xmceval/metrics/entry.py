@@ -110,7 +110,7 @@ class Metric:
     left_out : str
         Which rows have no value, in words; empty where every row has one.
     mergeable : bool
-        Whether its sums have a size that does not grow with the rows, so that loops, saved states and clusters can
+        Whether its sums have a size that does not grow with the rows, so that loops and saved states can
         carry and merge them.
     cost : str
         Memory beyond that of the default metrics, in words; empty where there is none to speak of.

@@ -13,8 +13,8 @@ COLUMN_NOTE = (
 
 COLUMN_COST = (
     "memory for each prediction and each true label without a score: 13 bytes while rows are read (17 from label 2^31 "
-    "on, 8 more with sample weights), up to 90 while they are sorted; sums of fixed size do not exist, so loops, saved "
-    "states and clusters refuse it"
+    "on, 8 more with sample weights), up to 90 while they are sorted; sums of fixed size do not exist, so loops and "
+    "saved states refuse it"
 )
 
 TREC_NOTE = (

@@ -18,7 +18,7 @@ from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
-from xmceval.statistics.intervals import FEW_CLUSTERS, FEW_ROWS, FEWEST_ROWS
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
@@ -53,12 +53,12 @@ class Difference(Displayed):
     detectable : float or None
         The smallest difference that tests by t of as many pairs find with a power of 80% on so many rows.
     wins, ties, losses : int or None
-        Rows or clusters in which the system is better, as good, and worse; none of them where one of the two has no
+        Rows in which the system is better, as good, and worse; none of them where one of the two has no
         value.
     n : int
-        The rows or clusters that have a value in at least one of the two, or the runs, that were compared.
+        The rows that have a value in at least one of the two, or the runs, that were compared.
     unit : str
-        What was resampled or averaged: ``row``, ``cluster`` or ``run``.
+        What was resampled or averaged: ``row`` or ``run``.
     error : float or None
         The standard error that t divides by.
     degrees : float or None
@@ -125,9 +125,9 @@ class Difference(Displayed):
 
     @property
     def caution(self) -> str | None:
-        """Why the interval may be off: ``few_rows`` below 30 rows, ``few_clusters`` below 30 clusters."""
-        is_doubtful = self.low is not None and self.unit in {"row", "cluster"} and self.n < FEWEST_ROWS
-        return (FEW_CLUSTERS if self.unit == "cluster" else FEW_ROWS) if is_doubtful else None
+        """Why the interval may be off: ``few_rows`` below 30 rows."""
+        is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
+        return FEW_ROWS if is_doubtful else None
 
     def _render(self, form: str, layout: Layout) -> str:
         listing = load("sheet.differences").list_difference(self, layout)

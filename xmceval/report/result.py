@@ -359,19 +359,11 @@ def make_result(
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,
-        options=_report_options(options, totals),
+        options=options.changed(),
         truth=truth,
         scores=scores,
         sizes=sizes,
     )
-
-
-def _report_options(options: Options, totals: Totals) -> dict[str, Any]:
-    changed, clusters = options.changed(), totals.clusters
-    if clusters is not None:
-        found = counted(int(clusters.are_seen.sum()), "cluster")
-        changed["cluster_rows"] = f"{changed['cluster_rows']}, intervals by cluster ({found})"
-    return changed
 
 
 def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:

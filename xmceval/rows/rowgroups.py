@@ -1,4 +1,4 @@
-"""Groups of rows: those of a language or day, which are also scored by themselves, or clusters that belong together."""
+"""Groups of rows: those of a language or day, which are also scored by themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from xmceval.rows.block import Int64
 from xmceval.rows.rowids import RowIds
 
 MOST_GROUPS = 100  # each is a section of the table
-OPTIONS = {"group": "by_group", "cluster": "cluster_rows"}  # by noun
 
 
 @dataclass(frozen=True)
@@ -51,17 +50,14 @@ class RowGroups:
         The number of each row's group.
     source : str
         Where they come from, for messages.
-    noun : str
-        ``group``, or ``cluster``, of which there may be any number.
     """
 
     names: tuple[str, ...]
     codes: Int64
     source: str
-    noun: str = "group"
 
     @classmethod
-    def of(cls, values: Any, ids: RowIds | None = None, noun: str = "group") -> RowGroups:
+    def of(cls, values: Any, ids: RowIds | None = None) -> RowGroups:
         """Take the group of each row from a sequence, or of each id from a mapping.
 
         Raises
@@ -71,22 +67,22 @@ class RowGroups:
         UsageError
             No sequence, or an array of another shape.
         """
-        source = OPTIONS[noun]
+        source = "by_group"
         if isinstance(values, Mapping):
             named = {str(each): _name(group) for each, group in values.items()}
-            return cls.of_ids(named, ids, source, noun)
+            return cls.of_ids(named, ids, source)
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)
-            return cls(tuple(map(str, numbers.tolist())), codes, source, noun).checked()
+            return cls(tuple(map(str, numbers.tolist())), codes, source).checked()
         listed = values.tolist() if hasattr(values, "tolist") else values
         if not isinstance(listed, Iterable) or getattr(values, "ndim", 1) != 1:
             got = f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
-            raise UsageError(f"{source}: expected the {noun} of each row, got {got}")
+            raise UsageError(f"{source}: expected the group of each row, got {got}")
         names = [_name(each) for each in listed]
-        return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source, noun)
+        return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source)
 
     @classmethod
-    def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str, noun: str = "group") -> RowGroups:
+    def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str) -> RowGroups:
         """Take the groups of ids; those of ids that no row has are not needed.
 
         Raises
@@ -96,20 +92,20 @@ class RowGroups:
         """
         if ids is None:
             raise DataError(
-                f"{source}: has {noun}s by id, but the rows have no ids "
-                f"(hint: pass {argument('row_ids', kind='FILE')}, or the {noun} of each row in the order of the rows)"
+                f"{source}: has groups by id, but the rows have no ids "
+                f"(hint: pass {argument('row_ids', kind='FILE')}, or the group of each row in the order of the rows)"
             )
         missing = [each for each in ids.ids if each not in groups]
         if missing:
             raise DataError(
                 f"{source}: {counted(len(missing), 'row')} of {len(ids.ids):,} {'has' if len(missing) == 1 else 'have'}"
-                f" no {noun}; the first is {missing[0][:40]!r}"
+                f" no group; the first is {missing[0][:40]!r}"
             )
         names = [groups[each] for each in ids.ids]
-        return cls.of_names(names, (f"{source}: the row {each[:40]!r}" for each in ids.ids), source, noun)
+        return cls.of_names(names, (f"{source}: the row {each[:40]!r}" for each in ids.ids), source)
 
     @classmethod
-    def of_names(cls, names: Sequence[str], places: Iterable[str], source: str, noun: str = "group") -> RowGroups:
+    def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:
         """Number the groups of rows, given by name, in the order of their names.
 
         Raises
@@ -119,11 +115,11 @@ class RowGroups:
         """
         for name, place in zip(names, places, strict=True) if "" in names else ():
             if not name:
-                raise DataError(f"{place}: expected the {noun} of a row, found nothing")
+                raise DataError(f"{place}: expected the group of a row, found nothing")
         distinct = sorted(set(names), key=_order)
         numbers = {name: code for code, name in enumerate(distinct)}
         codes = np.array([numbers[name] for name in names], dtype=np.int64)
-        return cls(tuple(distinct), codes, source, noun).checked()
+        return cls(tuple(distinct), codes, source).checked()
 
     def checked(self) -> RowGroups:
         """Return the same groups if they are not too many.
@@ -133,7 +129,7 @@ class RowGroups:
         DataError
             Too many groups.
         """
-        if self.noun == "group" and len(self.names) > MOST_GROUPS:
+        if len(self.names) > MOST_GROUPS:
             raise DataError(
                 f"{self.source}: has {len(self.names):,} different groups for {counted(self.codes.size, 'row')}; at "
                 f"most {MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
@@ -145,7 +141,7 @@ class RowGroups:
         """Refuse another number of groups than of rows."""
         if self.codes.size != n_rows:
             raise DataError(
-                f"{self.source}: has the {self.noun}s of {counted(self.codes.size, 'row')}, and there are "
+                f"{self.source}: has the groups of {counted(self.codes.size, 'row')}, and there are "
                 f"{counted(n_rows, 'row')}; expected one per row"
             )
 

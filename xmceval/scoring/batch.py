@@ -60,8 +60,6 @@ class Terms:
         Bins of labels, each of which has its share of every number.
     groups : RowGroups, optional
         Groups of rows, each of which has totals of its own.
-    clusters : RowGroups, optional
-        Clusters of rows, over which intervals and tests are.
     longest_row : int, optional
         The most predictions that a row may have, where a header declares it.
     declaration : str
@@ -85,7 +83,6 @@ class Terms:
     ties: Ties = "label"
     bins: Bins | None = None
     groups: RowGroups | None = None
-    clusters: RowGroups | None = None
     longest_row: int | None = None
     declaration: str = ""
     zeros_are_judged: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,10 +11,8 @@ from xmceval.kernels.metrics.totals import WORD, WORDS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.statistics.intervals import (
-    FEW_CLUSTERS,
     FEW_ROWS,
     FEWEST_ROWS,
-    ONE_CLUSTER,
     ONE_ROW,
     RowSums,
     few_hits,
@@ -24,7 +22,6 @@ from xmceval.statistics.intervals import (
 
 BITS = WORD * (WORDS - 2)  # of an exact sum, below 1
 ONE = 1 << BITS  # as a multiple of the last of them
-OF_CLUSTERS: Mapping[str | None, str] = {FEW_ROWS: FEW_CLUSTERS, ONE_ROW: ONE_CLUSTER}  # cautions, by those of rows
 SHARES = 5  # equal ones, of the variance: a row that carries more than one of them is named
 
 
@@ -39,7 +36,7 @@ class Estimate:
         The 95% confidence interval.
     caution : str or None
         Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
-        the variance; of intervals by cluster ``few_clusters`` and ``one_cluster``.
+        the variance.
     tie_low, tie_high : float or None
         The least and greatest value over all orders of equally scored labels.
     undefined : bool
@@ -121,27 +118,6 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceilin
         tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
     low, high, caution = _interval(_row_sums(moments), n, extremes, is_share=measure.is_mean_share)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=most / den if ceiling else None, caution=caution)
-
-
-def with_clusters(
-    of_rows: Estimate, measure: Measure, sums: Int64, n: int, extremes: Float64, *, are_rows: bool
-) -> Estimate:
-    """Return an estimate with the interval by cluster: `sums` and `extremes` are of `n` clusters, as if they were rows.
-
-    With E the sum of a cluster's e = num - R den, SE = sqrt(n / (n - 1) sum E^2) / sum den, and t has n - 1 degrees of
-    freedom (Cochran, Sampling Techniques, 1977, ch. 9). Clusters of several rows are no hits and misses: few of these
-    have the exact interval only where clusters `are_rows`.
-    """
-    clusters = _row_sums([_multiple(words) for words in sums.tolist()])
-    if of_rows.undefined or clusters.den == 0:
-        return without_interval(of_rows)
-    low, high, caution = _interval(clusters, n, extremes, is_share=measure.is_mean_share and are_rows)
-    return replace(of_rows, low=low, high=high, caution=OF_CLUSTERS.get(caution))
-
-
-def without_interval(of_rows: Estimate) -> Estimate:
-    """Return an estimate without an interval."""
-    return of_rows if of_rows.low is None else replace(of_rows, low=None, high=None, caution=None)
 
 
 def _interval(

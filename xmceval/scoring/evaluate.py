@@ -80,9 +80,8 @@ def evaluate(
         worker.close()
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
-    for groups in (first.groups, first.clusters):
-        if groups is not None:
-            groups.check_number(steps.n_rows)
+    if first.groups is not None:
+        first.groups.check_number(steps.n_rows)
     return [system.totals for system in systems]
 
 

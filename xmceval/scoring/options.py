@@ -206,23 +206,6 @@ class Options:
         "Also score groups of instances by themselves: one group per line, or lines of id and group.",
         metavar="FILE",
     )
-    cluster_rows: Any = option(
-        None,
-        "Breakdown",
-        "Base intervals and tests on clusters of instances, such as users: one per line, or lines of id and cluster. "
-        "Holds 40 bytes per cluster, metric and system.",
-        metavar="FILE",
-    )
-    bootstrap: int | None = option(
-        None,
-        "Breakdown",
-        "Bootstrap resamples, such as 1000, for the intervals of metrics that have none otherwise, such as macroF1; "
-        "all instances are held in memory.",
-        kind=int,
-        low=100,
-        high=100_000,
-        metavar="N",
-    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -272,15 +255,14 @@ class Options:
         return [(name, spec, own[name]) for name, spec, default in _list_defaults() if own[name] is not default]
 
     def _take_groups(self) -> None:
-        """Take groups and clusters of rows in memory; those of ids are taken where the ids are known."""
-        for noun, name in (("group", "by_group"), ("cluster", "cluster_rows")):
-            passed = getattr(self, name)
-            if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
-                continue
-            from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
+        """Take groups of rows in memory; those of ids are taken where the ids are known."""
+        passed = self.by_group
+        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
+            return
+        from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
 
-            found = passed if isinstance(passed, RowGroups) else RowGroups.of(passed, noun=noun)
-            object.__setattr__(self, name, found)
+        found = passed if isinstance(passed, RowGroups) else RowGroups.of(passed)
+        object.__setattr__(self, "by_group", found)
 
     def _check_propensities(self) -> None:
         sources = self.sources
@@ -295,20 +277,15 @@ class Options:
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 
-    def refuse_groups(
-        self, what: str, hint: str = "score whole matrices or files", *, takes: Sequence[str] = ()
-    ) -> None:
-        """Refuse groups and clusters of rows, and rules for missing queries, where all of them are unknown.
-
-        Those that it `takes` are not refused.
+    def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
+        """Refuse groups of rows, and rules for missing queries, where all of them are unknown.
 
         Raises
         ------
         UsageError
         """
-        for name in ("by_group", "cluster_rows", "bootstrap"):
-            if getattr(self, name) is not None and name not in takes:
-                raise UsageError(f"{argument(name)} is not available for {what} (hint: {hint})")
+        if self.by_group is not None:
+            raise UsageError(f"{argument('by_group')} is not available for {what} (hint: {hint})")
         if self.missing != "zero":
             raise UsageError(f"{argument('missing', self.missing)} is not available for {what} (hint: {hint})")
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.rows.rowgroups import Group
-from xmceval.scoring.batch import NO_WEIGHTS, Terms
-from xmceval.scoring.estimates import Estimate, with_clusters, without_interval
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.misalignment.alignment import (
     MIN_ROWS,
     NO_ALIGNMENT,
@@ -21,12 +20,8 @@ from xmceval.scoring.misalignment.alignment import (
 )
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.sketch import Copies, find_copies
-from xmceval.scoring.sums import add_rows
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
-
-if TYPE_CHECKING:
-    from xmceval.scoring.comparing.clustersums import ClusterSums
 
 
 @dataclass(frozen=True)
@@ -123,16 +118,12 @@ def finish_totals(
     estimates = _finish(program, totals, terms, ceiling=ceiling)
     figures = tuple(Figure(measure, estimates[measure.name]) for measure in program.measures)
     bins = [*_list_bins(program, totals, terms)]
-    if totals.clusters is not None:
-        parts = [("", figures), *((each.bin.name, each.figures) for each in bins)]
-        figures, *of_bins = _over_clusters(parts, totals.clusters)
-        bins = [replace(each, figures=own) for each, own in zip(bins, of_bins, strict=True)]
     return Summary(
         figures,
         _count_input(program, totals, terms.width.n_labels),
         (*bins, *_list_groups(program, totals, terms, ceiling=ceiling)),
         _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
-        find_copies(totals.tally.sketch) if totals.clusters is None else None,
+        find_copies(totals.tally.sketch),
     )
 
 
@@ -177,29 +168,7 @@ def _list_groups(program: Program, totals: Totals, terms: Terms, *, ceiling: boo
     for name, own in zip(() if terms.groups is None else terms.groups.names, totals.groups, strict=True):
         estimates = _finish(program, own, terms, ceiling=ceiling)
         figures = tuple(Figure(measure, estimates[measure.name], "group") for measure in program.measures)
-        if own.clusters is not None:
-            [figures] = _over_clusters([("", figures)], own.clusters)
         yield Slice(Group(name, own.tally.n_rows), figures)
-
-
-def _over_clusters(
-    parts: Sequence[tuple[str, tuple[Figure, ...]]], clusters: ClusterSums
-) -> Iterator[tuple[Figure, ...]]:
-    """Yield figures with intervals over clusters of rows, given with their bin; what has no values of rows has none."""
-    moments = add_rows(clusters.values(clusters.are_seen), NO_WEIGHTS)
-    n_clusters, n_rows = clusters.n_clusters, clusters.n_rows.sum(axis=0)
-    places = clusters.columns.places
-
-    def of(figure: Figure, bin_: str) -> Figure:
-        place = places.get((figure.measure, bin_))
-        if place is None:
-            return replace(figure, estimate=without_interval(figure.estimate))
-        (at, column), measure = place, figure.measure
-        n, (sums, extremes) = int(n_clusters[column]), (each[at] for each in moments)
-        are_rows = n == int(n_rows[column])
-        return replace(figure, estimate=with_clusters(figure.estimate, measure, sums, n, extremes, are_rows=are_rows))
-
-    yield from (tuple(of(figure, bin_) for figure in figures) for bin_, figures in parts)
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:

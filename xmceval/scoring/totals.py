@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,6 @@ from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_r
 from xmceval.kernels.rows.rowhashes import MOST_RANKED
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
-from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField, merged
@@ -23,7 +21,6 @@ from xmceval.scoring.states.sketch import LEAST_DISTINCT, Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
 
 if TYPE_CHECKING:
-    from xmceval.scoring.comparing.clustersums import ClusterSums
     from xmceval.scoring.states.rowdigests import RowDigests
 
 
@@ -196,19 +193,17 @@ class Tally(Mergeable):
 
 @dataclass(frozen=True)
 class Totals:
-    """What the rows of a system amount to: a tally, one part per task, the same of each group of rows, and clusters."""
+    """What the rows of a system amount to: a tally, one part per task, the same of each group of rows."""
 
     tally: Tally
     parts: tuple[Any, ...]
     groups: tuple[Totals, ...] = ()
-    clusters: ClusterSums | None = None
 
     def merge(self, other: Totals) -> Totals:
         """Return the totals of the rows of both, of the same program; associative, and commutative."""
         parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
         groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
-        clusters = merged(self.clusters, other.clusters)
-        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups), clusters)
+        return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups))
 
     def of_tasks(self, n: int) -> Totals:
         """Return the totals with the parts of the first `n` tasks only."""
@@ -241,50 +236,29 @@ class Totals:
 
     @property
     def _named(self) -> list[tuple[str, Mergeable]]:
-        clusters = [] if self.clusters is None else [("clusters", self.clusters)]
-        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts)), *clusters]
+        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts))]
 
 
 def empty(program: Program, terms: Terms, n_rows: int | None = None) -> Totals:
     """Return totals of no rows, to which `n_rows` are added, if that is known, and no others."""
     few = n_rows is not None and n_rows < LEAST_DISTINCT
-    sketches = terms.digests_rows or not (few or terms.clusters is not None)
-    return _empty(program, terms, sketches=sketches)
+    return _empty(program, terms, sketches=terms.digests_rows or not few)
 
 
-def _empty(
-    program: Program, terms: Terms, clusters: Int64 | None = None, *, samples: bool = True, sketches: bool
-) -> Totals:
-    """Return totals of no rows, which have only some of the `clusters`, int64 [n], where they are a group."""
+def _empty(program: Program, terms: Terms, *, samples: bool = True, sketches: bool) -> Totals:
+    """Return totals of no rows, with a sample and a sketch of the rows or without."""
     digests, least_ranked = None, MOST_RANKED if program.needs_scores else 0
     if terms.digests_rows:
         from xmceval.scoring.states.rowdigests import RowDigests  # at each start, it costs time to load
 
         digests = RowDigests(least_ranked)
-    sums: ClusterSums | None = None
     groups: tuple[Totals, ...] = ()
-    if terms.clusters is not None:
-        from xmceval.scoring.comparing.clustersums import ClusterSums  # likewise
-
-        sums = ClusterSums.of(program, terms, clusters)
     if terms.groups is not None:
         alone = replace(terms, groups=None, digests_rows=False)
-        groups = tuple(
-            _empty(program, alone, each, samples=False, sketches=False)
-            for each in _clusters_by_group(terms, terms.groups)
-        )
+        groups = tuple(_empty(program, alone, samples=False, sketches=False) for _ in terms.groups.names)
     parts = tuple([task.empty(terms) for task in program.tasks])
     tally = Tally(len(program.cutoffs), least_ranked, digests, samples=samples, sketches=sketches)
-    return Totals(tally, parts, groups, sums)
-
-
-def _clusters_by_group(terms: Terms, groups: RowGroups) -> Iterator[Int64 | None]:
-    """Yield for each group of rows the clusters that its rows have, int64 [n]; None where there are no clusters."""
-    clusters = terms.clusters
-    if clusters is not None:
-        clusters.check_number(groups.codes.size)
-    for code in range(len(groups.names)):
-        yield None if clusters is None else np.unique(clusters.codes[groups.codes == code])
+    return Totals(tally, parts, groups)
 
 
 def largest_label(rows: Rows) -> int:

@@ -102,20 +102,18 @@ class Worker:
             fractions: list[tuple[Float64, Float64]] = []
             for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
                 rows = task.add(batch, part)
-                if rows is not None and (self._observers or system.totals.clusters is not None):
+                if rows is not None and self._observers:
                     fractions.append(copy_fractions(rows))
             values.append(join_columns([each for each, _ in fractions]))
             shares.append(join_columns([each for _, each in fractions]))
-            if system.totals.clusters is not None:
-                system.totals.clusters.add(batch, values[-1], shares[-1])
-            self._add_groups(batch, system.totals, values[-1], shares[-1])
+            self._add_groups(batch, system.totals)
         if self._observers and batch is not None:
             block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares)
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
 
-    def _add_groups(self, batch: Batch, totals: Totals, values: Float64, shares: Float64) -> None:
-        """Add the rows of each group to its own totals, and their values and shares to its clusters."""
+    def _add_groups(self, batch: Batch, totals: Totals) -> None:
+        """Add the rows of each group to its own totals."""
         groups, block = batch.terms.groups, batch.block
         if groups is None:
             return
@@ -124,8 +122,6 @@ class Worker:
             own.tally.add(rows, self._program.cutoffs, 0, Filtered(), NO_LABEL)
             for task, part in zip(self._program.tasks, own.parts, strict=True):
                 task.add(rows, part)
-            if own.clusters is not None:
-                own.clusters.add(rows, values[inside], shares)
 
     def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[System, Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""

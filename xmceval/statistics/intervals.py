@@ -18,7 +18,6 @@ UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of i
 
 # Cautions: why an interval may be further from the truth than it says.
 FEW_ROWS, ONE_ROW = "few_rows", "one_row"
-FEW_CLUSTERS, ONE_CLUSTER = "few_clusters", "one_cluster"
 FEWEST_ROWS = 30
 
 

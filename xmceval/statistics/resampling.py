@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import as_here
-from xmceval.kernels.metrics.resampling import (
-    flip_signs,
-    swap_systems,
-)
+from xmceval.kernels.metrics.resampling import flip_signs, swap_systems
 
 Float64 = NDArray[np.float64]
 

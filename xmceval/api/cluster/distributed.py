@@ -161,7 +161,7 @@ def _options_of(options: Mapping[str, Any], name: str) -> Options:
     if unknown:
         raise TypeError(f"{name}() got an unexpected option {listed(sorted(unknown))}")
     found = Options.of(options)
-    found.refuse_groups("Dask", "score files in one process", takes=["cluster_rows"])
+    found.refuse_groups("Dask", "score files in one process")
     return found
 
 

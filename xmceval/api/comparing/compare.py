@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
@@ -20,20 +18,15 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import listed, warn
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
-from xmceval.scoring.batch import NO_WEIGHTS
-from xmceval.scoring.comparing.outputs import NO_COUNTS, Output, RunSums, collect_outputs
+from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.observing.groupedrows import GroupedRows
-from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues, Observer
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
-
-if TYPE_CHECKING:
-    from xmceval.scoring.comparing.clustersums import ClusterSums
 
 
 def compare(
@@ -154,9 +147,8 @@ class PairedRows(Extra):
         self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
         of_groups = [self._watch(scoring) for _ in (() if terms.groups is None else terms.groups.names)]
         self._watched = [self._watch(scoring), *of_groups]
-        if terms.clusters is None:
-            grouped = [] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]
-            self.observers = [*self._watched[0], *grouped]
+        grouped = [] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]
+        self.observers = [*self._watched[0], *grouped]
 
     def _watch(self, scoring: Scoring) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
         """Make the observers of all rows, or of those of a group."""
@@ -164,10 +156,7 @@ class PairedRows(Extra):
         return (pairs, RowsInMemory()) if self._holds_rows else (pairs,)
 
     def outputs(self, outcome: Outcome) -> list[Output]:
-        """Return what is known of each metric that has values of rows: of all rows, then of each group.
-
-        Where tests are by cluster, their sums take the place of rows.
-        """
+        """Return what is known of each metric that has values of rows: of all rows, then of each group."""
         scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
         names = ("", *(() if groups is None else groups.names))
         by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
@@ -180,30 +169,9 @@ class PairedRows(Extra):
     def _collect(
         self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
     ) -> list[Output]:
-        clusters = [each.clusters for each in totals if each.clusters is not None]
-        if clusters:
-            runs, n_all = self._observe_clusters(clusters, [pairs] if held is None else [pairs, held])
-        else:
-            runs = [RunSums.of(scoring.setup.program, each) for each in totals]
-            n_all = max(each.tally.n_rows for each in totals)
+        runs = [RunSums.of(scoring.setup.program, each) for each in totals]
+        n_all = max(each.tally.n_rows for each in totals)
         return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held, group)
-
-    def _observe_clusters(
-        self, clusters: Sequence[ClusterSums], observers: Sequence[Observer]
-    ) -> tuple[list[RunSums], int]:
-        """Show observers clusters in the place of rows; return the sums of each run, and the number of clusters."""
-        are_seen = np.logical_or.reduce([each.are_seen for each in clusters])
-        n_all, n_columns = int(np.count_nonzero(are_seen)), len(self._columns.measures)
-        both = [each.values(are_seen) for each in clusters]
-        values, shares = [each[:, :n_columns].copy() for each in both], [each[:, n_columns:].copy() for each in both]
-        for observer in observers:
-            observer.add(BlockValues(0, n_all, None, NO_WEIGHTS, NO_TRUTH, values, shares))
-        runs = []
-        for own, of_bins, each in zip(values, shares, clusters, strict=True):
-            sums = RunSums.of_values(own, NO_WEIGHTS, n_all - each.n_clusters)
-            of_shares = RunSums.of_values(of_bins, NO_WEIGHTS, NO_COUNTS).sums
-            runs.append(sums._replace(shares=of_shares, extremes=None))
-        return runs, n_all
 
 
 def compare_systems(
@@ -230,16 +198,7 @@ def compare_systems(
         progress=progress,
     )
     outputs = paired.outputs(outcome)
-    drawn: Sequence[Difference] = ()
-    if outcome.drawn:
-        from xmceval.api.extras.bootstrap import drawn_differences
-
-        drawn = list(drawn_differences(lineup, outcome.results, outcome.drawn, matches.by_rows))
-    comparison = matches.compare(outcome.results, outputs, drawn, threads=setup.options.threads, watch=watch)
-    if setup.options.cluster_rows is not None:
-        units = {"row": "cluster"}
-        differences = [replace(each, unit=units.get(each.unit, each.unit)) for each in comparison.differences]
-        comparison = replace(comparison, differences=tuple(differences))
+    comparison = matches.compare(outcome.results, outputs, threads=setup.options.threads, watch=watch)
     return replace(
         comparison,
         densities=outcome.densities,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,25 +17,18 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed, nam
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable, join_rows
 from xmceval.files.saved.rowvalues import read_row_values
-from xmceval.files.sidecars.rowgroupfile import read_row_groups
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
-from xmceval.rows.rowgroups import RowGroups
-from xmceval.rows.rowids import RowIds
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.batch import NO_WEIGHTS
-from xmceval.scoring.comparing.clustersums import sum_by_cluster
 from xmceval.scoring.comparing.densities import densities_of_rows
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
-from xmceval.scoring.estimates import Estimate, estimate, with_clusters
+from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Figure
 from xmceval.scoring.tasks.task import Unscored
-
-Clusters: TypeAlias = "Iterable[object] | Mapping[object, object] | str | Path"
 
 
 def compare_rows(
@@ -50,7 +42,6 @@ def compare_rows(
     resamples: int = 10_000,
     seed: int = 0,
     missing: Missing = "error",
-    cluster_rows: Clusters | None = None,
     plots: str | Iterable[str] = (),
     threads: int | None = None,
 ) -> Comparison:
@@ -77,9 +68,6 @@ def compare_rows(
     missing : {"error", "zero", "drop"}
         Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
         them, or left out. ``trec_eval -q`` and others write no line for a query that a run lacks.
-    cluster_rows : sequence, mapping of ids or path, optional
-        The cluster of each row, as in `compare`: one per row of the first file or, where rows are called by their
-        numbers, of the truth; or by id.
     plots : str or iterable of str
         ``"rows"`` collects what this picture needs, as in `compare`.
     threads : int, optional
@@ -108,9 +96,7 @@ def compare_rows(
         )
     kinds = check_row_plots(plots)
     tables = [read_row_values(path) for path in files]
-    comparison = compare_tables(
-        *(tables, names, testing, threads), plots=kinds, missing=missing, cluster_rows=cluster_rows
-    )
+    comparison = compare_tables(tables, names, testing, threads, plots=kinds, missing=missing)
     warn(comparison.warnings)
     return comparison
 
@@ -140,7 +126,6 @@ def compare_tables(
     watch: Watch | None = None,
     plots: Sequence[str] = (),
     missing: Missing = "error",
-    cluster_rows: Clusters | None = None,
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
     if sum(len(table.systems) for table in tables) < 2:
@@ -165,24 +150,9 @@ def compare_tables(
     outputs = outputs_of_rows(measures, values, weights, pairs, is_missing.sum(axis=0), holds_rows=holds_rows)
     estimates = [[_estimate(each, system) for each in outputs] for system in range(len(own))]
     source = f"{counted(n_rows, 'instance')} from saved values"
-    if cluster_rows is not None:
-        codes = _find_clusters(cluster_rows, first.rows)
-        sums, are_missing = sum_by_cluster(
-            codes, values.reshape(n_rows, -1, 2), weights, is_missing.reshape(n_rows, -1)
-        )
-        left_out = are_missing.sum(axis=0).reshape(is_missing.shape[1:])
-        sums = sums.reshape(-1, *values.shape[1:])
-        by_cluster = outputs_of_rows(measures, sums, NO_WEIGHTS, pairs, left_out, holds_rows=holds_rows)
-        estimates = [
-            [_over_clusters(*each, system) for each in zip(of_system, outputs, by_cluster, strict=True)]
-            for system, of_system in enumerate(estimates)
-        ]
-        outputs, source = by_cluster, f"{source}, intervals by cluster ({counted(len(sums), 'cluster')})"
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     results = tuple(_result(name, s, measures, estimates[s], tables, n_rows) for s, name in enumerate(called))
     tested = adjust([*tests.differences(outputs)], testing)
-    if cluster_rows is not None:
-        tested = [replace(each, unit="cluster") for each in tested]
     found = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, found, pairs))
     warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs)
@@ -261,30 +231,6 @@ def _parsed(name: str) -> list[Measure]:
         return parse(name)
     except UsageError:
         return []
-
-
-def _find_clusters(passed: Clusters, rows: Sequence[str]) -> NDArray[np.int64]:
-    """Return the number of the cluster of each row, int64 [n_rows].
-
-    One cluster per row is in the order of the rows or, where there are more and rows are called by numbers, of these.
-    """
-    ids = RowIds(rows, "the saved rows")
-    if isinstance(passed, (str, Path)):
-        found = read_row_groups(passed, ids, "cluster")
-    else:
-        found = RowGroups.of(passed, ids, "cluster")
-    numbers = [int(row) for row in rows if row.isdecimal()]
-    if found.codes.size != len(rows) and len(numbers) == len(rows) and max(numbers) < found.codes.size:
-        return found.codes[numbers]
-    found.check_number(len(rows))
-    return found.codes
-
-
-def _over_clusters(of_rows: Estimate, rows: Output, clusters: Output, system: int) -> Estimate:
-    """Return an estimate with the interval of clusters."""
-    n, extremes = clusters.n_rows[system], clusters.extremes[system]
-    are_rows = n == rows.n_rows[system]
-    return with_clusters(of_rows, rows.measure, clusters.sums[system], n, extremes, are_rows=are_rows)
 
 
 def _result(

@@ -71,19 +71,15 @@ class Matches:
         self,
         results: tuple[Result, ...],
         outputs: Sequence[Output],
-        drawn: Sequence[Difference] = (),
         *,
         threads: int | None = None,
         watch: Watch | None = None,
     ) -> Comparison:
-        """Return the comparison: results are by run, outputs those of all metrics that have values of rows.
-
-        Differences of other metrics may be `drawn` from resamples.
-        """
+        """Return the comparison: results are by run, outputs those of all metrics that have values of rows."""
         lineup, testing = self.lineup, self.testing
         tests = PairTests(lineup.names, self.by_rows, testing, threads or default_threads(), watch)
         of_runs = lineup.differences(results, self.by_runs)
-        tested = adjust([*tests.differences(outputs), *drawn, *of_runs], testing)
+        tested = adjust([*tests.differences(outputs), *of_runs], testing)
         measures = [figure.measure for figure in results[0].figures]
         differences = [
             *in_order(tested, measures, lineup.names, lineup.means(results), self.pairs),

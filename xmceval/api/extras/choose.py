@@ -33,16 +33,11 @@ def choose_extras(
         A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
     """
     is_shown = rows or save_rows is not None or options.by_group is not None
-    is_shown |= options.cluster_rows is not None
     if options.row_ids is not None and not is_shown:
         shown = argument("save_rows") if names_flags() else "rows, save_rows"
-        ways = f"{shown}, {argument('by_group')} or {argument('cluster_rows')}"
+        ways = f"{shown} or {argument('by_group')}"
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
-    if options.bootstrap is not None:
-        from xmceval.api.extras.bootstrap import BootstrapIntervals
-
-        extras.append(BootstrapIntervals(options.bootstrap))
     if plots:
         from xmceval.api.extras.plots import PLOTTED
 

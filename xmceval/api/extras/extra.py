@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xmceval.api.scoring.setup import Setup
 from xmceval.report.result import Result
-from xmceval.rows.block import Float64
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
@@ -53,13 +52,6 @@ class Scoring:
         return [(self.names[system], self.names[baseline]) for system, baseline in self.pairs]
 
 
-class Drawn(NamedTuple):
-    """Values of a run in resamples of its rows, float64 [n_resamples] by metric, and how many rows or clusters."""
-
-    values: Mapping[str, Float64]
-    n: int
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What came of scoring; extras add to it.
@@ -75,8 +67,6 @@ class Outcome:
         What the tasks of extras counted, by run.
     densities
         As `Comparison` has them.
-    drawn : tuple of Drawn
-        Values in resamples of the rows, by run, where intervals are from these.
     """
 
     scoring: Scoring
@@ -84,7 +74,6 @@ class Outcome:
     results: tuple[Result, ...]
     parts: Sequence[tuple[Task, Sequence[Any]]] = ()
     densities: tuple[Density, ...] = ()
-    drawn: tuple[Drawn, ...] = ()
 
     @classmethod
     def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task]) -> Outcome:

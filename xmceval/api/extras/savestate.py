@@ -72,7 +72,7 @@ class SaveState(Extra):
             raise UsageError(
                 f"{path}: takes the totals of one system, got {len(systems)} systems (hint: score each separately)"
             )
-        options.refuse_groups("states", "score whole files", takes=["cluster_rows"])
+        options.refuse_groups("states", "score whole files")
         compile_program(options.measures).check_mergeable("states")
         asking = [measure for measure in options.measures if measure.needs_propensities]
         if not options.sources and (asking or options.by_frequency is not None):

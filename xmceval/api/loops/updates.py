@@ -97,11 +97,6 @@ def _check_growing(state: State) -> None:
             f"{state.name} was saved by xmceval {state.version}, and this is {own_version()}: no rows can be added, as "
             "their values may differ (hint: score all rows with one version)"
         )
-    if state.terms.clusters is not None:
-        raise UsageError(
-            f"{state.name} has clusters of rows, which batches do not name, so no rows can be added (hint: score them "
-            f"with {argument('cluster_rows')} and {argument('save_state')}, and merge the states)"
-        )
     if not state.is_whole:
         raise UsageError(
             f"{state.name} is of {argument('save_state')}, which writes totals only, so no rows can be added "

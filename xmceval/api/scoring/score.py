@@ -45,8 +45,6 @@ def score(
     ties: Ties = "label",
     by_frequency: BinSpec | None = None,
     by_group: Iterable[object] | Mapping[object, object] | str | Path | None = None,
-    cluster_rows: Iterable[object] | Mapping[object, object] | str | Path | None = None,
-    bootstrap: int | None = None,
     ceiling: bool = False,
     threshold: float | None = None,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -134,19 +132,6 @@ def score(
         then has for each of at most 100 groups, in the order of their names, what `score` gives for its rows alone, but
         that propensities are those of all rows. These values have intervals of their own, and do not add up to the
         metric. Each group has totals of its own: metrics that count labels need so many times the memory.
-    cluster_rows : sequence, mapping of ids or path, optional
-        The cluster of each row, such as its user, document or session, given as in `by_group`; there may be any number.
-        Intervals are then over clusters, within which rows may depend on each other: with E the sum over a cluster of
-        num - R den, SE = sqrt(G / (G - 1) sum E^2) / sum den, and t with G - 1 degrees of freedom for G clusters
-        (Cochran, Sampling Techniques, 1977, ch. 9). Macro averages and others without a value for each row have none.
-        The sums of clusters take 16 bytes per cluster, metric and system.
-    bootstrap : int, optional
-        The number of resamples, such as 1000, for the intervals of metrics that have none otherwise: macro averages,
-        coverage, areas of labels. Each row, or each cluster of `cluster_rows`, is drawn a Poisson
-        number of times, of mean 1 (Chamandy et al., Estimating uncertainty for massive data streams, 2012); the
-        interval is value ± t s, with the standard deviation s of the resamples, in which the labels that a mean is over
-        stay those of all rows: percentiles would be biased, as a label with one hit vanishes from 37 % of resamples.
-        All rows are held in memory, and each resample takes as long as scoring them without reading.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional

@@ -144,7 +144,7 @@ class Setup(Rules):
         sample weights.
         """
         if engine is not evaluate:
-            options.refuse_groups("Dask", "score files in one process", takes=["cluster_rows"])
+            options.refuse_groups("Dask", "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
@@ -169,9 +169,7 @@ class Setup(Rules):
         found["warnings"] = (*warnings, *rules.warnings)
         setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
         if options.by_group is not None:
-            terms = replace(terms, groups=setup._find_groups("group", options.by_group))
-        if options.cluster_rows is not None:
-            terms = replace(terms, clusters=setup._find_groups("cluster", options.cluster_rows))
+            terms = replace(terms, groups=setup._find_groups(options.by_group))
         return setup if terms is setup.terms else replace(setup, terms=terms)
 
     @cached_property
@@ -200,17 +198,17 @@ class Setup(Rules):
             found.check_number(n_rows)
         return found
 
-    def _find_groups(self, noun: str, passed: Any) -> RowGroups:
-        """Return the group or cluster of each row."""
+    def _find_groups(self, passed: Any) -> RowGroups:
+        """Return the group of each row."""
         n_rows = self.truth.source.n_rows
         if isinstance(passed, RowGroups):
             found = passed
         elif isinstance(passed, Mapping):
-            found = RowGroups.of(passed, self.row_ids, noun)
+            found = RowGroups.of(passed, self.row_ids)
         else:
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            found = read_row_groups(passed, self.row_ids, noun)
+            found = read_row_groups(passed, self.row_ids)
         if n_rows is not None:
             found.check_number(n_rows)
         return found

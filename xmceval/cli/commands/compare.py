@@ -154,7 +154,6 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
         return compare_tables(
             *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds),
             missing=arguments["missing"] if is_passed else "error",
-            cluster_rows=arguments["cluster_rows"],
         )
 
 
@@ -187,7 +186,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "dask"}
-    of_scoring -= {"threads", "missing", "cluster_rows"}
+    of_scoring -= {"threads", "missing"}
     passed = passed_flags(click.get_current_context(), of_scoring)
     if passed:
         raise UsageError(

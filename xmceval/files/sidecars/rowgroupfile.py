@@ -13,7 +13,7 @@ from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards, parts_of
 
 
-def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None, noun: str = "group") -> RowGroups:
+def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None) -> RowGroups:
     """Read the group of each row, one per line; where rows have ids and each line two words, those are id and group.
 
     A tab between id and group allows for spaces in the group.
@@ -32,9 +32,9 @@ def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None, noun: 
         groups: dict[str, str] = {}
         for (place, _), (name, group) in zip(lines, pairs, strict=True):
             if groups.setdefault(name, group) != group:
-                raise DataError(f"{place}: the {noun} of {name[:40]!r} is {group!r}, but {groups[name]!r} above")
-        return RowGroups.of_ids(groups, ids, source, noun)
-    return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source, noun)
+                raise DataError(f"{place}: the group of {name[:40]!r} is {group!r}, but {groups[name]!r} above")
+        return RowGroups.of_ids(groups, ids, source)
+    return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source)
 
 
 def _split(line: str) -> list[str]:

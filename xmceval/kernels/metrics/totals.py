@@ -32,7 +32,6 @@ UNIT = float(1 << WORD)
 
 LARGEST_TOP = float(1 << 61)  # of the last word
 
-SMALL_WORDS = 2  # of a sum by group of rows: fractions of 2^-60, and ones
 
 KEPT = 4  # rows that gain most, and rows that lose most
 
@@ -160,41 +159,6 @@ def add_values(values, weights, sums, extremes):
             _keep_extremes(values, weights, first, wrong, o, extremes)
         if wrong < stop:
             return wrong
-    return -1
-
-
-@kernel
-def add_to_groups(codes, values, weights, first, sums):
-    """Add the values of rows to the sums of their groups; return the first row that leaves their range, or -1.
-
-    A value is cut off below 2^-60. Where a row is returned, the sums mean nothing.
-
-    Parameters
-    ----------
-    codes : int64 [n_rows]
-        The group of each row.
-    values : float64 [n_rows, n_outputs, 2]
-    weights : float64 [n_rows]
-        Or empty, where all rows count 1.
-    first : int
-        The output of `sums` that the first one of `values` is added to.
-    sums : int64 [n_groups, n_all_outputs, 2, SMALL_WORDS]
-    """
-    n_rows, n_outputs, n_slots = values.shape
-    for row in range(n_rows):
-        weight = weights[row] if weights.size > 0 else 1.0
-        for o in range(n_outputs):
-            for slot in range(n_slots):
-                value = weight * values[row, o, slot]
-                if not abs(value) < LARGEST_TOP:
-                    return row
-                words = sums[codes[row], first + o, slot]
-                ones = int(value)
-                fraction = words[0] + int((value - ones) * UNIT)
-                words[0] = fraction & MASK
-                words[1] += ones + (fraction >> WORD)
-                if abs(words[1]) >= LARGEST_TOP:
-                    return row
     return -1
 
 

@@ -87,7 +87,7 @@ def _copies(case: Case) -> Iterator[str]:
         yield (
             f"about {copies.share:.0%} of the instances seem to be copies of others, with the same truth, best labels "
             f"and scores: intervals are about {math.sqrt(copies.factor):.1f} times too narrow, and tests find too much "
-            f"(hint: leave copies out, or pass {argument('cluster_rows')} with what each instance is a copy of)"
+            "(hint: leave copies out)"
         )
 
 

@@ -11,11 +11,11 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.systemtable import name_letters
 from xmceval.report.sheet.verdicts import ADJUSTED, describe_level, format_p, has_many_pairs
-from xmceval.statistics.intervals import FEW_CLUSTERS, FEW_ROWS, FEWEST_ROWS
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
 DETECTED = "*"
 DETECTABLE = "smallest difference detectable with 80% power"
-UNITS = {"row": "instance", "cluster": "cluster", "run": "run"}  # of a Difference, for people
+UNITS = {"row": "instance", "run": "run"}  # of a Difference, for people
 
 
 def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
@@ -88,8 +88,6 @@ def _describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
     """Describe why intervals may be off."""
     if any(each.caution == FEW_ROWS for each in differences):
         yield f"caution: the intervals are from fewer than {FEWEST_ROWS} instances"
-    if any(each.caution == FEW_CLUSTERS for each in differences):
-        yield f"caution: the intervals are from fewer than {FEWEST_ROWS} clusters"
 
 
 def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layout: Layout) -> Listing:

@@ -14,7 +14,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result
 from xmceval.report.sheet.model import BEST, SECOND, Cell, Row, Section
 from xmceval.scoring.summary import Figure, Slice
-from xmceval.statistics.intervals import FEW_CLUSTERS, FEW_ROWS, FEWEST_ROWS, ONE_CLUSTER, ONE_ROW
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
@@ -145,10 +145,10 @@ def _describe_small_groups(line: SystemLine) -> Iterator[str]:
         yield f"the intervals{about} in {where} are from fewer than {FEWEST_ROWS} instances"
 
 
-def _name_few(figures: Sequence[Figure], caution: str = FEW_ROWS) -> str | None:
-    """Return which intervals are from few rows, or clusters: empty if all are, None if none is."""
+def _name_few(figures: Sequence[Figure]) -> str | None:
+    """Return which intervals are from few rows: empty if all are, None if none is."""
     n_intervals = sum(each.estimate.low is not None for each in figures)
-    few = [each.measure for each in figures if each.estimate.caution == caution]
+    few = [each.measure for each in figures if each.estimate.caution == FEW_ROWS]
     if not few:
         return None
     return "" if len(few) == n_intervals else f" of {listed(join_cutoffs(few))}"
@@ -157,13 +157,12 @@ def _name_few(figures: Sequence[Figure], caution: str = FEW_ROWS) -> str | None:
 def _list_cautions(figures: Sequence[Figure], bin_name: str) -> Iterator[str]:
     """Yield a text for each caution that any of the figures of a bin has."""
     where = f" in {bin_name}" if bin_name else ""
-    for noun, few, one_code in (("instance", FEW_ROWS, ONE_ROW), ("cluster", FEW_CLUSTERS, ONE_CLUSTER)):
-        one = [each.measure for each in figures if each.estimate.caution == one_code]
-        about = None if bin_name else _name_few(figures, few)  # the bins have as many
-        if about is not None:
-            yield f"the intervals{about} are from fewer than {FEWEST_ROWS} {noun}s"
-        if one:
-            yield f"a single {noun} carries more than a fifth of the variance of {listed(join_cutoffs(one))}{where}"
+    one = [each.measure for each in figures if each.estimate.caution == ONE_ROW]
+    about = None if bin_name else _name_few(figures)  # the bins have as many
+    if about is not None:
+        yield f"the intervals{about} are from fewer than {FEWEST_ROWS} instances"
+    if one:
+        yield f"a single instance carries more than a fifth of the variance of {listed(join_cutoffs(one))}{where}"
 
 
 def join_cutoffs(measures: Sequence[Measure]) -> list[str]:

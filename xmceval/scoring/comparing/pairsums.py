@@ -53,17 +53,6 @@ class ValueColumns:
         return cls(tuple(program.row_measures), tuple(in_bins), tuple(each.name for each in bins.bins) if bins else ())
 
     @property
-    def places(self) -> dict[tuple[Measure, str], tuple[int, int]]:
-        """Where a measure, and its share of a bin, is among values and the shares after them, and its column."""
-        places = {(measure, ""): (column, column) for column, measure in enumerate(self.measures)}
-        at = len(self.measures)
-        for measure in self.in_bins:
-            column = self.measures.index(measure)
-            places |= {(measure, bin_): (at + b, column) for b, bin_ in enumerate(self.bins)}
-            at += len(self.bins)
-        return places
-
-    @property
     def n_shares(self) -> int:
         """How many shares a row has."""
         return len(self.in_bins) * len(self.bins)

@@ -24,7 +24,6 @@ from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import own_version
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals
 from xmceval.scoring.worker import Worker
 
 
@@ -134,13 +133,8 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
             error=error,
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
-    totals = tuple(_compact(system.totals) for system in systems)
+    totals = tuple(system.totals for system in systems)
     return PartResult(part.n_rows, totals, tuple(observers), removed)
-
-
-def _compact(totals: Totals) -> Totals:
-    """Return totals with the clusters of their own rows only."""
-    return totals if totals.clusters is None else replace(totals, clusters=totals.clusters.compact())
 
 
 def merge_results(results: Sequence[PartResult]) -> PartResult:

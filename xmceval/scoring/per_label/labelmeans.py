@@ -44,19 +44,16 @@ class Context:
         Tells which labels have a training row.
     weight_unit : float
         The sample weight that a count of 1 stands for.
-    sizes : mapping of str to int
-        How many labels each measure is a mean of, where that is fixed: of a resample, labels that vanish count 0.
     """
 
     n_labels: int
     training: Propensities = NO_PROPENSITIES
     weight_unit: float = 1.0
-    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, terms: Terms, sizes: Mapping[str, int] = MappingProxyType({})) -> Context:
+    def of(cls, terms: Terms) -> Context:
         """Return what terms tell, with the number of labels known."""
-        return cls(terms.width.n_labels, terms.propensities, terms.weight_unit, sizes)
+        return cls(terms.width.n_labels, terms.propensities, terms.weight_unit)
 
 
 def label_values(
@@ -66,23 +63,12 @@ def label_values(
 
     `cutoffs`, int64 [n_cutoffs], ascend; there are none for decisions.
     """
-    return {name: mean.finish() for name, mean in _means(measures, table, cutoffs, context).items()}
-
-
-def label_sizes(measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context) -> dict[str, int]:
-    """Return how many labels measures are means of, as `label_values` computes them, by name; others have none."""
-    sizes = {name: mean.size for name, mean in _means(measures, table, cutoffs, context).items()}
-    return {name: size for name, size in sizes.items() if size is not None}
-
-
-def _means(measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context) -> dict[str, _Mean]:
-    """Return what computes each measure, with all labels added."""
     means = {measure.name: _mean_of(measure, table, cutoffs, context) for measure in measures}
     by_span = sorted(means.values(), key=lambda mean: mean.span)
     for cells in cells_in_turn(table, max(cutoffs.size, 1)):
         for mean in by_span:
             mean.add(cells)
-    return means
+    return {name: mean.finish() for name, mean in means.items()}
 
 
 def bin_values(
@@ -110,12 +96,6 @@ class _Mean(ABC):
     span: int
     table: CountTable
     context: Context
-    n_fixed: int | None
-
-    @property
-    def size(self) -> int | None:
-        """How many labels it is the mean of, where that could differ from sample to sample."""
-        return None
 
     @abstractmethod
     def add(self, cells: LabelCells) -> None:
@@ -154,13 +134,8 @@ class _Macro(_Mean):
     def finish(self) -> float | None:
         """Divide the sum, with that of labels without any count, by the number of labels."""
         value, n_unseen = self._unseen()
-        n = self.n_defined + n_unseen if self.n_fixed is None else self.n_fixed
+        n = self.n_defined + n_unseen
         return math.fsum([*self.parts, value * n_unseen]) / n if n else None
-
-    @property
-    def size(self) -> int:
-        """How many labels have a value."""
-        return self.n_defined + self._unseen()[1]
 
     def _unseen(self) -> tuple[float, int]:
         """Return the value of labels without any count, and how many there are in the set."""
@@ -255,13 +230,8 @@ class _Coverage(_Mean):
 
     def finish(self) -> float | None:
         """Divide."""
-        n = self.size if self.n_fixed is None else self.n_fixed
+        n = self.context.n_labels if self.over == "all" else self.n_inside
         return self.n_covered / n if n else None
-
-    @property
-    def size(self) -> int:
-        """How many labels could be covered."""
-        return self.context.n_labels if self.over == "all" else self.n_inside
 
 
 def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, context: Context) -> _Mean:
@@ -269,7 +239,7 @@ def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, context: Conte
     fold, over = measure.metric.fold, measure.option("over", "all")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
     rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
-    common = rate, span, table, context, context.sizes.get(measure.name)
+    common = rate, span, table, context
     if fold == "coverage":
         return _Coverage(*common, measure.option("over"), measure.option("of") == "recommended")
     if fold in COUNTS or measure.average == "micro":

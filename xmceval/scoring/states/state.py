@@ -31,7 +31,6 @@ RULES = (
 )
 NAMES = {
     "version": "version of xmceval",
-    "clusters": "clusters of rows",
     "n_labels": "number of labels",
     "weights": "scale of sample weights",
 }
@@ -107,7 +106,6 @@ class State:
             "metrics": [str(measure) for measure in self.program.measures],
             **{name: changed.get(name) for name in RULES},
             "propensities": None if propensities is NO_PROPENSITIES else propensities.digest,
-            "clusters": "none" if self.terms.clusters is None else "some",
             "weights": None if self.terms.weights is None else self.terms.weight_unit,
             "n_labels": self.terms.width.or_none,
         }
@@ -195,8 +193,6 @@ class State:
             raise UsageError("a state of fixed size needs the number of labels (hint: pass n_labels)")
         if self.terms.filter is not None:
             raise UsageError("a state with a filter, whose pairs refer to rows by their number, cannot be added")
-        if self.terms.clusters is not None:
-            raise UsageError("a state with clusters of rows has no fixed size (hint: save it, and merge the files)")
         head = np.append(np.ones(1, dtype=np.int64), split(self._fingerprint))
         counts = split(np.array([self.n_rows, *self.removed], dtype=np.int64))
         return np.concatenate([head, counts, *self._weight_marks(), self.totals.limbs()])

@@ -15,7 +15,6 @@ from xmceval.labels.bins import Bin, Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
 from xmceval.rows.block import Int64
 from xmceval.rows.filters import Filter, Largest
-from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.options import Options
@@ -168,9 +167,6 @@ def _check_sizes(state: State) -> None:
     left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if isinstance(task, RowTask)]
     if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
-    clusters = state.totals.clusters
-    if clusters is not None and clusters.n_rows.sum(axis=0, dtype=np.float64).max(initial=0) > tally.n_rows:
-        raise ValueError(f"clusters: have more rows than {tally.n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)
     rows = tally.sample.rows()
     largest = max(tally.largest_label, *(int(labels.max(initial=-1)) for labels in (rows.labels, rows.ranked)))
@@ -192,7 +188,6 @@ def _restore_terms(fields: Mapping[str, Any], arrays: dict[str, Int64], options:
         filter=_restore_filter(fields["filter"], arrays),
         threshold=fields["threshold"],
         bins=_restore_bins(fields["bins"], propensities, arrays),
-        clusters=None if options.cluster_rows is None else RowGroups.of((), noun="cluster"),
         digests_rows=True,
     )
 

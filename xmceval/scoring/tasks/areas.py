@@ -53,9 +53,9 @@ class Areas:
     labels: NDArray[Any]
     values: Float64
 
-    def mean(self, n: int | None = None) -> float | None:
-        """Average them, or divide by `n`; return None where there are none; the sum is rounded once."""
-        return exact_sum(self.values) / (n or self.values.size) if self.values.size else None
+    def mean(self) -> float | None:
+        """Average them; return None where there are none; the sum is rounded once."""
+        return exact_sum(self.values) / self.values.size if self.values.size else None
 
     def where(self, kept: Bools) -> Areas:
         """Return some of the labels: those `kept`, bool [n]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import Any
@@ -127,12 +127,7 @@ class LabelAreas(Task):
     def finish(self, part: Held, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
         areas = self._areas(part, scored.terms.width.n_labels, scored.terms)
-        return {name: Estimate.plain(each.mean(scored.sizes.get(name))) for name, each in areas.items()}
-
-    def sizes(self, part: Held, scored: ScoredRows) -> Mapping[str, int]:
-        """Return how many labels measures are means of."""
-        areas = self._areas(part, scored.terms.width.n_labels, scored.terms, micro=False)
-        return {name: each.values.size for name, each in areas.items()}
+        return {name: Estimate.plain(each.mean()) for name, each in areas.items()}
 
     def finish_bins(self, part: Held, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""

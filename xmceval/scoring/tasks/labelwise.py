@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import LabelCounters
-from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_sizes, label_values
+from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
@@ -101,13 +101,9 @@ class Labelwise(Task):
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:
             return {}
-        context = Context.of(scored.terms, scored.sizes)
+        context = Context.of(scored.terms)
         values = label_values(self.measures, part.table(), self.cutoffs, context)
         return {name: Estimate.plain(value) for name, value in values.items()}
-
-    def sizes(self, part: LabelCounters, scored: ScoredRows) -> Mapping[str, int]:
-        """Return how many labels measures are means of."""
-        return label_sizes(self.measures, part.table(), self.cutoffs, Context.of(scored.terms))
 
     def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""

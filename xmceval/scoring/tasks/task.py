@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,14 +39,11 @@ class ScoredRows(NamedTuple):
     terms : Terms
     ceiling : bool
         Whether estimates have the best value that any ranking could reach.
-    sizes : mapping of str to int
-        How many labels measures are means of, where these are resamples of rows in which some had more.
     """
 
     n_rows: int
     terms: Terms
     ceiling: bool = False
-    sizes: Mapping[str, int] = MappingProxyType({})
 
 
 class Task(ABC):
@@ -116,10 +112,6 @@ class Task(ABC):
     def finish_bins(self, part: Any, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
-
-    def sizes(self, part: Any, scored: ScoredRows) -> Mapping[str, int]:  # noqa: ARG002 - most have none
-        """Return how many labels measures are means of, by name, where other rows could have other labels."""
-        return {}
 
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""

@@ -85,12 +85,7 @@ class Engine:
         finally:
             self._tasks.cancel()
         result.check()
-        return [
-            each
-            if each.clusters is None or own.clusters is None
-            else replace(each, clusters=each.clusters.within(own.clusters))
-            for each, own in zip(_take(result, sources, observers), terms, strict=True)
-        ]
+        return _take(result, sources, observers)
 
     def _count(self, sources: Sequence[Source]) -> list[ShardedRows]:
         """Count the rows of all shards, in ranges of bytes."""
@@ -121,8 +116,6 @@ class Engine:
                 f"there are {counted(weights.size, 'sample weight')} for {counted(truth.n_rows, 'row')}; "
                 "expected one per row"
             )
-        if terms[0].clusters is not None:
-            terms[0].clusters.check_number(truth.n_rows)
         if pairs is not None:
             pairs.check_rows(truth.n_rows, truth.source.name)
 

@@ -35,7 +35,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        file = "listings" if name in LISTINGS else name.replace("-", "_")
+        file = "listings" if name in LISTINGS else name
         module = importlib.import_module(f"xmceval.cli.commands.{file}")
         command: click.Command = module.COMMANDS[name] if name in LISTINGS else module.command
         return command

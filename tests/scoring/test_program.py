@@ -78,7 +78,6 @@ TASKS = compile_program(list(dict.fromkeys(EVERY_MEASURE))).tasks
 def test_what_a_task_declares_is_what_it_has(task):
     kind = type(task)
     assert task.has_bins == (kind.finish_bins is not Task.finish_bins)
-    assert task.has_remarks == (kind.remarks is not Task.remarks)
     part = task.empty(Terms(width=Width(5, "the test")))
     assert isinstance(part, Mergeable)
     assert {field.name for field in part.fields} <= set(vars(part))

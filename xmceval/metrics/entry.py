@@ -109,9 +109,6 @@ class Metric:
         The value of a row without a true label.
     left_out : str
         Which rows have no value, in words; empty where every row has one.
-    mergeable : bool
-        Whether its sums have a size that does not grow with the rows, so that loops and saved states can
-        carry and merge them.
     cost : str
         Memory beyond that of the default metrics, in words; empty where there is none to speak of.
     """
@@ -137,7 +134,6 @@ class Metric:
     needs_labels: bool = False
     empty_value: int = 0
     left_out: str = ""
-    mergeable: bool = True
     cost: str = ""
 
     def __repr__(self) -> str:
@@ -163,6 +159,11 @@ class Metric:
     def formula(self) -> str:
         """The formula of the default norm."""
         return next(iter(self.norms.values())).formula
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether its sums have a size that does not grow with the rows, so that loops and saved states take it."""
+        return self.family != "column"
 
     @property
     def needs_propensities(self) -> bool:

@@ -35,7 +35,6 @@ def _column(
         family="column",
         cutoff="none",
         needs_labels=needs_labels,
-        mergeable=False,
         cost=COLUMN_COST,
         note=COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2],
         **own,

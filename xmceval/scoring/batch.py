@@ -170,8 +170,6 @@ class Batch:
     kept : int array, optional
         The rows of the block that these are, where some have weight 0.
     scratch : Scratch
-    score_block : Block, optional
-        The block of the scores, for places.
     ends : int64 array [n_rows + 1], optional
         The running sum of the numbers of labels that have a score, where `scores` has only those that count.
     omitted : int64 array [n_rows]
@@ -186,7 +184,6 @@ class Batch:
     weights: Float64
     kept: NDArray[np.intp] | None
     scratch: Scratch
-    score_block: Block | None = None
     ends: Int64 | None = None
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
@@ -257,11 +254,10 @@ class Batch:
         """Return an array [n_rows, n_outputs, SLOTS] for the values of rows, not initialised."""
         return self.scratch.held(name, (name, n_rows, n_outputs), _make_values)
 
-    def fault(self, row: int, problem: str, *, of_scores: bool = False) -> Fault:
-        """Return a fault of a row of this batch, in the truth or in the scores."""
+    def fault(self, row: int, problem: str) -> Fault:
+        """Return a fault of a row of this batch."""
         row = row if self.kept is None else int(self.kept[row])
-        block = self.score_block if of_scores and self.score_block is not None else self.block
-        return Fault(self.block.first_row + row, f"{block.place(row)}: {problem}")
+        return Fault(self.block.first_row + row, f"{self.block.place(row)}: {problem}")
 
 
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:

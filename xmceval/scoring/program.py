@@ -127,7 +127,7 @@ class Program:
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""
-        tasks = [each for each in zip(self.tasks, parts, strict=True) if each[0].has_remarks]
+        tasks = zip(self.tasks, parts, strict=True)
         return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
 
     def check_ties(self, ties: str) -> None:

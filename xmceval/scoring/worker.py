@@ -144,7 +144,7 @@ class Worker:
                 scores = scores.where(is_kept, self._rooms_of_kept[1])
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
-                *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, other),
+                *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores),
                 *(scores.ends, scores.omitted),
             )
             yield system, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))

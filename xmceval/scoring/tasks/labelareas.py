@@ -86,7 +86,6 @@ class LabelAreas(Task):
     counts_unscored = True
 
     has_bins = True
-    has_remarks = True
 
     @staticmethod
     def computes(measure: Measure) -> bool:

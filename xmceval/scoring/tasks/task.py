@@ -58,8 +58,8 @@ class Task(ABC):
         Whether a part is too large to be copied for each batch of a loop.
     counts_unscored : bool
         Whether a part has ``true``: the true labels without a score, and all true labels.
-    has_bins, has_remarks : bool
-        Whether there is `finish_bins`, and `remarks`.
+    has_bins : bool
+        Whether there is `finish_bins`.
     """
 
     measures: tuple[Measure, ...]
@@ -67,7 +67,6 @@ class Task(ABC):
     counts_in_place: ClassVar[bool] = False
     counts_unscored: ClassVar[bool] = False
     has_bins: ClassVar[bool] = False
-    has_remarks: ClassVar[bool] = False
 
     @property
     def needs_scores(self) -> bool:
@@ -113,9 +112,9 @@ class Task(ABC):
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
 
-    def remarks(self, part: Any, n_labels: int) -> Sequence[str]:
+    def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002 - most have none
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""
-        raise NotImplementedError
+        return ()
 
 
 def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ...]]]:

@@ -1,8 +1,8 @@
 """How fast text of each kind is read, by one thread: `python -m bench.texts FOLDER KIND` prints bytes and seconds.
 
 Without KIND it makes the files, unless they are there, and prints the kinds as JSON. Rows are 100,000 of 60 labels of
-300,000, whose names have 6 to 30 bytes; runs have 4,000 queries of 500 documents of a million, LETOR lines 100
-documents per query. What is timed is from the path to arrays of all rows, block by block.
+300,000, whose names have 6 to 30 bytes; runs have 4,000 queries of 500 documents of a million. What is timed is from
+the path to arrays of all rows, block by block.
 """
 
 from __future__ import annotations
@@ -85,25 +85,6 @@ def qrels() -> Lines:
             yield f"{query} 0 D{document:07d} 1"
 
 
-def letor(n_features: int) -> Callable[[], Lines]:
-    """Return what makes LETOR lines."""
-
-    def make() -> Lines:
-        rng = np.random.default_rng(0)
-        features = [
-            " ".join(f"{i}:{value:.6f}" for i, value in enumerate(rng.random(n_features), 1)) for _ in range(1000)
-        ]
-        for line, grade in enumerate(rng.integers(0, 5, QUERIES * DEPTH // max(1, n_features // 10)).tolist()):
-            yield f"{grade} qid:{line // 100} {features[line % 1000]}"
-
-    return make
-
-
-def score_column() -> Lines:
-    """Make a column of scores, of the LETOR lines of three features."""
-    yield from map("%.6f".__mod__, np.random.default_rng(0).random(QUERIES * DEPTH).tolist())
-
-
 PAIR, ENTRY = "[%(l)d, %(s).6f]", '{"label": %(l)d, "score": %(s).6f}'
 KINDS = {
     "id:value": Kind(joined("%(l)d:%(s).6f")),
@@ -122,9 +103,6 @@ KINDS = {
     ),
     "TREC qrels": Kind(qrels, are_scores=False),
     "TREC run": Kind(run, qrels="TREC qrels"),
-    "LETOR, 3 features": Kind(letor(3), are_scores=False),
-    "LETOR, 136 features": Kind(letor(136), are_scores=False),
-    "score column": Kind(score_column, qrels="LETOR, 3 features"),
 }
 
 

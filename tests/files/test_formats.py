@@ -346,18 +346,6 @@ def test_queries_of_a_run_that_were_not_judged_are_counted():
     assert "r: ignored 1 query not in q, such as 'q7' (1 line)" in result.warnings
 
 
-LETOR = "2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n"
-
-
-@pytest.mark.parametrize(
-    "column",
-    ["0.1\n0.2\n3\n1\n", "1\t0\t0.1\n1\t1\t0.2\n2\t0\t3\n2\t1\t1\n", "0.1 qid:1\n0.2 qid:1\n3 qid:2\n1 qid:2\n"],
-)
-def test_letor_lines_take_a_column_of_scores(column):
-    result = xmceval.score(write("l", LETOR), write("s", column), k=1, metrics=["P"])
-    assert result["P@1"] == 0.5
-
-
 def refused(message, truth="t.txt", preds="p.txt", **options):
     with pytest.raises(xmceval.DataError, match=message):
         scored(truth, preds, **options)

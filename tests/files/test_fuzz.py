@@ -121,9 +121,6 @@ def mutated(data, content):
 JOINED = {
     "TREC run": (test_ranking_files.QRELS, test_ranking_files.RUN),
     "TREC run with 0": (test_ranking_files.QRELS, test_ranking_files.RUN.replace("Q0", "0")),
-    "RankLib": (test_ranking_files.LETOR, test_ranking_files.RANKLIB),
-    "column of scores": (test_ranking_files.LETOR, "0.1\n0.2\n3\n1\n"),
-    "LETOR scores": (test_ranking_files.LETOR, "0.1 qid:1\n0.2 qid:1\n3 qid:2\n1 qid:2\n"),
 }
 
 

@@ -160,5 +160,5 @@ def test_json_has_the_examples_as_they_are():
     assert (one["title"], one["samples"][0]["beside"]) == ("TREC run", "qrels")
     document = json.loads(run("-o", "json").stdout)
     assert {each["title"] for each in document["formats"] if each["holds"] == ["--filter"]} == {None}
-    assert {sample["beside"] for each in document["formats"] for sample in each["samples"]} == {None, "qrels", "letor"}
+    assert {sample["beside"] for each in document["formats"] for sample in each["samples"]} == {None, "qrels"}
     assert [each["name"] for each in document["formats"]] == list(FORMATS)

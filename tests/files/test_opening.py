@@ -19,7 +19,6 @@ from xmceval.rows.matrices.matrices import as_scores
 
 QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
 RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
-LETOR = "2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n"
 
 
 @pytest.fixture(autouse=True)
@@ -143,30 +142,16 @@ def test_judgments_are_the_queries_and_documents_of_a_truth():
     by_label = dict(zip(judgments.documents.labels(words).tolist(), words.tolist(), strict=True))
     assert by_label == {0: b"d1", 1: b"d2", 2: b"d3"}
     assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.words is None
-    lists = open_truth(write("l", LETOR)).judgments
-    assert (lists.queries, lists.indptr.tolist(), lists.documents) == ({b"qid:1": 0, b"qid:2": 1}, [0, 2, 4], None)
 
 
 def test_a_run_is_joined_to_judgments_and_refused_without_them():
     judgments = open_truth(write("q", QRELS)).judgments
     rows, _ = rows_of(open_scores(write("r", RUN), judgments=judgments).source)
     assert [[label for label, _ in row] for row in rows] == [[0, 1], [3, 2]]  # d9 was not judged
-    for other in (None, open_truth(write("l", LETOR)).judgments):
-        with pytest.raises(DataError, match="the truth must be TREC qrels"):
-            open_scores("r", judgments=other)
+    with pytest.raises(DataError, match="the truth must be TREC qrels"):
+        open_scores("r")
     with pytest.raises(DataError, match=r"^r: is a TREC run, which holds predictions; expected truth"):
         open_truth("r")
-
-
-def test_lines_of_a_query_are_consecutive():
-    with pytest.raises(DataError, match=r"^l:3: 'qid:1' appears in two places; the lines of a query must be"):
-        open_truth(write("l", "1 qid:1\n1 qid:2\n0 qid:1\n"))
-
-
-def test_a_column_of_scores_has_one_for_each_document():
-    judgments = open_truth(write("l", LETOR)).judgments
-    with pytest.raises(DataError, match=r"^s: has 1 score for the 4 documents of l$"):
-        open_scores(write("s", "0.5\n"), judgments=judgments)
 
 
 @pytest.mark.parametrize("entries", [1, 2, 3, 1 << 17])

@@ -1,4 +1,4 @@
-"""TREC and LETOR files: their lines in every form that real tools write, joined by query and document."""
+"""TREC files: their lines in every form that real tools write, joined by query and document; grades before features."""
 # ruff: noqa: E501 - a case is one line
 
 import numpy as np
@@ -170,30 +170,40 @@ def test_inputs_by_label_are_refused_beside_documents_that_have_no_label_of_thei
 
 
 # LETOR.
-
-LETOR = "2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n"
-RANKLIB = "1\t0\t0.1\n1\t1\t0.2\n2\t0\t3\n2\t1\t1\n"
-
-
-@pytest.mark.parametrize("first", [1, -1])
-def test_lines_of_query_document_and_score_are_joined(first):
-    lines = RANKLIB.splitlines(keepends=True)[::first]
-    result = xmceval.score(write("l", LETOR), write("s", "".join(lines)), k=[1, 2], metrics=["P", "RR"])
-    assert (result["P@1"], result["RR@2"]) == (0.5, 0.75)
+GRADED = {
+    "SVMlight": ("+1 1:0.5 7:0.1\n-1 2:0.2\n\n+1 7:0.9\n", 1),
+    "SVMlight of fractions": ("# made by me\n1 1:0.5\n\n0.5 2:0.2\n", 2),
+    "LETOR": ("2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n", 1),
+    "LETOR between tabs": ("\n2\tqid:1\t1:0.5\n0\tqid:1\t1:0.1\n", 2),
+    "LightGBM": ("1 0:0.5 3:0.1\n0 0:0.2\n4 1:0.9\n", 1),
+}
 
 
-@pytest.mark.parametrize(
-    ("message", "lines"),
-    [
-        (r"^s:3: query '3' is not in l$", RANKLIB.replace("2\t0", "3\t0")),
-        (r"^s:3: expected the document's position within query '2', from 0 to 1, found '2'$", RANKLIB.replace("2\t0", "2\t2")),
-        (r"^s:3: .* found 'GX00'$", RANKLIB.replace("2\t0", "2\tGX00")),
-        (r"^s:4: document '0' of query '2' appears twice$", RANKLIB.replace("2\t1", "2\t0")),
-        (r"^s: has 3 scores for the 4 documents of l$", RANKLIB[: RANKLIB.index("2\t1")]),
-        (r"^s:2: expected one score per line, or 'query document score' in every line", "1 0 0.1\n0.5\n"),
-        (r"^s: has 3 documents for 'qid:1', but l has 2$", "1 qid:1\n1 qid:1\n1 qid:1\n1 qid:2\n"),
-    ],
-)  # fmt: skip
-def test_scores_of_other_documents_are_refused(message, lines):
-    with pytest.raises(xmceval.DataError, match=message):
-        xmceval.score(write("l", LETOR), write("s", lines), k=1, metrics=["P"])
+@pytest.mark.parametrize("form", GRADED)
+@pytest.mark.parametrize("is_truth", [True, False])
+def test_grades_before_features_are_refused(form, is_truth):
+    text, line = GRADED[form]
+    other, graded = write("t", "3 5\n0:1\n1:1\n2:1\n"), write("x", text)
+    with pytest.raises(xmceval.DataError) as caught:
+        xmceval.score(*((graded, other) if is_truth else (other, graded)), k=1, metrics="P")
+    found = text.splitlines()[line - 1].strip()
+    assert str(caught.value) == (
+        f"x:{line}: expected labels, found a grade before features, as in SVMlight and LETOR files: {found!r} (hint: "
+        "see the recipe for SVMlight and LETOR files in the guide recipes.md; labels before features need a first line "
+        "'points features labels')"
+    )
+
+
+LABELED = {
+    "a header": ("3 4 5\n1 0:0.5 3:0.1\n0 0:0.2\n4 1:0.9\n", 3),
+    "a header in a comment": ("# 3 4 5\n1 0:0.5 3:0.1\n0 0:0.2\n4 1:0.9\n", 3),
+    "lists": ("1 0:0.5 3:0.1\n0 0:0.2\n2,4 1:0.9\n", 3),
+    "a row without labels": ("1 0:0.5 3:0.1\n 0:0.2\n4 1:0.9\n", 2),
+    "labels that are no grades": ("1 0:0.5 3:0.1\n0 0:0.2\n5 1:0.9\n", 2),
+}
+
+
+@pytest.mark.parametrize("form", LABELED)
+def test_labels_before_features_are_read(form):
+    text, n_hits = LABELED[form]
+    assert xmceval.score(write("x", text), write("p", "1\n0\n4\n"), k=1, metrics="P")["P@1"] == n_hits / 3

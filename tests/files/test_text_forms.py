@@ -73,7 +73,6 @@ GLUED = {  # a hash within a word: which file has it, where, and what is expecte
         "x:3: expected tab-separated 'label score', with a number as score, found '3 1#'",
     ),
     "labels": ("t", "0,2#1 3:1\n1 1:1\n 2:1\n3,4 1:1\n", "x:1: expected label ids separated by.* found '0,2#1'"),
-    "LETOR": ("t", "2#1 qid:1 1:0.5\n0 qid:1 1:0.1\n", "x:1: expected a number, found '2#1'"),
 }
 
 

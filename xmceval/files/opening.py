@@ -17,7 +17,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.kinds import open_trec
+from xmceval.files.ranking.kinds import open_trec, refuse_graded_features
 from xmceval.files.ranking.recordlines import Records
 from xmceval.files.records.triples import open_triples
 from xmceval.files.sidecars.labelnames import Names
@@ -260,6 +260,7 @@ READERS = (  # in the order in which they are tried: the last one reads any text
     *(Reader(mark, _refuse("UTF-16 text", _RECODE)) for mark in signatures.UTF16_BOMS),
     Reader(signatures.LFS, _refuse("a pointer of Git LFS, not the data", "git lfs pull")),
     Reader(b"", _refuse_pages),
+    Reader(b"", refuse_graded_features),
     Reader(b"", open_trec),
     Reader(b"", open_triples),
     Reader(b"", _open_text),

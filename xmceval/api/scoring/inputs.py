@@ -160,7 +160,7 @@ class Opener:
 
 def _refuse_array(truth: Input, name: str) -> None:
     """Refuse scores by row beside grades by query and document: neither rows nor columns name what they are of."""
-    if truth.judgments is not None and truth.judgments.documents is not None:
+    if truth.judgments is not None:
         raise DataError(
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it cannot "
             "follow (hint: pass {query: {document: score}})"
@@ -220,14 +220,9 @@ def check_common_labels(judgments: Judgments | None, *others: object) -> None:
     passed = [other for other in others if other is not None]
     if judgments is not None and judgments.has_own_labels and passed:
         other = passed[0] if isinstance(passed[0], (str, Path)) else "an array"
-        hint = (
-            ""
-            if judgments.documents is None
-            else f" (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
-        )
         raise DataError(
             f"{other}: cannot be matched by label, as the documents of {judgments.name} are only numbered by their "
-            f"places in it{hint}"
+            f"places in it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
         )
 
 

@@ -24,7 +24,7 @@ def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None
     UsageError
     """
     missing = argument("missing", options.missing)
-    if truth.judgments is None or truth.judgments.documents is None:
+    if truth.judgments is None:
         raise UsageError(
             f"{missing} is for TREC runs and other predictions by query; here no row could be missing, as rows are "
             "joined by their order"

@@ -115,7 +115,7 @@ def refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
     """Refuse shards in the ranking field's formats, whose rows are those of queries in all files."""
     if judgments is not None:
         raise DataError(
-            f"{shards.name}: qrels, LETOR lines and what is scored against them cannot be shards, as their rows are "
+            f"{shards.name}: qrels and what is scored against them cannot be shards, as their rows are "
             "joined by query (hint: join the files into one first)"
         )
 

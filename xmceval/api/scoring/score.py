@@ -143,7 +143,7 @@ def score(
         weights as fixed, not as numbers of repetitions.
     row_ids : sequence of str or path, optional
         An id of each row, or a file with one per line, which `save_rows` has instead of the number of the
-        row; those of a truth in qrels or LETOR lines are its queries.
+        row; those of a truth in qrels are its queries.
     missing : {"error", "zero", "drop"}
         Queries of the truth that a TREC run, or another one by query, lacks: an error, which queries that only the run
         has are too; a value of 0; or left out for all systems, which are then scored on the queries that all of them

@@ -1,1 +1,1 @@
-"""Files of the ranking field: TREC and LETOR."""
+"""Files of the ranking field: qrels and runs of TREC, and records in memory."""

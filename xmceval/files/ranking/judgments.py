@@ -133,7 +133,7 @@ class Documents:
 
 @dataclass(frozen=True)
 class Judgments:
-    """The rows and labels of a truth in qrels or LETOR lines.
+    """The rows and labels of a truth in qrels.
 
     Attributes
     ----------
@@ -141,18 +141,15 @@ class Judgments:
         The truth, for messages.
     queries : mapping of bytes to int
         The row of each query, in order.
-    indptr : int64 array [n_queries + 1]
-        The bounds of each query's documents.
-    documents : Documents or None
-        The labels of documents; None in LETOR lines, where label l is the l-th document of its query.
+    documents : Documents
+        The labels of documents.
     left_out : set of bytes
         Queries of the file that are left out, since a run lacks them.
     """
 
     name: str
     queries: Mapping[bytes, int]
-    indptr: Int64
-    documents: Documents | None = None
+    documents: Documents
     left_out: frozenset[bytes] = frozenset()
 
     @property
@@ -163,7 +160,7 @@ class Judgments:
     @property
     def has_own_labels(self) -> bool:
         """Whether the labels are numbers that only this file gives to its documents."""
-        return self.documents is None or self.documents.words is not None
+        return self.documents.words is not None
 
 
 def name_queries(queries: Iterable[bytes]) -> str:

@@ -1,4 +1,4 @@
-"""Kinds of files of the ranking field: TREC qrels and runs, BEIR's qrels, LETOR lines and scores in their order."""
+"""Kinds of files of the ranking field: TREC qrels and runs, BEIR's qrels; grades before features are refused."""
 
 from __future__ import annotations
 
@@ -7,45 +7,70 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.io.streams import read_first_bytes
+from xmceval.files.io.lines import without_comment
+from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.judgments import BEIR
 
 LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
 
 _INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
+_GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
 
 
 def open_trec(head: Head, request: Request) -> Opened | None:
     """Open a file of the ranking field; return None if it is not one."""
     kind = detect_format(head.lines, request)
-    if kind == "letor":
-        from xmceval.files.ranking.letor import open_letor
+    if not kind:
+        return None
+    from xmceval.files.ranking.trec import OPENERS
 
-        return open_letor(head.path, request)
-    if kind:
-        from xmceval.files.ranking.trec import OPENERS
+    return OPENERS[kind](head.path, request)
 
-        return OPENERS[kind](head.path, request)
-    if request.judgments is not None and request.judgments.documents is None:
-        from xmceval.files.ranking.letor import open_score_column
 
-        return open_score_column(head.path, request.judgments)
-    return None
+def refuse_graded_features(head: Head, request: Request) -> None:
+    """Refuse lines of a grade before features, as in SVMlight, LETOR and LightGBM files, which have no labels.
+
+    A grade is told from a label by a ``qid:``, a sign or a fraction; whole numbers are grades where there is no header
+    and every line has a single one of 0 to 4.
+
+    Raises
+    ------
+    DataError
+        The first such line.
+    """
+    filled = [(number, line) for number, line in enumerate(head.lines[:1000], 1) if line.strip()]
+    numbered = [(number, words) for number, line in filled if (words := without_comment(line).split())]
+    rows = [words for _, words in numbered]
+    if not rows or (request.names is not None and request.names.has_all(rows[0])):
+        return
+    have_queries = 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows)
+    first = next((number for number, row in numbered if len(row) > 1 and _GRADED.match(row[1])), 0)
+    if first and (have_queries or _have_grades(rows, has_comments=len(rows) < len(filled))):
+        raise DataError(
+            f"{head.path}:{first}: expected labels, found a grade before features, as in SVMlight and LETOR files: "
+            f"{quote(head.lines[first - 1])} (hint: see the recipe for SVMlight and LETOR files in the guide "
+            "recipes.md; labels before features need a first line 'points features labels')"
+        )
+
+
+def _have_grades(rows: Sequence[list[bytes]], *, has_comments: bool) -> bool:
+    """Return whether all lines have one number before features, and these numbers can hardly be labels."""
+    if not all(_NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
+        return False
+    are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
+    return any(not row[0].isdigit() for row in rows) or (are_small and not has_comments)  # one may be a header
 
 
 def detect_format(lines: Sequence[bytes], request: Request) -> str:
-    """Return ``qrels``, ``beir``, ``run`` or ``letor`` by the first lines of a file, or an empty string."""
+    """Return ``qrels``, ``beir`` or ``run`` by the first lines of a file, or an empty string."""
     filled = [line for line in lines[:1000] if line.strip() and not line.lstrip().startswith(b"#")]
     rows = [line.split(None, 6) for line in filled]
     if not rows:
         return ""
-    if 2 * sum(len(row) >= 2 and row[1].startswith(b"qid:") for row in rows) > len(
-        rows
-    ):  # bad lines are reported later
-        return "letor"
-    is_joined = request.judgments is not None and request.judgments.documents is not None
-    if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) > len(rows):
+    is_joined = request.judgments is not None
+    if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) > len(rows):  # bad lines are reported later
         return "run"
     if _is_beir_header(filled[0]):
         return "beir"

@@ -50,7 +50,7 @@ def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QR
         treatment = "counts" if n_unjudged == 1 else "count"
         opened.source.warnings.append(f"{path}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
-    return replace(opened, judgments=Judgments(str(path), queries, csr.indptr, documents, left_out))
+    return replace(opened, judgments=Judgments(str(path), queries, documents, left_out))
 
 
 def _judged(entries: Entries) -> Entries:
@@ -83,12 +83,12 @@ def open_run(path: Path | Records, request: Request) -> Opened:
     if request.is_alone:
         return _open_own_run(path, request)
     judgments = request.judgments
-    if isinstance(path, Records) and (judgments is None or judgments.documents is None):
+    if isinstance(path, Records) and judgments is None:
         raise DataError(
             f"{path}: has scores by query and document, so the truth must have grades by query and document "
             "(hint: pass {query: {document: grade}}, or TREC qrels)"
         )
-    if judgments is None or judgments.documents is None:
+    if judgments is None:
         raise DataError(
             f"{path}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )

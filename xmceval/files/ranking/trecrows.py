@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import quote
 from xmceval.files.ranking.judgments import LineColumns
-from xmceval.files.ranking.letor import read_number
+from xmceval.files.records.decimals import explain_decimal
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch
 
@@ -169,7 +170,7 @@ class TrecLines(Lines):
         n_runs, n_rows, n_lines, n_hard, wrong = status.tolist()
         queries = self.queries.number(chunk.text, *runs[:2, :n_runs])
         for row, place, begin, end in hard[:n_hard].tolist():
-            values[row] = read_number(self.path, line + place, bytes(chunk.buffer[begin:end]), columns.role)
+            values[row] = _read_number(self.path, line + place, bytes(chunk.buffer[begin:end]), columns.role)
             if math.isnan(values[row]):
                 run = int(np.searchsorted(runs[2, :n_runs], row, side="right")) - 1
                 self._nans.append((int(queries[run]), line + place))
@@ -179,6 +180,18 @@ class TrecLines(Lines):
         lengths = np.diff(runs[2, :n_runs], append=n_rows)
         self._add(chunk.text, np.repeat(self._rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
         return n_lines
+
+
+def _read_number(path: Path, number: int, word: bytes, role: str) -> float:
+    """Read the number of a line; `role` says in a message what it is."""
+    try:
+        if not word.isascii() or b"_" in word:
+            raise ValueError
+        return float(word)
+    except ValueError:
+        raise DataError(
+            f"{path}:{number}: expected a number{role}, found {quote(word)}{explain_decimal(word)}"
+        ) from None
 
 
 _NO_LINES = SomeLines(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

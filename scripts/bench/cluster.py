@@ -24,7 +24,6 @@ from xmceval.api.cluster.runparts import FAN_IN
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.files.io.byteranges import MARK_BYTES, MOST_RANGES, RANGE_BYTES
-from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.options import Options
 from xmceval.scoring.partitions.plan import MOST_PARTS, PART_BYTES
 
@@ -120,7 +119,6 @@ def simulate():
     [opened] = setup.open_systems([Named(scores)])
     [totals] = setup.evaluate([opened])
     expected, bytes_of = setup.results([opened], [totals])[0], len(pickle.dumps(totals))
-    totals.tally.sample = RowSample()  # real parts have rows of their own, of which it keeps some thousand
     doubled, n = totals, n_rows
     start, n_merges = time.perf_counter(), 0
     while n < 10**10:

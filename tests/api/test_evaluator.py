@@ -189,20 +189,6 @@ def test_duplicates_are_counted_over_all_batches():
     assert expected == list(pickle.loads(pickle.dumps(other)).result().warnings)
 
 
-def test_warnings_of_likely_mistakes_come_from_all_batches():
-    truth, _ = make(8, 400)
-    rng = np.random.default_rng(1)
-    options = {"metrics": "P", "k": 1}
-    shifted = sp.csr_array((truth[:, np.r_[N_LABELS - 1, : N_LABELS - 1]] > 0) * (1 + rng.random((400, N_LABELS))))
-    whole = xmceval.score(truth, shifted, **options)
-    assert any("decreased by 1" in warning for warning in whole.warnings)
-    with pytest.warns(xmceval.XmcevalWarning, match="decreased by 1"):
-        found = update_all(xmceval.Evaluator(**options), (truth, shifted), [0, 100, 399, 400]).result()
-    assert found == whole
-    parts = [update_all(xmceval.Evaluator(**options), (truth, shifted), ends) for ends in ([0, 150], [150, 400])]
-    assert pickle.loads(pickle.dumps(parts[1])).merge(pickle.loads(pickle.dumps(parts[0]))).result() == whole
-
-
 def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
     case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
     options = {"metrics": "precision_score,recall_score", "threshold": 0.7}

@@ -7,7 +7,6 @@ import pytest
 from xmceval.metrics.names import parse
 from xmceval.report.sheet.cautions import CAUTIONS, Case, find_cautions
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, Hits
 from xmceval.scoring.states.sketch import Copies
 from xmceval.scoring.summary import Counts, Figure, Slice, Summary
 from xmceval.scoring.tasks.task import Unscored
@@ -30,8 +29,8 @@ def figures(*names, estimate=FINE):
     return tuple(Figure(measure, estimate) for measure in parse(names))
 
 
-def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, alignment=NO_ALIGNMENT, copies=None, **counts):
-    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices, alignment, copies)
+def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, copies=None, **counts):
+    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices, copies)
     return Case(summary, **(options or {}))
 
 
@@ -71,24 +70,6 @@ LINES = [
         (
             "about 80% of the instances seem to be copies of others, with the same truth, best labels and scores: "
             "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out)"
-        ),
-    ),
-    (
-        case(alignment=Alignment(like_grades=(1, 1)), grades=(1, 25)),
-        "the truth has values up to 25, and the scores are all 1: are truth and predictions swapped?",
-    ),
-    (
-        case(alignment=Alignment(Hits(20, 400, 18.0, 4.0), is_random=True, is_whole=False)),
-        (
-            "P@1 is 5.00%, and 4.50% with the predictions in random order (in a sample of 400 instances): are the rows "
-            "shuffled, the labels numbered differently, or low scores the best?"
-        ),
-    ),
-    (
-        case(alignment=Alignment(Hits(20, 400, 18.0, 4.0), Hits(200, 400, 18.0, 4.0), is_random=True)),
-        (
-            "P@1 is 5.00%, but 50.00% with every predicted label decreased by 1: are the labels 1-based, "
-            "and those of the truth 0-based?"
         ),
     ),
     (
@@ -158,11 +139,6 @@ def test_there_is_no_caution_without_cause():
 
 def test_copies_are_no_cause_where_there_is_no_interval():
     assert find_cautions(case(copies=Copies(0.8, 5.0), estimate=Estimate(0.5, ceiling=1.0))) == []
-
-
-def test_few_rows_and_small_grades_are_no_cause():
-    few = Alignment(Hits(0, 199, 18.0, 4.0), Hits(150, 199, 18.0, 4.0), is_random=True, like_grades=(1, 3))
-    assert find_cautions(case(names=["P@1", "RR@1"], alignment=few, grades=(1, 10))) == []
 
 
 def test_values_are_undefined_only_where_there_is_truth():

@@ -28,7 +28,7 @@ def totals_of(seed, n_rows=40, metrics=METRICS):
 
 
 def pieces_of(totals):
-    return [totals.tally, *totals.parts, totals.tally.sample, totals.tally.sketch]
+    return [totals.tally, *totals.parts, totals.tally.sketch]
 
 
 def same(left, right):
@@ -174,16 +174,6 @@ def test_a_growing_table_has_what_all_of_its_rows_add_up_to(rng, most_waiting):
     expected = sum_by_id(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     for found in (table, halves[0].merge(halves[1]), halves[1].merge(halves[0])):
         assert all(map(np.array_equal, found.columns(), expected))
-
-
-def test_the_scores_of_a_small_sample_are_those_of_its_rows(rng):
-    evaluator = xmceval.Evaluator(metrics="P@1")
-    for n in (5, 1, 40):
-        evaluator.update(rng.integers(0, 2, (n, 9)), rng.integers(0, 9, (n, 9)))
-    sample = evaluator._state.totals.tally.sample
-    scores = sample.scores()
-    assert sorted(scores.tolist()) == sorted(sample.rows().scores.tolist())
-    assert len(scores) == 46
 
 
 def test_all_64_bits_of_a_digest_tell_rows_apart_in_any_order():

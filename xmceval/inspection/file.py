@@ -18,7 +18,7 @@ from xmceval.inspection.tally import MAX_FAULTS, FileTally, Spread, spread_of_la
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.misalignment.alignment import USUAL_GRADE
+from xmceval.scoring.alignment import USUAL_GRADE
 
 RUN = "run"  # the format whose rows are joined to those of a truth by query
 

@@ -18,8 +18,9 @@ from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.summary import Summary, finish_totals
+from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.system import System, with_row_length
 
 MEASURES = ("P@1", "P@5")
@@ -37,10 +38,6 @@ class PairInspection:
         P@5; None where the rows could not be compared.
     precision_at_1 : float or None
         P@1.
-    chance : float or None
-        Expected P@1 of the same predictions with the rows in random order, in a sample of the rows.
-    shifted : pair of float or None
-        P@1 with the predicted labels shifted by -1 and by +1, in that sample.
     filter_pairs : int or None
         Predictions that the filter excludes; None without a filter.
     faults : tuple of str
@@ -55,8 +52,6 @@ class PairInspection:
     scores: str
     precision: float | None = None
     precision_at_1: float | None = None
-    chance: float | None = None
-    shifted: tuple[float, float] | None = None
     filter_pairs: int | None = None
     faults: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = ()
@@ -117,15 +112,13 @@ def inspect_pair(
             f"the filter is not applied: it excludes {counted(fit.n_filtered, 'prediction')} of {scores.path} "
             f"(hint: pass {argument('filter')} to score)"
         )
-    (precision_at_1, precision), alignment = fit.precisions, fit.summary.alignment
+    doubt = fit.first_rows.find_doubt(0, f" of {scores.path}")
     return PairInspection(
         *paths,
-        precision=precision,
-        precision_at_1=precision_at_1,
-        chance=alignment.hits.chance,
-        shifted=(alignment.below.precision, alignment.above.precision),
+        precision=fit.precision,
+        precision_at_1=fit.precision_at_1,
         filter_pairs=None if filter is None else fit.n_filtered,
-        mistakes=tuple(_find_mistakes(fit, scores)),
+        mistakes=(doubt,) if doubt else (),
         warnings=tuple(warnings),
     )
 
@@ -173,18 +166,9 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
         yield f"{truth.path} has as many rows and entries as the training labels: is it the training set?"
 
 
-def _find_mistakes(fit: _Fit, scores: FileInspection) -> Iterator[str]:
-    """Find out what shows clearly that the files do not belong together."""
-    counts, alignment = fit.summary.counts, fit.summary.alignment
-    swap = alignment.find_swap(counts.grades[1], is_truth_larger=counts.n_true > counts.n_predictions)
-    for mistake in (swap, alignment.find_mistake(f" of {scores.path}")):
-        if mistake:
-            yield mistake
-
-
 def _check_copy(fit: _Fit, truth: FileInspection, scores: FileInspection) -> Iterator[str]:
     """Look for signs that the predictions are the truth."""
-    if fit.precisions[0] == 1.0 and scores.n_entries == truth.n_entries:
+    if fit.precision_at_1 == 1.0 and scores.n_entries == truth.n_entries:
         yield f"all best labels of {scores.path} are true, and it has as many entries as {truth.path}: is it the truth?"
 
 
@@ -192,15 +176,11 @@ def _check_copy(fit: _Fit, truth: FileInspection, scores: FileInspection) -> Ite
 class _Fit:
     """What scoring predictions against a truth shows."""
 
-    summary: Summary
+    precision_at_1: float
+    precision: float
+    first_rows: FirstRows
     n_filtered: int
     warnings: tuple[str, ...]
-
-    @property
-    def precisions(self) -> tuple[float, float]:
-        """P@1 and P@5."""
-        first, fifth = (figure.estimate.value for figure in self.summary.figures)
-        return first, fifth
 
 
 def _score(
@@ -228,9 +208,11 @@ def _score(
     ).fit_width(width.or_none)
     program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=filter)
     system = System(scores, with_row_length(terms, truth, scores))
-    [totals] = evaluate(truth, [system], program, threads=threads)
+    first_rows = FirstRows()
+    [totals] = evaluate(truth, [system], program, observers=[first_rows], threads=threads)
+    first, fifth = (figure.estimate.value for figure in finish_totals(program, totals, terms).figures)
     return _Fit(
-        finish_totals(program, totals, terms, shows_alignment=True),
+        *(first, fifth, first_rows),
         totals.tally.filtered.removed,
         (*system.doubt_header(truth, totals), *scores.warnings),
     )

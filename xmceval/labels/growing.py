@@ -50,11 +50,6 @@ class GrowingTable:
         """The number of rows before those that wait are brought into the form."""
         return len(self.formed[0]) + self._n_waiting
 
-    def column(self, place: int) -> NDArray[Any]:
-        """Return one column of these rows, in any order."""
-        column: NDArray[Any] = np.concatenate([each[place] for each in (self.formed, *self._waiting)])
-        return column
-
     def columns(self) -> Columns:
         """Return the columns of all rows."""
         if self._waiting:

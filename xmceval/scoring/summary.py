@@ -11,13 +11,6 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.rowgroups import Group
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.misalignment.alignment import (
-    MIN_ROWS,
-    NO_ALIGNMENT,
-    Alignment,
-    find_grades,
-    measure_alignment,
-)
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.sketch import Copies, find_copies
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
@@ -87,7 +80,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Summary:
-    """All numbers of one system: its figures and counts, its slices by bin or group, and how it fits the truth.
+    """All numbers of one system: its figures and counts, and its slices by bin or group.
 
     ``copies`` are the rows that seem to be copies of each other, where intervals do not allow for that.
     """
@@ -95,13 +88,10 @@ class Summary:
     figures: tuple[Figure, ...]
     counts: Counts
     slices: tuple[Slice, ...] = ()
-    alignment: Alignment = NO_ALIGNMENT
     copies: Copies | None = None
 
 
-def finish_totals(
-    program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False, shows_alignment: bool = False
-) -> Summary:
+def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
     """Compute the numbers of a system from its totals.
 
     Parameters
@@ -112,8 +102,6 @@ def finish_totals(
         On which the system was scored, with the number of labels known.
     ceiling : bool
         Whether figures keep the best value that any ranking could have.
-    shows_alignment : bool
-        Whether the alignment is shown even of so few rows that nothing is judged.
     """
     estimates = _finish(program, totals, terms, ceiling=ceiling)
     figures = tuple(Figure(measure, estimates[measure.name]) for measure in program.measures)
@@ -122,7 +110,6 @@ def finish_totals(
         figures,
         _count_input(program, totals, terms.width.n_labels),
         (*bins, *_list_groups(program, totals, terms, ceiling=ceiling)),
-        _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
         find_copies(totals.tally.sketch),
     )
 
@@ -134,17 +121,6 @@ def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) ->
     for task, part in zip(program.tasks, totals.parts, strict=True):
         estimates |= task.finish(part, scored)
     return estimates
-
-
-def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_alignment: bool) -> Alignment:
-    """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
-    counts, sample = totals.tally.counts, totals.tally.sample
-    if not shows_alignment and sample.least.n_rows < MIN_ROWS:
-        has_grades = totals.tally.grades[1] > 1  # scores like grades mean nothing beside others
-        return Alignment(like_grades=find_grades(sample.scores())) if has_grades else NO_ALIGNMENT
-    n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
-    value = None if precision is None or precision.undefined else precision.value
-    return measure_alignment(sample.rows(), int(counts[ROWS]) - n_empty, n_empty, precision=value)
 
 
 def _list_bins(program: Program, totals: Totals, terms: Terms) -> Iterator[Slice]:

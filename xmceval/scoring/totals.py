@@ -15,7 +15,6 @@ from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField, merged
-from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.sketch import LEAST_DISTINCT, Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
@@ -92,7 +91,7 @@ def _grade_at(place: int) -> float:
 
 
 class Tally(Mergeable):
-    """Counts of rows, labels, predictions and ties, and a sample of the rows; threads may add at the same time.
+    """Counts of rows, labels, predictions and ties; threads may add at the same time.
 
     Parameters
     ----------
@@ -100,8 +99,8 @@ class Tally(Mergeable):
     least_ranked : int
         As `Sketch` has it.
     digests : RowDigests, optional
-    samples, sketches : bool
-        Whether anybody asks for a sample or a sketch of these rows.
+    sketches : bool
+        Whether anybody asks for a sketch of these rows.
 
     Attributes
     ----------
@@ -113,7 +112,6 @@ class Tally(Mergeable):
         of labels, or -1; the most predictions of a row; then as `Filtered` has it.
     grades : float64 array [2]
         The least and the greatest grade of the truth; infinity and -infinity without any.
-    sample : RowSample
     sketch : Sketch
     digests : RowDigests or None
         For totals that are saved or merged.
@@ -126,7 +124,6 @@ class Tally(Mergeable):
             Encoding(lambda whole: split(whole[:LARGEST_LABEL]), _decode_zeros),
         ),
         PartField("grades", _widen, check=_check_grades, encoding=Encoding(_encode_grades, _decode_grades)),
-        PartField("sample", merged),
         PartField("sketch", merged),
         PartField("digests", merged, is_stored=False),
     )
@@ -137,15 +134,14 @@ class Tally(Mergeable):
         least_ranked: int = 0,
         digests: RowDigests | None = None,
         *,
-        samples: bool = True,
         sketches: bool = True,
     ) -> None:
         super().__init__()
-        self._samples, self._sketches = samples, sketches
+        self._sketches = sketches
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
-        self.sample, self.sketch, self.digests = RowSample(), Sketch(least_ranked), digests
+        self.sketch, self.digests = Sketch(least_ranked), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
@@ -154,8 +150,6 @@ class Tally(Mergeable):
         longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
-        if self._samples:
-            self.sample.add(batch)
         if self._sketches:
             self.sketch.add(batch)
         if self.digests is not None:
@@ -245,8 +239,8 @@ def empty(program: Program, terms: Terms, n_rows: int | None = None) -> Totals:
     return _empty(program, terms, sketches=terms.digests_rows or not few)
 
 
-def _empty(program: Program, terms: Terms, *, samples: bool = True, sketches: bool) -> Totals:
-    """Return totals of no rows, with a sample and a sketch of the rows or without."""
+def _empty(program: Program, terms: Terms, *, sketches: bool) -> Totals:
+    """Return totals of no rows, with a sketch of the rows or without."""
     digests, least_ranked = None, MOST_RANKED if program.needs_scores else 0
     if terms.digests_rows:
         from xmceval.scoring.states.rowdigests import RowDigests  # at each start, it costs time to load
@@ -255,9 +249,9 @@ def _empty(program: Program, terms: Terms, *, samples: bool = True, sketches: bo
     groups: tuple[Totals, ...] = ()
     if terms.groups is not None:
         alone = replace(terms, groups=None, digests_rows=False)
-        groups = tuple(_empty(program, alone, samples=False, sketches=False) for _ in terms.groups.names)
+        groups = tuple(_empty(program, alone, sketches=False) for _ in terms.groups.names)
     parts = tuple([task.empty(terms) for task in program.tasks])
-    tally = Tally(len(program.cutoffs), least_ranked, digests, samples=samples, sketches=sketches)
+    tally = Tally(len(program.cutoffs), least_ranked, digests, sketches=sketches)
     return Totals(tally, parts, groups)
 
 

@@ -13,6 +13,7 @@ from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, join_columns
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
@@ -68,7 +69,9 @@ class Worker:
     """
 
     def __init__(self, program: Program, systems: Sequence[System], observers: Sequence[Observer] = ()) -> None:
-        self._program, self.systems, self._observers = program, systems, observers
+        self._program, self.systems = program, systems
+        self._first_rows = [each for each in observers if isinstance(each, FirstRows)]
+        self._observers = [each for each in observers if not isinstance(each, FirstRows)]
         self._largest_grade = program.largest_grade
         try:
             self._truth, self._scores = _spare.pop()
@@ -97,7 +100,9 @@ class Worker:
         values: list[Float64] = []
         shares: list[Float64] = []
         batch = None
-        for system, batch, counted in self.batches(blocks):
+        for number, (system, batch, counted) in enumerate(self.batches(blocks)):
+            for first_rows in self._first_rows:
+                first_rows.add_batch(number, batch)
             system.totals.tally.add(batch, self._program.cutoffs, *counted)
             fractions: list[tuple[Float64, Float64]] = []
             for task, part in zip(self._program.tasks, system.totals.parts, strict=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.api.scoring.setup import Setup
 from xmceval.report.result import Result
+from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
@@ -76,12 +77,12 @@ class Outcome:
     densities: tuple[Density, ...] = ()
 
     @classmethod
-    def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task]) -> Outcome:
+    def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task], first_rows: FirstRows) -> Outcome:
         """Finish totals by run, of which the last parts are those of the tasks of extras."""
         n = len(scoring.setup.program.tasks)
         own = [each.of_tasks(n) for each in totals] if tasks else totals
         parts = [(task, [each.parts[n + i] for each in totals]) for i, task in enumerate(tasks)]
-        return cls(scoring, own, tuple(scoring.setup.results(scoring.opened, own)), parts)
+        return cls(scoring, own, tuple(scoring.setup.results(scoring.opened, own, first_rows)), parts)
 
     def parts_of(self, task: Task) -> Sequence[Any]:
         """Return what a task of an extra counted, by run."""

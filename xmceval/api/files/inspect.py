@@ -74,7 +74,7 @@ class InspectionReport(Displayed):
             yield Listing(head, (), lines=tuple(lines))
         read = [file for file in self.files if not file.is_unread]
         yield from [list_files(read)] if read else []
-        compared = [pair for pair in self.pairs if pair.shifted is not None]
+        compared = [pair for pair in self.pairs if pair.precision is not None]
         yield from [list_pairs(compared, layout)] if compared else []
         for head, *lines in map(StateInspection.describe, self.states):
             yield Listing(head, (), lines=tuple(lines))

@@ -153,10 +153,10 @@ class Evaluator:
             self._n_batches += 1
 
     def result(self) -> Result:
-        """Return the values of all rows so far, with intervals, counts and warnings as `score` has them.
+        """Return the values of all rows so far, with intervals and counts as `score` has them.
 
-        More batches may follow. Where evaluators were merged, the sample of rows from which `score` warns of likely
-        mistakes, such as shuffled rows, may be another one.
+        More batches may follow. Its warnings are those of `score`, but for the check of shuffled rows, shifted labels
+        and swapped inputs.
 
         Raises
         ------
@@ -240,9 +240,9 @@ class Evaluator:
         """Return all totals as one array, whose sum over Evaluators is the state of all their rows.
 
         The array has the same size on all ranks, so it is what ``torch.distributed.all_reduce`` and MPI add; sums over
-        up to 2^20 ranks are exact and cannot overflow. Not in it are the sample of rows from which warnings of likely
-        mistakes come (such as shuffled rows), the most extreme rows, without which no interval has the caution
-        ``one_row``, and of grades above 31 all but their power of two, which only the warning on grades shows. Nor is
+        up to 2^20 ranks are exact and cannot overflow. Not in it are the most extreme rows, without which no interval
+        has the caution ``one_row``, and of grades above 31 all but their power of two, which only the warning on
+        grades shows. Nor is
         anything that shows rows that are added twice: that copies of an Evaluator are refused, and that rows in common
         are warned of, holds for files, pickles and `merge` only.
 

@@ -20,6 +20,7 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
+from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored
 
 
@@ -250,7 +251,9 @@ def score_systems(
         tasks = [task for extra in extras for task in extra.tasks]
         observers = [observer for extra in extras for observer in extra.observers]
         counting = replace(setup, program=setup.program.with_tasks(tasks)) if tasks else setup
-        outcome = Outcome.of(scoring, counting.evaluate(scoring.opened, observers, progress), tasks)
+        first_rows = FirstRows()
+        totals = counting.evaluate(scoring.opened, [*observers, first_rows], progress)
+        outcome = Outcome.of(scoring, totals, tasks, first_rows)
         for extra in extras:
             outcome = extra.finish(outcome)
     return outcome

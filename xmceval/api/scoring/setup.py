@@ -28,6 +28,7 @@ from xmceval.rows.rowids import RowIds
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
@@ -239,10 +240,16 @@ class Setup(Rules):
             progress=progress,
         )
 
-    def results(self, systems: Sequence[System], totals: Sequence[Totals]) -> list[Result]:
-        """Finish the totals of systems."""
-        pairs = list(zip(systems, totals, strict=True))
-        return [finish_state(self.state(*pair), tuple(self._doubt_files(*pair))) for pair in pairs]
+    def results(
+        self, systems: Sequence[System], totals: Sequence[Totals], first_rows: FirstRows | None = None
+    ) -> list[Result]:
+        """Finish the totals of systems; with their first rows, also warn if these do not belong to the truth."""
+        results, drop_empty = [], self.terms.drop_empty
+        for number, (system, own) in enumerate(zip(systems, totals, strict=True)):
+            doubt = "" if first_rows is None else first_rows.find_doubt(number, drop_empty=drop_empty)
+            warnings = (*self._doubt_files(system, own), *([doubt] if doubt else []))
+            results.append(finish_state(self.state(system, own), warnings))
+        return results
 
     def state(self, system: System, totals: Totals) -> State:
         """Return the totals of a system as a state, without the warnings on how its files were read."""

@@ -9,7 +9,7 @@ from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.text import describe_order, describe_values
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import MINUS, Listing
+from xmceval.report.sheet.model import Listing
 
 
 def list_files(files: Iterable[FileInspection]) -> Listing:
@@ -31,16 +31,11 @@ def list_files(files: Iterable[FileInspection]) -> Listing:
 
 
 def list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
-    """List how many of the first predictions are true, in pairs of files whose rows were compared."""
-    title = (
-        "P@1 of the predictions as they are, with the instances in random order, and with all labels shifted by one"
-        f"{'; in percent' if layout.percent else ''}"
-    )
-    head = ("Predictions", "as they are", "instances in random order", f"labels {MINUS} 1", "labels + 1")
+    """List P@1 and P@5 of the predictions, in pairs of files whose rows were compared."""
+    title = f"P@1 and P@5 of the predictions{'; in percent' if layout.percent else ''}"
     rows = []
     for pair in pairs:
-        values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
+        values = (pair.precision_at_1, pair.precision)
         cells = ("" if value is None else layout.share(value) for value in values)
         rows.append((to_path(pair.scores).name, *cells))
-    line = "the first should be far above the others"
-    return Listing(title, (head, *rows), frozenset(range(1, 5)), (line,), has_head=True)
+    return Listing(title, (("Predictions", "P@1", "P@5"), *rows), frozenset({1, 2}), has_head=True)

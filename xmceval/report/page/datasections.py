@@ -13,7 +13,7 @@ from xmceval.inspection.tally import Spread
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
-from xmceval.report.listings.inspectionlist import list_files, list_pairs
+from xmceval.report.listings.inspectionlist import list_files
 from xmceval.report.page.evidence import InputFile
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import (
@@ -138,10 +138,6 @@ def describe_files(content: PageContent) -> PageSection | None:
             is_closed=is_closed,
         )
         parts += [element("h3", "Each file"), files]
-    compared = [pair for pair in evidence.pairs if pair.shifted is not None]
-    if compared:
-        heading = element("h3", "Do truth and predictions belong together?")
-        parts += [heading, draw_listing(list_pairs(compared, content.layout))]
     return PageSection("files", "Files and warnings", join(parts)) if parts else None
 
 

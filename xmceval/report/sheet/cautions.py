@@ -67,20 +67,6 @@ def _no_truth(case: Case) -> Iterator[str]:
         yield "no instance has a true label: is this the right truth file?"
 
 
-def _swapped(case: Case) -> Iterator[str]:
-    counts = case.counts
-    is_truth_larger = counts.n_true > counts.n_predictions
-    swap = case.summary.alignment.find_swap(counts.grades[1], is_truth_larger=is_truth_larger)
-    if swap:
-        yield swap
-
-
-def _misaligned(case: Case) -> Iterator[str]:
-    mistake = case.summary.alignment.find_mistake()
-    if mistake:
-        yield mistake
-
-
 def _copies(case: Case) -> Iterator[str]:
     copies = case.summary.copies
     if copies and any(figure.estimate.low is not None for figure in case.figures):
@@ -183,8 +169,6 @@ def _are(number: int) -> str:
 CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
     _conventions,
     _no_truth,
-    _swapped,
-    _misaligned,
     _copies,
     _grades,
     _explicit_zeros,

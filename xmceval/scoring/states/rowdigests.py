@@ -6,13 +6,15 @@ import hashlib
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.kernels.rows.rowhashes import add_digests
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.scoring.batch import ALL_KEPT, Batch, rank
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
-from xmceval.scoring.misalignment.sample import Hashes
+
+Hashes = NDArray[np.uint64]
 
 LEAST_TRUE = 16
 

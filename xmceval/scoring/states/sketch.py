@@ -14,15 +14,19 @@ from operator import add
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.kernels.rows.rowhashes import LATER_BITS, TELLS_APART, sketch_rows
 from xmceval.labels.growing import GrowingTable, sum_by_id
 from xmceval.rows.block import Float64, Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, Ranking, rank
 from xmceval.scoring.mergeable import Mergeable, PartField, merged
-from xmceval.scoring.misalignment.sample import EVERY_HASH, Hashes, entries_of
 from xmceval.scoring.states.stored import MOST_ROWS, take
 from xmceval.statistics.powers import power
+
+Hashes = NDArray[np.uint64]
+
+EVERY_HASH = np.uint64(2**64 - 1)
 
 CAPACITY = 4096  # distinct hashes
 SPARE = 1.1  # so many times the hashes that are kept are expected among those that are looked at first
@@ -252,6 +256,14 @@ def _excess(counts: Int64) -> float:
     """Return the sum of c (c - 1)."""
     numbers = counts.astype(np.float64)
     return float((numbers * (numbers - 1)).sum())
+
+
+def entries_of(starts: Int64, lengths: Int64) -> Int64:
+    """Return the places of the entries, int64 [n_entries], of rows that begin at `starts`, of `lengths` [n_rows]."""
+    ends = np.cumsum(lengths)
+    places: Int64 = np.repeat(starts + lengths - ends, lengths)
+    places += np.arange(places.size)
+    return places
 
 
 _NO_HASHES, _NO_COUNTS = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)

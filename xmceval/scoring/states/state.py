@@ -179,9 +179,8 @@ class State:
     def vector(self) -> Int64:
         """Return the totals as numbers, int64 [n_numbers], that may be added element by element over 2^20 states.
 
-        Lost are the sample of rows, from which the likely mistakes of the input are found, what shows that two states
-        have rows in common (the sketch and the lineage), and the digits of grades above 31 beyond their power of two,
-        of which a warning tells.
+        Lost are what shows that two states have rows in common (the sketch and the lineage), and the digits of grades
+        above 31 beyond their power of two, of which a warning tells.
 
         Raises
         ------

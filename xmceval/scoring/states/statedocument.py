@@ -168,10 +168,8 @@ def _check_sizes(state: State) -> None:
     if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)
-    rows = tally.sample.rows()
-    largest = max(tally.largest_label, *(int(labels.max(initial=-1)) for labels in (rows.labels, rows.ranked)))
-    if largest >= terms.width.n_labels:
-        raise ValueError(f"n_labels: {terms.width.n_labels:,}, but there is label {largest}")
+    if tally.largest_label >= terms.width.n_labels:
+        raise ValueError(f"n_labels: {terms.width.n_labels:,}, but there is label {tally.largest_label}")
     if not terms.width.is_known and n_rows and (state.program.needing_labels or terms.bins is not None):
         raise ValueError("n_labels: its metrics or bins need the number of labels")
 

@@ -1,0 +1,159 @@
+"""Alignment: whether predictions are for the rows and labels of the truth, judged by the first rows of both."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import counted
+from xmceval.rows.block import Float64, Int64, Rows
+
+N_ROWS = 1000  # from the first on, that are looked at
+MIN_ROWS = 200  # with a true label and a prediction; with fewer, nothing is judged
+NO_LABEL = -9  # neither a label nor next to one
+USUAL_GRADE = 10  # larger values are likelier scores than grades
+
+NEAR_CHANCE = 3.0  # standard deviations above the hits by chance, up to which rows seem to be in random order
+FAR_FROM_CHANCE = 8.0  # standard deviations; what is within so many of chance proves nothing
+MUCH_BETTER = 3.0  # times the hits
+CLEAR_DIFFERENCE = 6.0  # standard deviations between two numbers of hits
+N_PAIRINGS = 20  # with labels of other rows
+LEAST_PAIRS = 20  # of two labels that are true together
+
+QUESTIONS = (
+    ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
+    ("every predicted label increased by 1", "are the labels{} 0-based, and those of the truth 1-based?"),
+    ("the predictions moved up by one row", "do the predictions{} have a row too many at the start?"),
+    ("the predictions moved down by one row", "do the predictions{} lack their first row?"),
+    ("the lowest score of each row as the best", "are low scores{} the best?"),
+)
+
+
+class Ranked(NamedTuple):
+    """The predictions of some rows: int64 [n_rows, 2] and [n_rows], float64 [n_rows, 2], int64 [n_rows].
+
+    ``best`` are the two best labels and ``last`` the one with the lowest score, NO_LABEL where there is none or it is
+    not known; ``scores`` are those of the first and of the last label that is ranked, ``lengths`` count all labels.
+    """
+
+    best: Int64
+    last: Int64
+    scores: Float64
+    lengths: Int64
+
+
+def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool = False) -> str:
+    """Return the likely mistake where truth and predictions do not seem to belong together; empty where they do.
+
+    Files seem to be swapped where the truth has larger values than grades have, and the scores are whole numbers that
+    could be grades.
+
+    Labels or rows seem to be shifted by one, or low scores to be the best, where P@1 read in this way is three times as
+    large, or the one without is that of a random order of rows; where the difference is 6 standard deviations; and
+    where the larger one is 8 standard deviations above that of a random order, so that it is not due to popular labels.
+
+    Rows seem to be shuffled where the best two labels of the rows hit no more than in a random order of rows, although
+    the model cannot be weak: its two best labels of a row are far more often true together, in whatever row, than its
+    best label and the second one of other rows. A weak model has not learned which labels belong together; one that
+    ranks by popularity has no such pairs; and of one label per row nothing is concluded.
+
+    Parameters
+    ----------
+    truth, ranked : Rows, Ranked
+        The first rows of both, up to N_ROWS.
+    place : str
+        The predictions, for the message: `` of preds.txt``.
+    drop_empty : bool
+        Whether rows without a true label do not count for P@1.
+    """
+    n_rows, lengths = truth.indptr.size - 1, np.diff(truth.indptr)
+    labels, grades = (each[: truth.indptr[-1]] for each in truth[1:])
+    swap = _find_swap(grades, ranked)
+    best, second = ranked.best.T
+    if swap or np.count_nonzero((lengths > 0) & (best >= 0)) < MIN_ROWS:
+        return swap
+    rows = np.repeat(np.arange(n_rows), lengths)
+    nothing = np.full(1, NO_LABEL)
+    up, down = np.concatenate([best[1:], nothing]), np.concatenate([nothing, best[:-1]])
+    hits = _Hits.of(rows, labels, best)
+    n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
+    sample = f" (in the first {counted(n_rows, 'instance')})" if n_rows == N_ROWS else ""
+    for other, (change, question) in zip((best - 1, best + 1, up, down, ranked.last), QUESTIONS, strict=True):
+        if hits.is_far_below(rows, labels, other):
+            number = np.count_nonzero(labels == other[rows])
+            values = f"P@1 is {hits.number / n_counted:.2%}, but {number / n_counted:.2%} with {change}"
+            return f"{values}{sample}: {question.format(place)}"
+    if hits.is_chance and _Hits.of(rows, labels, second).is_chance and _are_true_together(rows, labels, best, second):
+        values = f"P@1 is {hits.number / n_counted:.2%}, and {hits.expected / n_counted:.2%} with the predictions in"
+        return f"{values} random order{sample}: are the rows{place} shuffled?"
+    return ""
+
+
+class _Hits(NamedTuple):
+    """How many rows have their predicted label; mean and deviation of that over all orders of the predictions."""
+
+    number: int
+    expected: float
+    deviation: float
+    n_rows: int
+
+    @classmethod
+    def of(cls, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> _Hits:
+        """Count the hits of one label per row, int64 [n_rows], among true labels and their rows, [n_true] each."""
+        ids, n_predicted = np.unique(predicted, return_counts=True)
+        places = np.minimum(np.searchsorted(ids, labels), ids.size - 1)
+        weights = np.where(ids[places] == labels, n_predicted[places], 0)  # rows with each true label as predicted
+        n, n_true = predicted.size, np.bincount(places[weights > 0], minlength=ids.size)
+        by_row, total = np.bincount(rows, weights, minlength=n), float(weights.sum())
+        # The variance over all permutations of the rows: squares without the effects of the label and of the row.
+        squares = total - (float((n_predicted * n_true**2).sum()) + float((by_row**2).sum())) / n + (total / n) ** 2
+        deviation = (max(squares, 0.0) / max(n - 1, 1)) ** 0.5
+        return cls(int(np.count_nonzero(labels == predicted[rows])), total / n, deviation, n)
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether there are no more than by chance, although a perfect ranking could have far more."""
+        could_tell = self.n_rows > self.expected + FAR_FROM_CHANCE * (self.deviation + 1)
+        return could_tell and self.number <= self.expected + NEAR_CHANCE * self.deviation
+
+    def is_far_below(self, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> bool:
+        """Whether other labels have so many more that it is neither chance nor the popularity of a label."""
+        number = np.count_nonzero(labels == predicted[rows])
+        if number - self.number <= CLEAR_DIFFERENCE * (number + self.number) ** 0.5:
+            return False
+        other = _Hits.of(rows, labels, predicted)
+        is_better = number >= MUCH_BETTER * self.number or self.is_chance
+        return is_better and number > other.expected + FAR_FROM_CHANCE * (other.deviation + 1)
+
+
+def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, second: Int64) -> bool:
+    """Whether the two best labels of a row are true together far more often than those of different rows.
+
+    A row where both are true counts the less the more rows each label is true in, so that rare pairs weigh most.
+    """
+    order, n = np.argsort(labels, kind="stable"), best.size
+    is_true = np.zeros((2, n, n))  # of the two labels of a row, in each row of the truth
+    for of_rank, predicted in zip(is_true, (best, second), strict=True):
+        starts, stops = (np.searchsorted(labels, predicted, side, order) for side in ("left", "right"))
+        for row, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+            of_rank[row, rows[order[start:stop]]] = 1 / max(stop - start, 1)
+    together = is_true[0] * is_true[1]
+    others = [(is_true[0] * np.roll(is_true[1], by, axis=0)).sum() for by in range(1, N_PAIRINGS + 1)]
+    is_far_above = bool(together.sum() > np.mean(others) + FAR_FROM_CHANCE * np.std(others))
+    return is_far_above and np.count_nonzero(together.any(axis=1)) >= LEAST_PAIRS
+
+
+def _find_swap(grades: Float64, ranked: Ranked) -> str:
+    """Describe scores that look like grades where the grades of the truth look like scores; empty otherwise."""
+    scores, greatest_grade = ranked.scores[ranked.lengths > 0], int(grades.max(initial=0))
+    if greatest_grade <= 1 or scores.size == 0 or (scores != np.floor(scores)).any():
+        return ""
+    least, greatest = scores.min(), scores.max()
+    is_binary = least == greatest == 1 and grades.size > ranked.lengths.sum()
+    if not 0 <= least <= greatest <= USUAL_GRADE or greatest_grade <= (1 if is_binary else USUAL_GRADE):
+        return ""
+    shown = f"all {least:.0f}" if least == greatest else f"whole numbers from {least:.0f} to {greatest:.0f}"
+    values = f"the truth has values up to {greatest_grade:,}, and the scores are {shown}"
+    return f"{values}: are truth and predictions swapped?"

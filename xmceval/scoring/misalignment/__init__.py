@@ -1,1 +1,0 @@
-"""Whether predictions are for the rows and labels of the truth."""

@@ -51,12 +51,6 @@ def test_the_table_is_printed_and_the_cells_are_counted(folder, run):
     assert run("-q") == (0, table, "")
 
 
-def test_wins_are_listed_where_they_are_asked_for(folder, run):
-    words = "data sets on which the system in the row is ahead of that in the column"
-    assert words not in run("-q")[1]
-    assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
-
-
 def test_a_cell_with_an_error_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
     save_npz("two/b.npz", csr_matrix(np.ones((59, 12))))
     code, table, said = run()
@@ -125,7 +119,5 @@ def test_warnings_of_a_kind_are_one_line(folder, run):
     assert said.endswith("with --strict warnings are errors\n")
 
 
-def test_options_without_effect_and_files_that_do_not_exist_are_refused(folder, run):
+def test_a_file_that_does_not_exist_is_refused(folder, run):
     assert run("nowhere.toml") == (1, "", "Error: nowhere.toml: no such file\n")
-    assert run("-m", "P@1")[0] == 2
-    assert "-m has no effect without --plot (hint: " in run("-m", "P@1")[2]

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from xmceval.cli import main
 from xmceval.report import pictures
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
@@ -84,25 +82,3 @@ def test_without_matplotlib_nothing_is_read(run, monkeypatch):
     found = run("score", "missing.txt", "missing.txt", "--plot", "x.svg")
     assert found[:2] == (1, "")
     assert found[2] == "Error: drawing pictures needs the package matplotlib (hint: pip install 'xmceval[plot]')\n"
-
-
-def test_a_benchmark_has_a_critical_difference_from_five_data_sets_on(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    truth = np.eye(4)
-    np.save("truth.npy", truth)
-    for i, name in enumerate("abc"):
-        np.save(f"{name}.npy", np.roll(truth, [i > 0, i > 1, 0, 0], axis=0))
-    systems = {name: f"{name}.npy" for name in "abc"}
-
-    def run(n_datasets, *args):
-        tables = [f"[datasets.d{i}]\ntruth = 'truth.npy'\n" for i in range(n_datasets)]
-        lines = [f"{name} = '{path}'\n" for name, path in systems.items()]
-        Path("benchmark.toml").write_text(f"metrics = 'P@1,3'\n{''.join(tables)}[systems]\n{''.join(lines)}")
-        with pytest.raises(SystemExit) as ended:
-            main(["benchmark", "-q", "--plot", "cd.svg", *args])
-        return ended.value.code, capsys.readouterr().err
-
-    assert run(5, "-m", "P@1")[0] == 0
-    assert "<title>mean rank by P@1 over 5 data sets: " in Path("cd.svg").read_text(encoding="utf-8")
-    why = "the picture 'cd' needs a critical difference on P@3: 3 data sets, at least 5 are needed"
-    assert run(3) == (2, f"Error: {why}\n")

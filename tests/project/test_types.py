@@ -73,7 +73,6 @@ def test_several_systems(tmp_path: Path) -> None:
     assert_type(found, xmceval.Benchmark)
     assert_type(found["toy"], xmceval.Comparison)
     assert_type(found["toy", "new", "P@1"], float)
-    assert_type(found.ranks("P@1"), dict[str, float])
 
 
 def test_a_loop(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The sheet of a benchmark: groups of data sets, marks, mean ranks, notes; and what its forms have in common."""
+"""The sheet of a benchmark: groups of data sets, marks, notes; and what its forms have in common."""
 
 import csv
 import io
@@ -47,21 +47,15 @@ third · 40 instances · 5 labels
   Known ♦       –         –               –
   bad       error     error           error
 
-mean rank over 3 data sets
-  old        1.67      1.67            1.67
-  new        1.33      1.33            1.33
-
 lower is better: coverage_error
 ▲ better, ▼ worse than old, p (Holm) < 0.05: 9 of 15 tests
 differences: paired t test · does not cover training-seed variance
 each metric on each data set is a family of its own: p (Holm) is adjusted for its pairs, intervals are not
-♦ published by XMLRepository: neither tested nor ranked, but may be best or second
+♦ published by XMLRepository: not tested, but may be best or second
 missing: bad on first, second: no file bad.npz
 missing: Known ♦ on second, third: it has no published row
 missing: raw on third: no file third/raw.npz
 error: could not be scored: bad on third
-mean ranks: of the 2 systems with a value on each of the 3 data sets; without raw, bad
-across data sets: not tested; 3 data sets, at least 5 are needed
 new: mean of 2 runs, sd over runs 0.88 to 3.54 points
 """
 
@@ -77,10 +71,10 @@ raw       52.50     38.75     10.00 -   17.50 -       -       -          2.15
 Known *   80.00         -         -         -         -       -             -
 bad           -         -         -         -     error   error             -
 
-             second          third                 mean rank
-         coverage_error  coverage_error     P@1     P@2  coverage_error
-old              3.05              2.75    1.67    1.67            1.67
-new              1.29 +            2.80    1.33    1.33            1.33
+             second          third
+         coverage_error  coverage_error
+old              3.05              2.75
+new              1.29 +            2.80
 raw              3.85 -               -
 Known *             -                 -
 bad                 -             error
@@ -119,13 +113,10 @@ def test_data_sets_stand_side_by_side_for_each_metric(three):
     )
 
 
-def test_best_and_second_include_published_values_which_are_never_ranked_or_tested(three):
+def test_best_and_second_include_published_values_which_are_never_tested(three):
     sheet = build_benchmark_sheet(three)
     first = {head: (cell.emphasis, cell.marks) for head, cell in cells(sheet, "first", "P@1").items()}
     assert first == {"old": ("", ""), "new": (SECOND, UP), "raw": ("", ""), "Known ♦": (BEST, ""), "bad": ("", "")}
-    assert {row.head for row in sheet.sections[-1].rows} == set(three.ranks("P@1")) == {"old", "new"}
-    assert "Known" not in {name for pair in three.wins("P@1") for name in pair}
-    assert three.systems.index("Known") not in three.across("P@1").systems
 
 
 def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_marked():
@@ -137,7 +128,7 @@ def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_ma
     assert sheet.notes[1] == f"{words}: 3 of 9 best values"
 
 
-def test_bins_follow_the_main_table_and_its_ranks():
+def test_bins_follow_the_main_table():
     options = {"by_frequency": "head,tail", "counts": [9, 9, 1, 1, 1], "n_train": 20, "metrics": ["P@1", "R@all"]}
     pair = {name: {"x": 30, "y": 10} for name in ("a", "b")}
     known = {"a": {"Known": published_row(P_at_1=0.8)}}
@@ -146,9 +137,9 @@ def test_bins_follow_the_main_table_and_its_ranks():
     first = replace(made["a"], results=tuple(replace(each, options=other) for each in made["a"].results))
     made = replace(made, datasets=(replace(made.datasets[0], comparison=first), made.datasets[1]))
     sheet = build_benchmark_sheet(made)
-    assert [each.name for each in sheet.sections] == ["a", "b", "mean rank", "a, head", "b, head", "a, tail", "b, tail"]
-    assert sheet.sections[3].title.startswith("a, head: 2 labels with 9 to 9 training instances, ")
-    assert [row.head for row in sheet.sections[3].rows] == ["x", "y", "bad"]
+    assert [each.name for each in sheet.sections] == ["a", "b", "a, head", "b, head", "a, tail", "b, tail"]
+    assert sheet.sections[2].title.startswith("a, head: 2 labels with 9 to 9 training instances, ")
+    assert [row.head for row in sheet.sections[2].rows] == ["x", "y", "bad"]
     assert cells(sheet, "b, tail", "P@1")["bad"].value == "error"
     assert set(cells(sheet, "b, tail", "R@all").values()) == {None}
     assert "options: ties=best (a) · by_frequency=head,tail" in sheet.below
@@ -168,49 +159,14 @@ def test_intervals_are_shown_where_they_fit_or_are_asked_for(three):
     assert "±" not in line, "a mean over runs has no interval over instances"
 
 
-def test_tests_across_data_sets_are_listed_and_what_they_could_find(six):
-    ranks, signs, *wins = build_benchmark_sheet(six, Layout(wins=True)).listings
-    assert ranks.rows[:2] == (
-        ("", "data sets", "systems", "F", "df", "p", "critical difference"),
-        ("P@1", "6", "4", "85.00", "3, 15", "<0.0001", "1.91"),
-    )
-    assert ranks.numeric == {1, 2, 3, 4, 5, 6}
-    assert ranks.lines[1:] == ("mid is ahead of low on P@1,2, coverage_error", "no other pair is told apart")
-    assert signs.rows[:2] == (("", "new  ", "mid  ", "low  "), ("P@1", "0.094  ", "0.094  ", "0.094  "))
-    assert signs.lines == ("with 6 data sets no p can be below 0.094; 7 are needed",)
-    assert wins[0].rows[2] == ("new", "6/6", "", "5/6", "6/6")
-    assert len(wins) == 3
-    two = benchmark({name: {each: hits[each] for each in ("old", "new")} for name, hits in SIX.items()})
-    (only,) = build_benchmark_sheet(two).listings
-    assert only.rows[1] == ("P@1", "0.031 ▲")
-
-
-def test_a_data_set_that_lacks_a_column_is_no_data_set_of_it(six):
+def test_a_data_set_that_lacks_a_column_shows_so_and_says_why(six):
     first, *others = six.datasets
     results = tuple(replace(each, figures=each.figures[:2]) for each in first.comparison.results)
     less = replace(first, comparison=replace(first.comparison, results=results), notes=("coverage_error: no",))
     partial = replace(six, datasets=(less, *others))
-    assert len(partial.across("coverage_error").datasets) == 5
     sheet = build_benchmark_sheet(partial)
     assert {cell.value for cell in cells(sheet, "set 0", "coverage_error").values()} == {"–"}
-    assert sheet.sections[-1].title == "mean rank over 5 to 6 data sets"
-    assert sheet.below[:3] == (
-        "set 0: coverage_error: no",
-        "mean ranks of P@1,2: of the 4 systems with a value on each of the 6 data sets",
-        "mean ranks of coverage_error: of the 4 systems with a value on each of the 5 data sets",
-    )
-
-
-def test_a_value_by_convention_ranks_nobody(six):
-    first, *others = six.datasets
-    undefined = [
-        replace(
-            each, figures=tuple(replace(own, estimate=replace(own.estimate, undefined=True)) for own in each.figures)
-        )
-        for each in first.comparison.results
-    ]
-    less = replace(first, comparison=replace(first.comparison, results=tuple(undefined)))
-    assert replace(six, datasets=(less, *others)).across("P@1").datasets == (1, 2, 3, 4, 5)
+    assert sheet.below[0] == "set 0: coverage_error: no"
 
 
 KEYS = {
@@ -231,19 +187,15 @@ def test_what_is_not_there_is_named(three, key, message):
         three[key]
 
 
-def test_values_ranks_and_wins_are_found_by_name(three):
+def test_values_are_found_by_name(three):
     assert list(three) == ["first", "second", "third"]
     assert three["first", "new", "precision@1"] == three["first"].systems["new"]["P@1"] == 0.75
     assert three["first", "Known", "P@1"] == 0.8
-    assert three.ranks("P@1") == {"old": 5 / 3, "new": 4 / 3}
-    assert three.wins("coverage_error")["new", "raw"] == (2, 0, 0)
-    assert three.wins("P@1")["old", "new"] == (1, 0, 2)
 
 
-def test_a_benchmark_is_three_lines_in_a_shell(three):
+def test_a_benchmark_is_two_lines_in_a_shell(three):
     assert repr(three) == (
         "<Benchmark of 5 systems on 3 data sets: 8 scored, 1 published, 5 missing, 1 error\n"
-        " mean rank on P@1: new 1.33, old 1.67\n"
         ' print() shows the table, ["first"] one Comparison, .to_frame() all>'
     )
 
@@ -271,14 +223,13 @@ def test_markdown_and_notebooks_have_one_table_with_names_of_data_sets_in_it(thr
     assert "second · 40 instances · 5 labels" in [each.text for each in table.all("th", scope="rowgroup")]
 
 
-def test_csv_and_frames_have_every_value_and_ranks_have_no_data_set(three):
+def test_csv_and_frames_have_every_value(three):
     lines = list(csv.DictReader(io.StringIO(three.to_csv())))
     found = {(each["dataset"], each["system"], f"{each['metric']}@{each['k']}".rstrip("@")): each for each in lines}
-    assert len(found) == len(lines) == 8 * 3 + 1 + 2 * 3
+    assert len(found) == len(lines) == 8 * 3 + 1
     for (dataset, system, metric), line in found.items():
-        value = three[dataset, system, metric] if dataset else three.ranks(metric)[system]
-        assert float(line["value"]) == value
-        assert line["kind"] == ("rank" if not dataset else "published" if system == "Known" else "total")
+        assert float(line["value"]) == three[dataset, system, metric]
+        assert line["kind"] == ("published" if system == "Known" else "total")
     new = found["first", "new", "P@1"]
     assert (new["n_runs"], new["mark"], new["low"]) == ("2", "better", "")
     assert float(new["sd"]) == pytest.approx(0.0353553, abs=1e-6)
@@ -298,7 +249,6 @@ def test_a_benchmark_without_any_values_is_shown(three):
         cells(build_benchmark_sheet(three), "third", "P@1")["raw"]
     }
     assert len(nothing) == 0
-    assert repr(nothing).splitlines()[1] == " P@1: no two systems have a value on all data sets"
     assert nothing.to_dict()["datasets"][0]["comparison"] is None
     for form in MODULES:
         assert render_benchmark(form, nothing)

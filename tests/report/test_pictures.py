@@ -15,9 +15,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.metrics.names import parse
 from xmceval.report import pictures
-from xmceval.report.benchmark import Benchmark
 from xmceval.report.pictures import (
     KINDS,
     check,
@@ -30,8 +28,6 @@ from xmceval.report.pictures import (
     style,
     to_svg,
 )
-from xmceval.scoring.comparing.testoptions import Testing
-from xmceval.statistics.across import compare_across
 
 NAMES = (
     "plain",
@@ -397,79 +393,3 @@ def test_from_four_systems_on_curves_are_points_beside_each_other():
     for container, result in zip(panel.containers, found.results, strict=True):
         spans = [segment[:, 1] for segment in container.lines[2][0].get_segments()]
         assert np.array(spans) == pytest.approx(100 * np.array([result.interval(f"P@{k}") for k in (1, 3)]))
-
-
-def benchmark(names, values):
-    """A benchmark of data sets (rows), whose systems have given ranks of P@5 and P@1."""
-    measures = parse("P@1,5")
-    found = Benchmark((), tuple(names), tuple(measures), Testing())
-    vars(found)["_across"] = {each.name: compare_across(np.array(values, float)) for each in measures}
-    return found
-
-
-MOCKED = [[3, 2, 0, 4], [2, 3, 1, 4], [3, 1, 0, 2], [1, 4, 0, 3], [2, 3, 0, 4], [3, 2, 1, 4]]
-
-
-def lines_of(figure):
-    return [tuple(np.round(line.get_data(), 3).tolist()) for line in figure.axes[0].lines]
-
-
-def test_a_critical_difference_joins_what_is_not_told_apart():
-    figure = draw("cd", benchmark(["PECOS", "PLT", "Base", "Ours"], MOCKED))
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts[4:6] == ["mean rank by P@5 over 6 data sets", "critical difference 1.91"]
-    assert texts[6:] == ["1.33", "Ours", "2.33", "PECOS", "2.33", "PLT", "4.00", "Base"]
-    (ranks, _), *_ = lines_of(figure)
-    step = (ranks[1] - ranks[0]) / 3
-    bars = [line.get_xdata() for line in figure.axes[0].lines if line.get_linewidth() > 2]
-    assert [[(x - ranks[0]) / step + 1 for x in bar] for bar in bars] == [
-        pytest.approx([1.33, 2.33], abs=0.1),
-        pytest.approx([2.33, 4.0], abs=0.1),
-    ]
-    assert figure.get_label() == (
-        "mean rank by P@5 over 6 data sets: Ours 1.33, PECOS 2.33, PLT 2.33, Base 4.00; critical difference 1.91; "
-        "not told apart: Ours, PECOS, PLT; PECOS, PLT, Base"
-    )
-
-
-@pytest.mark.parametrize("n", [3, 12])
-@pytest.mark.parametrize("size", ["column", None])
-def test_names_beside_a_critical_difference_stay_inside_the_picture(n, size):
-    names = [*NAMES, *(f"{'W' * i}{i}" for i in range(6, 40, 6))][-n:]
-    ranks = np.random.default_rng(n).random((9, n)) + np.linspace(0, 1, n)
-    figure = draw("cd", benchmark(names, ranks), size=size)
-    assert min(margins(figure)) >= 2
-    svg = to_svg(figure)
-    assert svg == to_svg(draw("cd", benchmark(names, ranks), size=size))
-    root = ET.fromstring(svg)
-    width = float(root.get("viewBox").split()[2])
-    sides = {"end": [], "start": []}
-    for element in filter(lambda each: each.text, root.iter("{http://www.w3.org/2000/svg}text")):
-        x, length = float(element.get("x")), float(element.get("textLength"))
-        anchor = re.search("text-anchor: (middle|end)", element.get("style"))
-        left = x - ({"middle": 0.5, "end": 1.0}[anchor[1]] if anchor else 0.0) * length
-        assert 1 <= left <= left + length <= width - 1, element.text
-        sides.setdefault(anchor[1] if anchor else "start", []).append((left, left + length))
-    assert len(sides["end"]) + len(sides["start"]) == 2 * n
-    assert max(end for _, end in sides["end"]) < min(start for start, _ in sides["start"]), "the sides are apart"
-
-
-@pytest.mark.parametrize(
-    ("values", "metrics", "message"),
-    [
-        (MOCKED[:3], "P@5", "needs a critical difference on P@5: 3 data sets, at least 5 are needed"),
-        ([row[:2] for row in MOCKED], None, "on P@5: of 2 systems there is none, only a test of one against the other"),
-        (MOCKED, "P", "'cd' shows one metric, not P@1, P@5"),
-        (MOCKED, "R", "R was not computed; expected any of P@1, P@5"),
-    ],
-)
-def test_what_has_no_critical_difference_says_why(values, metrics, message):
-    with pytest.raises(UsageError, match=message):
-        check("cd", benchmark("abcd"[: len(values[0])], values), metrics)
-
-
-def test_only_benchmarks_have_a_critical_difference(comparison):
-    assert kinds_of("benchmark") == ("cd",)
-    assert default_kind(benchmark("abcd", MOCKED)) == "cd"
-    with pytest.raises(UsageError, match="'cd' needs a benchmark"):
-        check("cd", comparison)

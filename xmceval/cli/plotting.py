@@ -44,7 +44,7 @@ def plot_options(subject: str, default: str) -> Callable[[Function], Function]:
             metavar="FILE",
             help="Draw a picture: .svg, .png or .pdf; may be repeated.",
         )
-        return plot(kind(function) if len(kinds) > 1 else function)
+        return plot(kind(function))
 
     return decorate
 
@@ -108,9 +108,9 @@ class Plots:
         for kind in self.kinds:
             check_measures(kind or usual, options.measures, has_bins=has_bins)
 
-    def write(self, subject: Any, metrics: str | None = None) -> None:
-        """Draw and write all pictures, of all metrics that each can show or of some."""
+    def write(self, subject: Any) -> None:
+        """Draw and write all pictures, of all metrics that each can show."""
         for file, kind in zip(self.files, self.kinds, strict=True):
             from xmceval.report.pictures.picturefiles import save
 
-            save(draw(kind or default_kind(subject), subject, metrics=metrics), file)
+            save(draw(kind or default_kind(subject), subject), file)

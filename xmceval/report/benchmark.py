@@ -1,15 +1,11 @@
-"""Benchmark: systems compared on several data sets, and what these come to together."""
+"""Benchmark: systems compared on several data sets."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
@@ -18,12 +14,10 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Tabular, fit_line, join_facts, load, shorten
-from xmceval.rows.block import Float64
+from xmceval.report.renderable import Tabular, join_facts, load, shorten
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
-from xmceval.statistics.across import Across, compare_across, count_wins
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
@@ -105,14 +99,6 @@ class DatasetOutcome:
         return found[system].figures if system in found else ()
 
 
-class WinCount(NamedTuple):
-    """On how many of the data sets that both have a system is ahead of another, level with it, and behind it."""
-
-    wins: int
-    ties: int
-    losses: int
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark(Tabular, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
@@ -167,65 +153,10 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The systems whose values are published ones, which are neither ranked nor tested."""
+        """The systems whose values are published ones, which are not tested."""
         names = {each.system for dataset in self.datasets for each in dataset.cells if each.is_published}
         names.update(name for dataset in self.datasets for name in dataset.published)
         return tuple(name for name in self.systems if name in names)
-
-    def ranks(self, metric: str) -> dict[str, float]:
-        """Return the mean rank of each system on a metric, 1 the best, in the order of the systems.
-
-        Of the systems that have a value on each data set that has any; published ones are not ranked.
-
-        Parameters
-        ----------
-        metric : str
-            A column of the table, such as ``"P@5"``.
-
-        Raises
-        ------
-        KeyError
-            A name of no metric of the table, or of several.
-        """
-        across = self.across(metric)
-        return {self.systems[i]: rank for i, rank in zip(across.systems, across.mean_ranks, strict=True)}
-
-    def across(self, metric: str) -> Across:
-        """Return the tests across data sets on a metric; numbers stand for places in `systems` and `datasets`.
-
-        Parameters
-        ----------
-        metric : str
-            A column of the table, such as ``"P@5"``.
-
-        Raises
-        ------
-        KeyError
-            A name of no metric of the table, or of several.
-        """
-        return self._across[find_name(metric, self.measures)]
-
-    def wins(self, metric: str) -> dict[tuple[str, str], WinCount]:
-        """Return on how many data sets each system is ahead of each other one on a metric, by their names.
-
-        Parameters
-        ----------
-        metric : str
-            A column of the table, such as ``"P@5"``.
-
-        Raises
-        ------
-        KeyError
-            A name of no metric of the table, or of several.
-        """
-        measure = self._measures[find_name(metric, self.measures)]
-        table = self._tabulate(measure)
-        wins, ties = (each.tolist() for each in count_wins(table, higher_is_better=measure.metric.higher_is_better))
-        have = [i for i in range(len(self.systems)) if not np.isnan(table[:, i]).all()]
-        return {
-            (self.systems[i], self.systems[j]): WinCount(wins[i][j], ties[i][j], wins[j][i])
-            for i, j in permutations(have, 2)
-        }
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
@@ -248,34 +179,6 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         """
         frame: DataFrame = load("forms.frame").make_benchmark_frame(self, bins=bins)
         return frame
-
-    @cached_property
-    def _measures(self) -> dict[str, Measure]:
-        return {each.name: each for each in self.measures}
-
-    @cached_property
-    def _across(self) -> dict[str, Across]:
-        against = self.testing.against
-        baseline = self.systems.index(against) if against in self.systems else None
-        return {
-            each.name: compare_across(
-                self._tabulate(each), higher_is_better=each.metric.higher_is_better, baseline=baseline
-            )
-            for each in self.measures
-        }
-
-    def _tabulate(self, measure: Measure) -> Float64:
-        """Return the values of a measure, float64 [n_datasets, n_systems]; NaN where there is none or it is published.
-
-        A value by convention, where there is nothing to divide by, ranks nobody.
-        """
-        table = np.full((len(self.datasets), len(self.systems)), np.nan)
-        for i, dataset in enumerate(self.datasets):
-            for name, result in ({} if dataset.comparison is None else dataset.comparison.systems).items():
-                estimate = result.estimates.get(measure.name)
-                if estimate is not None and not estimate.undefined:
-                    table[i, self.systems.index(name)] = estimate.value
-        return table
 
     def _find_dataset(self, name: Any) -> DatasetOutcome:
         by_name = {each.name: each for each in self.datasets}
@@ -305,22 +208,12 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     def _render(self, form: str, layout: Layout) -> str:
         return str(load("forms.registry").render_benchmark(form, self, layout))
 
-    def _describe(self) -> tuple[str, str, str]:
+    def _describe(self) -> tuple[str, str]:
         statuses = Counter(cell.status for each in self.datasets for cell in each.cells)
         cells = (f"{statuses[each]:,} {each}" for each in STATUSES if statuses[each])
         what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
         example = shorten(next(iter(self), self.datasets[0].name))
         return (
             join_facts(f"Benchmark of {what}", cells),
-            self._describe_ranks(),
             f'print() shows the table, ["{example}"] one Comparison, .to_frame() all',
         )
-
-    def _describe_ranks(self) -> str:
-        """Describe the mean ranks on the first metric, best first."""
-        metric = self.measures[0].name
-        ranks = self.ranks(metric)
-        if len(ranks) < 2:
-            return f"{metric}: no two systems have a value on all data sets"
-        ranked = [f"{shorten(name)} {ranks[name]:.2f}" for name in sorted(ranks, key=ranks.__getitem__)]
-        return f"mean rank on {metric}: {fit_line(ranked, len(ranked))}"

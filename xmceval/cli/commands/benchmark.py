@@ -6,7 +6,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +14,9 @@ from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, warn
-from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.report.forms.registry import render_benchmark
-from xmceval.report.pictures import BENCHMARK
 
 if TYPE_CHECKING:
     from xmceval.api.benchmark.plan import BenchmarkPlan
@@ -31,25 +28,15 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 @options.command("benchmark", short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE_NAME)
-@options.option(
-    *("-m", "metric"),
-    metavar="METRIC",
-    group="Output",
-    help="With --plot: the metric to show.  [default: the first at its largest cutoff]",
-)
-@options.option(
-    "--wins", is_flag=True, group="Output", help="Show on how many data sets each system beats each other one."
-)
 @fail_if_worse
 @options.threads
 @options.report_form
-@options.layout
-@plot_options(BENCHMARK, "cd")
+@options.layout_of_results
 @options.dask
 @options.strict
 @options.quiet
 @options.verbose
-def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> None:
+def command(file: str, form: str, **arguments: Any) -> None:
     """Score the systems of FILE on its data sets, and compare them.
 
     FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
@@ -61,10 +48,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
       xmceval benchmark runs.toml -o latex
     """
     _refuse_folder(file)
-    layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
-    pictures = Plots.of(plots, ())
-    if arguments["metric"] is not None and not plots:
-        raise UsageError("-m has no effect without --plot (hint: metrics are named in the file)")
+    layout = options.take_layout(arguments, form)
     began, quiet = time.monotonic(), arguments["quiet"]
     from xmceval.api.benchmark.benchmark import list_failures, list_notes, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
@@ -81,7 +65,6 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
-        pictures.write(found, arguments["metric"])
         if not quiet:
             say(f"{_count_cells(found.datasets)} · {time.monotonic() - began:.1f} s")
 

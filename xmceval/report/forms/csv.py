@@ -32,10 +32,10 @@ def render_comparison(comparison: Comparison) -> str:
 
 
 def render_benchmark(benchmark: Benchmark) -> str:
-    """Write a benchmark as CSV in long form, one line per value, and one per mean rank."""
-    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values, list_mean_ranks
+    """Write a benchmark as CSV in long form, one line per value."""
+    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values
 
-    return _write(LINES, (*list_benchmark_values(benchmark), *list_mean_ranks(benchmark)))
+    return _write(LINES, list_benchmark_values(benchmark))
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature

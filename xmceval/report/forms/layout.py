@@ -34,14 +34,12 @@ class Layout:
         Whether values have their intervals beside them; None: those of one truth have, but not in LaTeX, and those of
         several data sets in plain tables that are wide enough.
     pairs : bool or None
-        Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs, of
-        spreads of runs, and a benchmark its tests across data sets; None: it does, but not in LaTeX.
+        Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs and
+        of spreads of runs; None: it does, but not in LaTeX.
     transpose : bool
         Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None
         Of a LaTeX table.
-    wins : bool
-        Whether a benchmark has a list of who is ahead of whom on how many data sets.
     siunitx : bool
         Whether a LaTeX table has columns of siunitx.
     is_verbose : bool
@@ -101,7 +99,6 @@ class Layout:
         None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
     )
     siunitx: bool = option(False, "Output", "Align LaTeX columns with siunitx.", kind=bool)
-    wins: bool = False
     is_verbose: bool = False
     width: int = WIDTH
     is_terminal: bool = False

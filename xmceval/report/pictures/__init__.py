@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from xmceval.metrics.measure import Measure
-    from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
     from xmceval.report.pictures.figure import Panels
 
-    Subject: TypeAlias = Sequence[Any] | Comparison | Benchmark  # a sequence of Result
+    Subject: TypeAlias = Sequence[Any] | Comparison  # a sequence of Result
 
-RESULTS, COMPARISON, BENCHMARK = "results", "comparison", "benchmark"
+RESULTS, COMPARISON = "results", "comparison"
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Kind:
     shows : str
         What it shows, in a few words.
     subject : str
-        ``results`` (also those of a comparison), ``comparison``, or ``benchmark``.
+        ``results`` (also those of a comparison), or ``comparison``.
     is_collected : bool
         Whether it needs data that are collected while systems are scored, where `plots` names it.
     """
@@ -54,7 +53,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
         "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
-        "cd": Kind("mean ranks of systems over data sets, and their critical difference", BENCHMARK),
     }
 )
 COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
@@ -62,13 +60,10 @@ COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
 
 def default_kind(subject: Any) -> str:
     """Return the kind that fits a subject; of results bins if there are any, else curves."""
-    from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
 
     if isinstance(subject, Comparison):
         return "differences"
-    if isinstance(subject, Benchmark):
-        return "cd"
     return "bins" if any(result.slices for result in subject) else "curves"
 
 
@@ -86,11 +81,7 @@ def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
         if kind not in KINDS:
             raise UsageError(f"the kind of picture must be one of {listed(allowed)}, got {kind!r}")
         if kind not in allowed:
-            whose = {COMPARISON: "a comparison (hint: use compare)"}
-            whose[BENCHMARK] = "a benchmark (hint: use benchmark)"
-            raise UsageError(
-                f"the picture {kind!r} needs {whose.get(KINDS[kind].subject, 'results (hint: use score)')}"
-            )
+            raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
     return chosen
 
 
@@ -154,7 +145,7 @@ def draw(
     ----------
     kind : str
         One of KINDS.
-    subject : sequence of Result, Comparison, or Benchmark
+    subject : sequence of Result, or Comparison
     metrics : str or iterable of str, optional
         Only these, such as ``"P,PSP"`` or ``["P@5"]``; default all that the kind can show.
     size : {"column", "page"}, optional

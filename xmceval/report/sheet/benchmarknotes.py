@@ -1,4 +1,4 @@
-"""Notes of a benchmark: its signs, what is missing and why, which systems are ranked, and how values came about."""
+"""Notes of a benchmark: its signs, what is missing and why, and how values came about."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xmceval.errors import counted, listed
 from xmceval.labels.propensity import Propensities
-from xmceval.metrics.measure import Measure
 from xmceval.report.benchmark import FAILED, MISSING, Benchmark
 from xmceval.report.comparison import RunsOf
 from xmceval.report.forms.layout import Layout
@@ -14,7 +13,7 @@ from xmceval.report.sheet.bounds import describe_worst_tie
 from xmceval.report.sheet.model import ASCII_SIGNS, PUBLISHED_SIGN
 from xmceval.report.sheet.scoresheet import explain_bins, list_options
 from xmceval.report.sheet.significance import describe_tests, find_signs
-from xmceval.report.sheet.systemtable import Signs, explain_table, join_cutoffs
+from xmceval.report.sheet.systemtable import Signs, explain_table
 from xmceval.report.sheet.verdicts import describe_level
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
@@ -41,7 +40,7 @@ def explain_signs(benchmark: Benchmark, signs: Sequence[Signs], layout: Layout) 
         yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:
         sign = show_sign(PUBLISHED_SIGN, layout)
-        yield f"{sign} published by {PUBLISHER}: neither tested nor ranked, but may be best or second"
+        yield f"{sign} published by {PUBLISHER}: not tested, but may be best or second"
     for dataset in benchmark.datasets:
         for name, row in dataset.published.items():
             if row.suspect:
@@ -63,10 +62,9 @@ def _explain_marks(benchmark: Benchmark, n_marked: int, layout: Layout) -> str:
 
 
 def describe_benchmark(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
-    """Describe what is missing, which systems are ranked, and how the values came about, one line for each kind."""
+    """Describe what is missing, and how the values came about, one line for each kind."""
     yield from _describe_gaps(benchmark, layout)
     yield from _share_lines(benchmark, ((each.name, line) for each in benchmark.datasets for line in each.notes))
-    yield from _describe_ranked(benchmark)
     yield from _describe_runs(benchmark, layout)
     yield from explain_bins([result for each in benchmark.values() for result in each.results])
     yield from _describe_propensities(benchmark)
@@ -103,36 +101,6 @@ def _share_lines(benchmark: Benchmark, lines: Iterable[tuple[str, str]]) -> Iter
         datasets.setdefault(line, []).append(name)
     for line, names in datasets.items():
         yield line if len(names) == len(benchmark.datasets) else f"{listed(names)}: {line}"
-
-
-def _describe_ranked(benchmark: Benchmark) -> Iterator[str]:
-    """Say of which systems ranks are, and why nothing was tested across data sets; one line where metrics agree."""
-    tested = [name for name in benchmark.systems if name not in benchmark.published]
-    if len(tested) < 2 or len(benchmark.datasets) < 2:
-        return
-    ranked: dict[str, list[Measure]] = {}
-    untested: dict[str, list[Measure]] = {}
-    for measure in benchmark.measures:
-        across = benchmark.across(measure.name)
-        systems = benchmark.ranks(measure.name)
-        left_out = [name for name in tested if name not in systems]
-        words = _describe_systems(len(systems), len(across.datasets))
-        words += f"; without {listed(left_out)}" if left_out else ""
-        ranked.setdefault(words, []).append(measure)
-        if across.untested:
-            untested.setdefault(across.untested, []).append(measure)
-    for about, found in (("mean ranks", ranked), ("across data sets", untested)):
-        for text, measures in found.items():
-            of = "" if len(measures) == len(benchmark.measures) else f" of {listed(join_cutoffs(measures))}"
-            yield f"{about}{of}: {'not tested; ' if found is untested else ''}{text}"
-
-
-def _describe_systems(n_systems: int, n_datasets: int) -> str:
-    """Write of how many systems mean ranks are."""
-    where = f"{'each of the ' if n_datasets > 1 else ''}{counted(n_datasets, 'data set')}"
-    if n_systems < 2:
-        return f"none, as {'only one' if n_systems else 'no'} system has a value on {where}"
-    return f"of the {n_systems} systems with a value on {where}"
 
 
 def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The sheet of a benchmark: data sets as groups of systems, or beside each other, with the mean ranks over them."""
+"""The sheet of a benchmark: data sets as groups of systems, or beside each other."""
 
 from __future__ import annotations
 
@@ -9,25 +9,18 @@ from itertools import groupby
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.result import describe_size
-from xmceval.report.sheet.acrosslists import list_across, list_wins
 from xmceval.report.sheet.benchmarknotes import describe_benchmark, explain_signs, show_sign, show_system
-from xmceval.report.sheet.model import BEST, NO_VALUE, Cell, Row, Section, Sheet
+from xmceval.report.sheet.model import NO_VALUE, Cell, Row, Section, Sheet
 from xmceval.report.sheet.significance import mark_against, mark_best
 from xmceval.report.sheet.systemtable import Signs, SystemLine, make_section
 
-RANKS = "mean rank"
-FEWEST_RANKED = 2  # systems, and data sets
-
 
 def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> Sheet:
-    """Build the sheet of a benchmark: all labels of each data set, mean ranks, then each bin of labels."""
+    """Build the sheet of a benchmark: all labels of each data set, then each bin of labels."""
     signs = {each.name: _mark(benchmark, each, layout) for each in benchmark.datasets}
     columns = tuple(each.name for each in benchmark.measures)
     groups = tuple(len(list(own)) for _, own in groupby(benchmark.measures, lambda each: each.head))
-    main = [
-        *(_make_group(benchmark, each, layout, signs[each.name]) for each in benchmark.datasets),
-        *_make_ranks(benchmark, layout),
-    ]
+    main = [_make_group(benchmark, each, layout, signs[each.name]) for each in benchmark.datasets]
     bins = {
         bin_name: [
             _make_group(benchmark, each, layout, signs[each.name], bin_name)
@@ -41,10 +34,6 @@ def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> She
         columns=columns,
         sections=(*main, *(section for sections in bins.values() for section in sections)),
         below=tuple(describe_benchmark(benchmark, layout)),
-        listings=(
-            *(list_across(benchmark, layout) if layout.pairs is not False else ()),
-            *(list_wins(benchmark) if layout.wins else ()),
-        ),
         layout=layout,
         notes=tuple(explain_signs(benchmark, list(signs.values()), layout)),
         groups=groups,
@@ -100,46 +89,21 @@ def _describe(dataset: DatasetOutcome) -> tuple[str, ...]:
     return () if dataset.comparison is None else describe_size(dataset.comparison.results[0].counts)
 
 
-def _make_ranks(benchmark: Benchmark, layout: Layout) -> Iterator[Section]:
-    """Make the rows of mean ranks, where there are several systems and data sets to rank."""
-    found = {name: benchmark.across(name) for name in _name_measures(benchmark)}
-    ranked = {name: each for name, each in found.items() if min(len(each.systems), len(each.datasets)) >= FEWEST_RANKED}
-    if not ranked:
-        return
-    ranks = {name: benchmark.ranks(name) if name in ranked else {} for name in found}
-    systems = [name for name in benchmark.systems if any(name in own for own in ranks.values())]
-    rows = (Row(system, {name: _rank_cell(own, system, layout) for name, own in ranks.items()}) for system in systems)
-    numbers = sorted({len(each.datasets) for each in ranked.values()})
-    yield Section(
-        f"{RANKS} over {' to '.join(map(str, numbers[:: max(len(numbers) - 1, 1)]))} data sets", tuple(rows), RANKS
-    )
-
-
-def _rank_cell(ranks: Mapping[str, float], system: str, layout: Layout) -> Cell:
-    if system not in ranks:
-        return Cell(show_sign(NO_VALUE, layout))
-    text, best = (f"{rank:.2f}" for rank in (ranks[system], min(ranks.values())))
-    return Cell(text, emphasis=BEST if text == best else "")
-
-
 def _put_beside(sheet: Sheet, main: Sequence[Section], bins: Mapping[str, Sequence[Section]]) -> Sheet:
     """Put data sets into columns, side by side for each metric, so that a wide table is wrapped between metrics."""
     measures = iter(sheet.columns)
     families = [[next(measures) for _ in range(size)] for size in sheet.groups]
-    datasets, ranks = ([each for each in main if (each.name == RANKS) == is_rank] for is_rank in (False, True))
-    groups = [(section.name, own) for own in families for section in datasets]
-    groups += [(section.name, own) for section in ranks for own in families]
+    groups = [(section.name, own) for own in families for section in main]
     columns = {f"{head} {name}": name for head, own in groups for name in own}
-    spans = [(head, len(own)) for head, own in groups if head != RANKS]
     parts = {"": main, **bins}
     return replace(
         sheet,
-        above=tuple(section.title for section in datasets),
+        above=tuple(section.title for section in main),
         columns=tuple(columns),
         sections=tuple(Section(name, tuple(_join_rows(each, name)), name) for name, each in parts.items()),
         groups=tuple(len(own) for _, own in groups),
         heads=columns,
-        spans=(*spans, *((section.name, len(sheet.columns)) for section in ranks)),
+        spans=tuple((head, len(own)) for head, own in groups),
     )
 
 

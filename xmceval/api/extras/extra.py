@@ -47,11 +47,6 @@ class Scoring:
         """Whether a system has several runs."""
         return len(self.opened) > len(self.groups) > 0
 
-    @property
-    def named_pairs(self) -> list[tuple[str, str]]:
-        """The names of the systems and baselines that are compared."""
-        return [(self.names[system], self.names[baseline]) for system, baseline in self.pairs]
-
 
 @dataclass(frozen=True)
 class Outcome:

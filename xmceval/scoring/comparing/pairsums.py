@@ -52,11 +52,6 @@ class ValueColumns:
         in_bins = (measure for task in program.row_tasks if task.has_ceiling for measure in task.measures)
         return cls(tuple(program.row_measures), tuple(in_bins), tuple(each.name for each in bins.bins) if bins else ())
 
-    @property
-    def n_shares(self) -> int:
-        """How many shares a row has."""
-        return len(self.in_bins) * len(self.bins)
-
 
 def join_kept(left: Float64, right: Float64) -> Float64:
     """Return the first FEW_DIFFER rows of both, output by output; missing ones are NaN, and last.

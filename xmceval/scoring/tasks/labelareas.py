@@ -140,11 +140,6 @@ class LabelAreas(Task):
                 of_bin[name] = Estimate.plain(areas.where(of_label == number).mean())
         return estimates
 
-    def by_label(self, part: Held, terms: Terms) -> dict[str, Areas]:
-        """Return the areas of labels that measures are means of, by their rule."""
-        areas = self._areas(part, terms.width.n_labels, terms, micro=False)
-        return {_column_of(measure): areas[measure.name] for measure in self.measures if measure.name in areas}
-
     def _areas(self, part: Held, n_labels: int, terms: Terms, *, micro: bool = True) -> dict[str, Areas]:
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
         areas: dict[str, Areas] = {}

@@ -1,4 +1,4 @@
-"""The guides to metrics and formats, as Markdown: what the tables of the package say, in the order of a reader."""
+"""The guide to metrics, as Markdown: what the table of the package says, in the order of a reader."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from agreement.guidetable import write_guide
 from bench import peertable
 
 from xmceval.errors import listed
-from xmceval.files.formats.formattable import FORMATS, list_tools
 from xmceval.metrics.entry import FAMILIES
 from xmceval.metrics.names import ALIASES
 from xmceval.metrics.table import METRICS
 from xmceval.report.forms.registry import render_listings
-from xmceval.report.listings import formatlist, metriclist
+from xmceval.report.listings import metriclist
 from xmceval.report.sheet.model import Listing
 
 METRICS_START = """# Metrics: how each is defined, and what other tools call it
@@ -36,18 +35,6 @@ A name is a metric, then its options in parentheses, then its cutoffs after @. C
 """
 
 REL = "rel=1"  # of all metrics that do not use grades themselves, so that it is said once
-
-FORMATS_START = """# Formats: which files are read, and who writes them
-
-```console
-xmceval inspect FILE        # which format a file is in, and whether it is sound
-xmceval formats pairs       # one format in full: examples, how it is recognized, what is checked
-xmceval formats PECOS       # which files of a tool to pass
-xmceval convert SRC DST     # write it in another form
-```
-
-Formats are recognized by content, not by the name of a file. Truth comes first, then predictions.
-"""
 
 
 def list_metrics() -> Iterable[str]:
@@ -86,36 +73,12 @@ def _sources() -> Iterable[tuple[str, str]]:
     return ((listed(own), source) for source, own in names.items())
 
 
-def list_formats() -> Iterable[str]:
-    """Yield the parts of the guide to formats."""
-    yield FORMATS_START
-    for group in (*formatlist.GROUPS.values(), formatlist.OTHERS):
-        own = {
-            name: each
-            for name, each in FORMATS.items()
-            if formatlist.GROUPS.get(each.holds, formatlist.OTHERS) == group
-        }
-        rows = [
-            (name, formatlist.summarize(each), formatlist.first_line(each.samples[0])) for name, each in own.items()
-        ]
-        yield f"## {group[:1].upper()}{group[1:]}\n"
-        yield _table([("format", "what it is", "example"), *rows])
-    yield "## Who writes which\n"
-    tools = [
-        (tool, name, each.tools[tool]) for tool in list_tools() for name, each in FORMATS.items() if tool in each.tools
-    ]
-    yield _table([("tool", "format", "file"), *tools])
-    yield "## For all of them\n"
-    yield _table([("", ""), *formatlist.FOOTER])
-
-
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return render_listings("md", [Listing("", tuple(rows), frozenset(), has_head=True)])
 
 
 GENERATED = {
     "metrics": "\n".join(list_metrics()),
-    "formats": "\n".join(list_formats()),
     "speed": peertable.read_guide(),
     "agreement": write_guide(),
 }

@@ -22,8 +22,6 @@ COMMANDS = {
     "datasets-md": ["datasets", "-o", "md"],
     "datasets-latex": ["datasets", SETS[0], "-o", "latex"],
     "metrics-md": ["metrics", *METRICS[:4], "-o", "md"],
-    "formats": ["formats"],
-    "formats-some": ["formats", "pairs", "npz", "run", "json"],
     "inspect-broken": ["inspect", "broken.txt", "truth.txt"],
     "inspect-two": ["inspect", "truth.txt", "scores.txt"],
     "inspect-sample": ["inspect", str(SAMPLE / "tst_X_Y.txt"), str(SAMPLE / "model_b.txt")],

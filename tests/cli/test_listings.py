@@ -1,4 +1,4 @@
-"""``xmceval metrics``, ``datasets`` and ``formats`` load neither numpy nor what is built on it."""
+"""``xmceval metrics`` and ``datasets`` load neither numpy nor what is built on it."""
 
 import json
 import subprocess
@@ -17,8 +17,6 @@ COMMANDS = [
     ["datasets", "Bibtex"],
     ["datasets", "Bibtex", "-o", "csv"],
     ["datasets", "Bibtex", "-o", "json"],
-    ["formats"],
-    ["formats", "npz", "-o", "json"],
     ["score", "--help"],
     ["--help"],
 ]

@@ -46,7 +46,6 @@ ARGUMENTS = {
     "propensity": [EVIL, "x.txt"],
     "datasets": [EVIL],
     "metrics": [EVIL],
-    "formats": [EVIL],
     "merge": [EVIL],
     "score": ["t.txt", EVIL],
 }

@@ -27,7 +27,6 @@ LINES = {
     "propensity": "propensity t.txt {}.txt",
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
-    "formats": "formats npz",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files.
 RUN = """

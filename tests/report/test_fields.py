@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.files.formats.formattable import FORMATS
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
@@ -35,7 +34,7 @@ from xmceval.report.fields.field import (
     record,
 )
 from xmceval.report.forms.registry import render
-from xmceval.report.listings import datasetlist, formatlist
+from xmceval.report.listings import datasetlist
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
@@ -133,8 +132,6 @@ RECORDS = [
     (Constants, datasetlist.CONSTANTS.fields, set()),
     (Split, datasetlist.SPLIT.fields, set()),
     (Published, datasetlist.PUBLISHED.fields, {"values"}),
-    (type(FORMATS["npz"]), formatlist.FORMAT.fields, set()),
-    (type(FORMATS["npz"].samples[0]), formatlist.SAMPLE.fields, set()),
 ]
 
 

@@ -19,11 +19,11 @@ from xmceval.files.io.addresses import redacted
 SECTIONS = {
     "Evaluation": ("score", "compare", "benchmark", "merge", "report"),
     "Files": ("inspect", "convert", "fuse", "propensity"),
-    "Reference": ("metrics", "datasets", "formats"),
+    "Reference": ("metrics", "datasets"),
 }
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 WIDEST = 100  # columns of help, in terminals that have more
-LISTINGS = ("metrics", "datasets", "formats")  # share a file
+LISTINGS = ("metrics", "datasets")  # share a file
 
 
 class _LazyGroup(click.Group):

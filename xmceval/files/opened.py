@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from xmceval.errors import UsageError, argument
-from xmceval.files.formats.format import Format
+from xmceval.files.formats import Format
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.ranking.judgments import Judgments

@@ -56,7 +56,7 @@ class FileInspection:
     are_ranks : bool
         Whether the values are ranks, made from the order of a list: the first label has the highest.
     format : str
-        The name of its format, as ``xmceval formats`` lists it.
+        The name of its format, which the guide ``xmceval/guide/formats.md`` explains.
     file : Path or None
         Where to read it again, if not by `path`, which is without credentials.
     """

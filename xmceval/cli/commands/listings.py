@@ -1,8 +1,8 @@
-"""``xmceval metrics``, ``datasets`` and ``formats``: lists that the package has, whole or some entries in detail."""
+"""``xmceval metrics`` and ``datasets``: lists that the package has, whole or some entries in detail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import click
 
@@ -12,26 +12,18 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.forms.registry import FORMS
 
 
-def _listing(
-    name: str, names: Callable[[], Iterable[str]], text: str, *, short_help: str, forms: Sequence[str] = tuple(FORMS)
-) -> click.Command:
+def _listing(name: str, names: Callable[[], Iterable[str]], text: str, *, short_help: str) -> click.Command:
     """Make the command of a list: a shell completes `names`, `text` is its help."""
 
     @options.command(name, help=text, short_help=short_help)
     @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(names))
-    @options.form_option(forms)
+    @options.form_option(tuple(FORMS))
     def command(names: tuple[str, ...], form: str) -> None:
         from xmceval.report.listings.namedlist import write_list
 
         click.echo(write_list(name, names, form, options.terminal_width()), nl=False)
 
     return command
-
-
-def _formats() -> list[str]:
-    from xmceval.files.formats.formattable import FORMATS, list_tools
-
-    return [*FORMATS, *list_tools()]
 
 
 COMMANDS = {
@@ -60,20 +52,5 @@ Example:
   xmceval datasets Amazon-670K
 """,
         short_help="List the public data sets, or show some of them.",
-    ),
-    "formats": _listing(
-        "formats",
-        _formats,
-        """List all file formats that are read, or show NAME in detail: a format, or a tool that writes files.
-
-The details are examples, the tools that write such files, how a format is recognized, and what is checked.
-
-\b
-Examples:
-  xmceval formats npz
-  xmceval formats AttentionXML
-""",
-        short_help="List the file formats, or show some of them.",
-        forms=("table", "md", "json"),
     ),
 }

@@ -59,7 +59,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     TRUTH has the true labels of each instance: text of XMLRepository, lists of labels or their names, fastText, JSON
     lines, npz, npy or qrels. PREDS have its predicted labels: text with idx:score, tab-separated pairs, ranked
     lists, JSON lines, npz, npy, a TREC run, or a pair NAME-labels.npy and NAME-scores.npy. The format is detected
-    by content; see xmceval formats. Files may be compressed (gz, xz, bz2, zst), and one may be -, standard input.
+    by content. Files may be compressed (gz, xz, bz2, zst), and one may be -, standard input.
 
     An input may be in shards, which are scored as one: a quoted pattern stands for the files that match, in natural
     order, and @LIST for the files listed in LIST, one path per line. Each shard of TRUTH needs a shard of PREDS with as

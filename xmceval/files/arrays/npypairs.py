@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
-from xmceval.files.formats.format import Format
-from xmceval.files.formats.formattable import FORMATS
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import RemotePath, sibling, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request

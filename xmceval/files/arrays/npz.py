@@ -19,7 +19,7 @@ from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.npypairs import open_lists
 from xmceval.files.arrays.storedmembers import StoredArray
-from xmceval.files.formats.formattable import FORMATS
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error

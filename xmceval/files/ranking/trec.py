@@ -13,8 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.formats.format import Format
-from xmceval.files.formats.formattable import FORMATS
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.csr import coo_to_csr
-from xmceval.files.formats.format import Format
+from xmceval.files.formats import Format
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, missing_package
-from xmceval.files.formats.formattable import FORMATS
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, open_jumping, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.files.records.columns import are_whole

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from xmceval.errors import DataError, counted
-from xmceval.files.formats.formattable import FORMATS
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.records.columns import Columns, are_whole, read_columns

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.formats.format import Format
-from xmceval.files.formats.formattable import FORMATS
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import count_lines
 from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.lines import without_comment

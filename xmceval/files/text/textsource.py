@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError, Fault, argument, counted
-from xmceval.files.formats.format import SCORES, TRUTH
+from xmceval.files.formats import SCORES, TRUTH
 from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes

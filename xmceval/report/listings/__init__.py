@@ -1,1 +1,1 @@
-"""The lists of metrics, data sets and formats."""
+"""The lists of metrics and data sets."""

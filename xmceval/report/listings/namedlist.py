@@ -18,7 +18,6 @@ LISTS: Mapping[str, str] = MappingProxyType(
     {
         "metrics": "xmceval.report.listings.metriclist",
         "datasets": "xmceval.report.listings.datasetlist",
-        "formats": "xmceval.report.listings.formatlist",
     }
 )
 
@@ -37,7 +36,7 @@ class NamedList:
         Writes one entry for people, at a width.
     written : mapping of str to callable
         The forms that are text of the entries.
-    listings : callable, optional
+    listings : callable
         Returns what the other forms for people draw.
     """
 
@@ -45,14 +44,14 @@ class NamedList:
     table: Callable[[int], str]
     detail: Callable[[Any, int], str]
     written: Mapping[str, Callable[[list[Any]], str]]
-    listings: Callable[[list[Any]], Iterable[Listing]] | None = None
+    listings: Callable[[list[Any]], Iterable[Listing]]
 
     def write(self, names: Sequence[str], form: str, width: int) -> str:
         """Write the list, or the entries of some names in detail."""
         entries = self.find(names)
         if form in self.written:
             return self.written[form](entries)
-        if form != "table" and self.listings is not None:
+        if form != "table":
             return render_listings(form, list(self.listings(entries)))
         return "\n".join(self.detail(entry, width) for entry in entries) if entries else self.table(width)
 

@@ -1,0 +1,58 @@
+"""FORMATS: the formats of files that are read, by name; what is opened refers to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+TRUTH, SCORES = "truth", "predictions"
+BOTH = (TRUTH, SCORES)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files.
+
+    Attributes
+    ----------
+    name : str
+        How users and messages call it.
+    title : str
+        How readers begin to describe a file of it.
+    holds : tuple of str
+        What such files are passed as.
+    """
+
+    name: str
+    title: str
+    holds: tuple[str, ...]
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            Format("pairs", "rows of idx:value", BOTH),
+            Format("labels", "rows of label,label feature:value", (TRUTH,)),
+            Format("ids", "lists of label ids", BOTH),
+            Format("scored", "rows of tab-separated 'label score'", (SCORES,)),
+            Format("names", "lists of label names", BOTH),
+            Format("tabbed-names", "tab-separated lists of label names", BOTH),
+            Format("comma-names", "lists of label names between commas", BOTH),
+            Format("fasttext", "rows of __label__name", BOTH),
+            Format("fasttext-lists", "lists of __label__name", BOTH),
+            Format("json", "JSON lines", BOTH),
+            Format("triples", "lines of row, label and score", BOTH),
+            Format("parquet", "Parquet", BOTH),
+            Format("qrels", "TREC qrels", (TRUTH,)),
+            Format("beir", "BEIR qrels", (TRUTH,)),
+            Format("run", "TREC run", (SCORES,)),
+            Format("npz", "npz, scipy.sparse", BOTH),
+            Format("npz-arrays", "npz arrays", (SCORES,)),
+            Format("npy-pair", "npy pair", (SCORES,)),
+            Format("npy-ranked", "npy, ranked", (SCORES,)),
+            Format("npy", "npy, dense", BOTH),
+        )
+    }
+)

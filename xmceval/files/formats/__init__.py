@@ -1,1 +1,0 @@
-"""The formats of files that are read, as data: one file per kind."""

@@ -13,6 +13,7 @@ from xmceval.report.listings.metriclist import display_name
 Lines = tuple[Agreement, ...]
 NAMES = {display_name(metric): metric for metric in METRICS.values()}
 MICRO = ("microP", "microR", "microF1")
+MANY = 10  # more functions of a tool that agree on all inputs are named without their options
 GROUPS = {  # of metrics, in the README
     "rankings: P, nDCG, AP ...": lambda metric: metric.family in {"top-k", "row"},
     "with propensities: PSP, PSnDCG ...": lambda metric: metric.needs_propensities,
@@ -92,8 +93,14 @@ def _of(peer: str) -> list[Lines]:
 def _part(title: str, functions: Sequence[Lines]) -> Iterator[str]:
     """Yield the part on one tool: its functions, then why some differ."""
     yield f"## {title}\n"
+    everywhere = [lines[0].function for lines in functions if agrees(lines) and len(lines) == 1]
+    if len(everywhere) > MANY:
+        names = dict.fromkeys(f"`{function.partition('(')[0]}`" for function in everywhere)
+        yield f"- {listed(names, 'and')} agree on all inputs, with {len(everywhere)} sets of options"
     for lines in functions:
         first = lines[0]
+        if len(everywhere) > MANY and first.function in everywhere:
+            continue
         inputs = listed(each.inputs for each in exceptions(lines))
         options = [f"{each.option} on {each.inputs}" for each in lines[1:] if _adds_option(first, each)]
         here = listed([first.option or first.metric, *options])

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
-from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Terms
@@ -159,12 +158,6 @@ class LabelAreas(Task):
         if means:
             lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
         return lines
-
-
-def _column_of(measure: Measure) -> str:
-    """Return what tables of labels call the values of a measure."""
-    is_recall = measure.metric.fold == RECALL
-    return f"R_at_P{format_number(measure.number('precision'))}" if is_recall else measure.metric.fold
 
 
 def copy_cells(

@@ -16,7 +16,6 @@ from xmceval import DataError, UsageError
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.cluster.runparts import FAN_IN
 from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.extras.plots import CollectGain
 from xmceval.api.extras.saverows import SaveRows
 from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
@@ -250,26 +249,6 @@ def test_what_needs_single_rows_is_refused_by_name():
     setup = Setup.of(truth, Options.of({"metrics": "P"}), fused, engine=Engine(PickledTasks()))
     with pytest.raises(UsageError, match="fusing predictions while scoring is not available with Dask"):
         score_systems(setup, fused)
-
-
-@pytest.mark.parametrize("weights", [None, np.arange(N_ROWS) % 4])
-def test_pictures_of_systems_are_counted_in_parts(weights):
-    """What `gain` shows adds up like totals, also beside other counts by label."""
-    truth, scores = make_matrices()
-    systems = [Named(write_text("p.txt", scores)), Named(write_text("q.txt", scores[:, ::-1]))]
-    options = Options.of({"k": [1, 3], "metrics": "P,macroF1", "train": truth, "sample_weight": weights})
-    write_text("t.txt", truth)
-    extras = [CollectGain()]
-    found = []
-    for more in ({}, {"engine": Engine(PickledTasks(), 4000)}):
-        setup = Setup.of("t.txt", options, systems, needs_counts=True, **more)
-        found.append(score_systems(setup, systems, extras).results)
-    plain = score_systems(Setup.of("t.txt", options, systems), systems).results
-    for one, parts, alone in zip(*found, plain, strict=True):
-        for name in ("counts", "n_labels", "true", "hits"):
-            np.testing.assert_array_equal(getattr(one.gain, name), getattr(parts.gain, name))
-        assert one.gain.hits.sum() > 0
-        assert (str(one), str(parts)) == (str(alone), str(alone)), "the values are those without pictures"
 
 
 def test_saved_states_are_those_of_one_process():

@@ -7,7 +7,6 @@ import pytest
 
 from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra
-from xmceval.api.extras.plots import CollectGain
 from xmceval.api.extras.saverows import SaveRows
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
@@ -26,18 +25,17 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 def make_setup():
     rng = np.random.default_rng(5)
     truth = (rng.random((30, 8)) < 0.3).astype(float)
-    return Setup.of(truth, OPTIONS, needs_counts=True), [Named(rng.random(truth.shape))]
+    return Setup.of(truth, OPTIONS), [Named(rng.random(truth.shape))]
 
 
 def test_a_plain_score_has_no_extras():
-    assert choose_extras(OPTIONS, [], plots=()) == []
+    assert choose_extras(OPTIONS, []) == []
 
 
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ({"plots": ["rows"]}, "CollectDensities"),
-        ({"plots": ["gain"]}, "CollectGain"),
+        ({"rows": True}, "HoldValues"),
         ({"save_rows": "x.csv"}, "SaveRows"),
         ({"save_state": "x.state", "shard": "2/3"}, "SaveState"),
     ],
@@ -45,24 +43,11 @@ def test_a_plain_score_has_no_extras():
 def test_each_argument_makes_one_extra(arguments, name):
     extras = choose_extras(OPTIONS, [Named("p.txt")], **arguments)
     assert [type(each).__name__ for each in extras] == [name]
-    assert [each.needs_counts for each in extras] == [name == "CollectGain"]
 
 
 def test_a_shard_needs_a_state():
     with pytest.raises(UsageError, match="shard has no effect without save_state"):
         choose_extras(OPTIONS, [], shard="1/2")
-
-
-def test_tasks_of_extras_count_beside_those_of_the_program(setup):
-    """Results and totals are those of a plain score; each extra finds what its own tasks counted."""
-    one, systems = setup
-    plain = score_systems(one, systems)
-    extras = [CollectGain()]
-    outcome = score_systems(one, systems, extras)
-    assert [str(each) for each in outcome.results] == [str(each) for each in plain.results]
-    assert [len(each.parts) for each in outcome.totals] == [len(one.program.tasks)]
-    assert [len(outcome.parts_of(task)) for extra in extras for task in extra.tasks] == [1]
-    assert outcome.results[0].gain is not None
 
 
 def test_files_of_extras_are_whole_or_not_there(setup):

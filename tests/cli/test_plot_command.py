@@ -10,6 +10,7 @@ SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (str(SAMPLE / f"{name}.txt") for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-k", "1,3", "-m", "P", "--train", TRAIN)
 COMPARE = ("compare", *SCORE[1:])
+BINS = ("--by-frequency", "head,tail")
 
 
 @pytest.fixture(autouse=True)
@@ -18,33 +19,21 @@ def in_empty_folder(tmp_path, monkeypatch):
 
 
 def test_pictures_are_written_beside_the_table(run):
-    _, table, _ = run(*SCORE)
-    found = run(*SCORE, "--plot", "a.svg", "--plot", "b.svg", "--plot-kind", "gain", "--plot-kind", "curves")
+    _, table, _ = run(*SCORE, *BINS)
+    found = run(*SCORE, "--plot", "a.svg", "--plot", "b.svg", "--plot-kind", "bins", "--plot-kind", "curves", *BINS)
     assert found == (0, table, "")
-    assert "share of all hits@3, %" in Path("a.svg").read_text(encoding="utf-8")
+    assert "P@3 by bin of labels (head, tail)" in Path("a.svg").read_text(encoding="utf-8")
     assert "P@k, %" in Path("b.svg").read_text(encoding="utf-8")
 
 
 def test_the_default_kind_follows_from_what_is_computed(run):
     run(*SCORE, "--plot", "curves.svg")
-    run(*SCORE, "--plot", "bins.svg", "--by-frequency", "head,tail")
+    run(*SCORE, "--plot", "bins.svg", *BINS)
     run(*COMPARE, "--plot", "differences.svg")
     texts = {path.stem: path.read_text(encoding="utf-8") for path in Path().glob("*.svg")}
     assert "P against the cutoff k" in texts["curves"]
     assert "P@3 by bin of labels (head, tail)" in texts["bins"]
     assert "differences of P@1, P@3" in texts["differences"]
-
-
-def test_saved_rows_give_the_same_picture_of_rows(run):
-    run(*COMPARE, "--plot", "a.svg", "--plot-kind", "rows", "--save-rows", "x.rows.npz")
-    run("compare", "x.rows.npz", "-q", "--plot", "b.svg", "--plot-kind", "rows")
-    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
-    code, _, error = run("compare", "x.rows.npz", "-q", "--plot", "c.svg", "--plot-kind", "gain")
-    assert code == 2
-    assert error == (
-        "Error: the picture 'gain' needs lists of labels, which per-instance values do not have "
-        "(hint: pass TRUTH and PREDS)\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +44,7 @@ def test_saved_rows_give_the_same_picture_of_rows(run):
         (["--plot", "folder.svg"], 2, "folder.svg: is not a file, so it cannot be overwritten"),
         (["--plot-kind", "curves"], 2, "--plot-kind has no effect without a file (hint: pass --plot FILE)"),
         (["--plot", "x.svg", "--plot", "x.svg"], 2, "--plot x.svg is passed 2 times; expected a file for each picture"),
-        (["--plot", "x.svg", "--plot-kind", "gain", "--plot-kind", "gain"], 2, "2 --plot-kinds for 1 --plot; expected"),
+        (["--plot", "x.svg", "--plot-kind", "bins", "--plot-kind", "bins"], 2, "2 --plot-kinds for 1 --plot; expected"),
         (
             ["--plot", "x.svg", "--plot-kind", "bins"],
             2,

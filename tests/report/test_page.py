@@ -188,7 +188,7 @@ def full():
     options = {"k": [1, 3], "metrics": ["P", "PSP"], "by_frequency": "head,tail", "ceiling": True}
     y_true = made(0, 1)[0]
     scores = {name: np.minimum(made(i, 0.4 * i)[1] / 2, 1) for i, name in enumerate("abc", 1)}
-    comparison = xmceval.compare(y_true, scores, **options, plots=["gain", "rows"])
+    comparison = xmceval.compare(y_true, scores, **options)
     results = [replace(each, published=rank_among_published(dict(each), "EURLex-4K")) for each in comparison.results]
     return replace(comparison, results=tuple(results))
 

@@ -17,7 +17,6 @@ import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.report import pictures
 from xmceval.report.pictures import (
-    KINDS,
     check,
     check_measures,
     default_kind,
@@ -46,9 +45,7 @@ def compare(names, metrics=("P", "nDCG", "PSP", "DCG@3", "macroF1@3", "Abandonme
     y_true[0] = 0
     noise = {name: (1 + i % 2) * rng.normal(size=y_true.shape) for i, name in enumerate(names)}
     scores = {name: 1 / (1 + np.exp(1 - 2 * y_true - each)) for name, each in noise.items()}
-    return xmceval.compare(
-        *(y_true, scores), train=y_true, metrics=metrics, k=k, by_frequency="head,torso,tail", plots=list(KINDS)[:5]
-    )  # fmt: skip
+    return xmceval.compare(y_true, scores, train=y_true, metrics=metrics, k=k, by_frequency="head,torso,tail")
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +66,8 @@ def test_each_kind_draws_any_number_of_systems_with_any_names(n):
             head, _, tail = text.partition("…")
             assert text == name or (head and tail and name.startswith(head) and name.endswith(tail)), "line after line"
         assert len(texts) >= len(names)
-    for kind in ("differences", "rows") if n > 1 else ():
-        assert draw(kind, found).axes
+    if n > 1:
+        assert draw("differences", found).axes
 
 
 def test_curves_show_values_and_intervals(comparison):
@@ -148,35 +145,6 @@ def test_untested_differences_have_a_mark_of_their_own(comparison):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["not tested"]
 
 
-def test_rows_show_every_row_once(comparison):
-    figure = comparison.plot("rows", metrics="P@3,nDCG@3")
-    exact, fine = figure.axes[0], figure.axes[3]
-    difference = comparison["P@3", NAMES[1], NAMES[0]]
-    assert exact.get_title(loc="left") == (
-        f"{difference.wins} better, {difference.ties} equal, {difference.losses} worse"
-    )
-    cells = {tuple(round(3 * each / 100) for each in text.get_position()): int(text.get_text()) for text in exact.texts}
-    assert sum(cells.values()) == fine.collections[0].get_array().sum() == 60
-    assert sum(number for (x, y), number in cells.items() if y > x) == difference.wins
-    assert sum(number for (x, y), number in cells.items() if y < x) == difference.losses
-    assert fine.collections[0].get_array().shape == (41, 41)
-
-
-def test_gain_is_that_of_the_most_frequent_labels_and_ends_with_all_hits(comparison):
-    shares, differences = comparison.plot("gain").axes
-    gain, other = (result.gain for result in comparison.results[:2])
-    truth, first = shares.lines[:2]
-    assert first.get_ydata()[-1] == truth.get_ydata()[-1] == 100
-    n = int(gain.n_labels[0])
-    at = first.get_xdata().tolist().index(n)
-    assert first.get_ydata()[at] == pytest.approx(100 * gain.hits[0] / gain.hits.sum())
-    expected = 100 * (other.hits[0] / other.hits.sum() - gain.hits[0] / gain.hits.sum())
-    assert differences.lines[1].get_ydata()[at] == pytest.approx(expected)
-    assert (shares.get_xscale(), differences.get_xscale()) == ("log", "log")
-    assert shares.get_ylabel() == "share of all hits@3, %"
-    assert differences.get_ylabel() == "difference to plain, points"
-
-
 WIDE = [
     ["PECOS", "Parabel", "Ensemble"],
     pytest.param(["W" * 40, "M" * 40, "WM" * 20], marks=pytest.mark.thorough),
@@ -200,7 +168,7 @@ def margins(figure):
 @pytest.mark.parametrize("names", WIDE)
 def test_names_of_any_width_stay_inside_the_picture(names, size):
     found = compare(names, metrics=("P@3", "DCG@3"))
-    for kind in ("differences", "rows", "gain") if size == "column" else ("differences",):
+    for kind in ("differences", "bins") if size == "column" else ("differences",):
         figure = draw(kind, found, size=size)
         assert min(margins(figure)) >= 2, kind
         root = ET.fromstring(to_svg(figure))
@@ -282,7 +250,7 @@ def test_a_picture_can_be_part_of_a_figure_of_the_user(comparison):
 
 
 def test_figures_keep_their_style_when_the_user_saves_them(comparison, tmp_path):
-    figure = comparison.plot("gain")
+    figure = comparison.plot("bins")
     assert not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine), "laid out once: no file differs"
     figure.savefig(tmp_path / "a.pdf")
     save(figure, tmp_path / "b.pdf")
@@ -290,15 +258,15 @@ def test_figures_keep_their_style_when_the_user_saves_them(comparison, tmp_path)
 
 
 def test_sizes_are_those_of_a_paper(comparison):
-    assert comparison.results[0].plot("gain").get_size_inches()[0] == 3.3
+    assert comparison.results[0].plot("curves", metrics="P").get_size_inches()[0] == 3.3
     assert comparison.plot("curves").get_size_inches()[0] == 6.9
     assert comparison.plot("curves", size="column").get_size_inches()[0] == 3.3
     with pytest.raises(UsageError, match="size must be one of column, page, got 'huge'"):
-        comparison.plot("gain", size="huge")
+        comparison.plot("bins", size="huge")
 
 
 def test_notebooks_show_a_picture_as_png(comparison):
-    figure = comparison.results[0].plot("gain")
+    figure = comparison.results[0].plot("curves", metrics="P")
     data, shown = figure._repr_png_()
     assert data.startswith(b"\x89PNG")
     assert (shown["width"], shown["alt"]) == (396, figure.get_label())
@@ -323,8 +291,6 @@ PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1"
         ("curves", [], None, "there are no results to draw"),
         ("bins", [PLAIN], None, "hint: pass by_frequency='head,torso,tail'"),
         ("differences", [PLAIN], None, "'differences' needs a comparison"),
-        ("rows", [PLAIN], None, "'rows' needs a comparison"),
-        ("gain", [PLAIN], None, "not collected .hint: pass plots='gain'"),
     ],
 )
 def test_what_a_kind_cannot_show_is_refused(kind, subject, metrics, message):
@@ -378,7 +344,7 @@ def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left
     for kind in kinds_of("comparison"):
         figure = draw(kind, found, size=size)
         assert figure.get_size_inches()[1] <= style.TALLEST, kind
-        assert (pairs in figure.get_label()) == (kind in {"differences", "rows"})
+        assert (pairs in figure.get_label()) == (kind == "differences")
     label = draw("differences", found).get_label()
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
     assert "p (Holm) is adjusted for its pairs, intervals are not" in label

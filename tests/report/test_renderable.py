@@ -253,11 +253,6 @@ def test_everything_draws_itself(shown, results):
     assert len(results.plot("curves", metrics="P").axes[0].lines) == len(results)
 
 
-def test_several_systems_have_what_their_pictures_need(problem):
-    results = xmceval.score_all(*problem, k=3, metrics="P", plots="gain", train=problem[0])
-    assert len(results.plot("gain").axes[0].lines) == 1 + len(results)  # the true labels, and each system
-
-
 def test_a_comparison_says_on_how_many_metrics_a_system_is_worse(problem):
     y_true, systems = problem
     found = xmceval.compare(y_true, systems, against="new", k=1, metrics="P", threads=1)

@@ -27,7 +27,6 @@ def test_score_takes_every_option_with_its_default():
     assert set(keyword_only) - NAMES == {
         "rows",
         "save_rows",
-        "plots",
         "save_state",
         "shard",
         "max_weight",

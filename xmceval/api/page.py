@@ -32,14 +32,11 @@ from xmceval.report.page.evidence import NOTHING, Evidence, InputFile
 from xmceval.report.result import Result, with_standings
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
-from xmceval.scoring.comparing.densities import has_shares
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
 # What the files of some options are, where the name of the option is not clear by itself.
 ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}
-
-FEW_SYSTEMS = 3  # of which each pair has a picture of its rows
 
 
 @dataclass(frozen=True)
@@ -121,9 +118,8 @@ def _evaluate(
 ) -> tuple[tuple[Result, ...], Comparison | None]:
     """Score or compare, and rank the values within published ones where a data set is named."""
     options = work.options
-    has_counts = options.train is not None or options.counts is not None
-    setup = Setup.of(work.truth, options, work.systems, needs_counts=has_counts)
-    extras = choose_extras(options, work.systems, plots=_choose_pictures(work, setup))
+    setup = Setup.of(work.truth, options, work.systems)
+    extras = choose_extras(options, work.systems)
     comparison = None
     if work.is_comparison:
         comparison = compare_systems(setup, work.systems, work.testing, extras, progress=progress, watch=watch)
@@ -134,19 +130,6 @@ def _evaluate(
         entry = find_dataset(work.options.dataset)
         results = tuple(with_standings(each, entry) for each in results)
     return results, None if comparison is None else replace(comparison, results=results)
-
-
-def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
-    """Return the pictures for which something is collected, where systems and metrics have what they show."""
-    program, frequencies = setup.program, setup.frequencies
-    has_runs = any(are_runs(each.y_score) for each in work.systems)
-    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, program.columns))
-    has_counts = frequencies.from_training and setup.terms.width.is_known
-    wanted = {
-        "rows": has_rows,
-        "gain": bool(program.deepest) and has_counts,
-    }
-    return tuple(kind for kind, is_wanted in wanted.items() if is_wanted)
 
 
 def _gather(work: Work) -> Evidence:

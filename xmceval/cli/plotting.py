@@ -11,7 +11,6 @@ import click
 from xmceval.cli.options import FILE, Function, option
 from xmceval.errors import UsageError, counted
 from xmceval.report.pictures import (
-    COLLECTED,
     COMPARISON,
     check_installed,
     check_measures,
@@ -88,11 +87,6 @@ class Plots:
             check_target(to_path(file))
         check_installed()
         return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files))
-
-    @property
-    def collected(self) -> tuple[str, ...]:
-        """The kinds for which something is collected while systems are scored."""
-        return tuple(dict.fromkeys(kind for kind in self.kinds if kind in COLLECTED))
 
     def check(self, subject: str, options: Options) -> None:
         """Refuse kinds that cannot show any of the metrics that are asked for.

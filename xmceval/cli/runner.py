@@ -38,19 +38,16 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 
 
 @contextmanager
-def open_setup(
-    inputs: Inputs, arguments: Mapping[str, Any], *, plots: tuple[str, ...] = ()
-) -> Iterator[tuple[Setup, list[Extra]]]:
-    """Open the truth, choose what is collected and saved while systems are scored, and show the progress of that."""
+def open_setup(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[Setup, list[Extra]]]:
+    """Open the truth, choose what is saved while systems are scored, and show the progress of that."""
     from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.setup import Setup
 
     saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
-    extras = choose_extras(inputs.options, inputs.systems, plots=plots, **saved)
+    extras = choose_extras(inputs.options, inputs.systems, **saved)
     with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
             *(inputs.truth, inputs.options, inputs.systems),
-            needs_counts=any(each.needs_counts for each in extras),
             max_weight=arguments.get("max_weight"),
             **engine,
         )

@@ -25,7 +25,6 @@ from xmceval.statistics.paired import mean_of_runs
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from xmceval.scoring.comparing.densities import Density
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 
@@ -218,8 +217,6 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         The systems with several runs, each of which has a result of its own.
     source : str
         Where the values come from, if not from scoring.
-    densities : tuple of Density
-        Pair by pair and metric by metric, where the picture ``rows`` was asked for.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
 
@@ -243,7 +240,6 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     warnings: tuple[str, ...] = ()
     runs: tuple[RunsOf, ...] = ()
     source: str = ""
-    densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
 
     @property

@@ -289,10 +289,8 @@ class Renderable(Tabular):
 
         Parameters
         ----------
-        kind : {"curves", "bins", "gain", "differences", "rows"}, optional
-            Default: differences of a comparison, else bins where there are any, else curves. The last two are those of
-            a comparison. For gain and rows data are collected while systems are scored: pass `plots` to
-            `score`, `score_all` or `compare`.
+        kind : {"curves", "bins", "differences"}, optional
+            Default: differences of a comparison, which others do not have, else bins where there are any, else curves.
         metrics : str or iterable of str, optional
             Only these, such as ``"P,PSP"`` or ``["P@5"]``.
         size : {"column", "page"}, optional

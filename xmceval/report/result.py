@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from xmceval.report.resultrows import ResultRows
-    from xmceval.scoring.per_label.labelgain import LabelGain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +67,6 @@ class Result(Renderable, Mapping[str, float]):
         The names of the files of truth and predictions, or ``array``.
     sizes : Sizes
         Of the data, as far as they are known for certain.
-    gain : LabelGain or None
-        Hits by training frequency of their labels, where the picture ``gain`` was asked for.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
     version : str
@@ -104,7 +101,6 @@ class Result(Renderable, Mapping[str, float]):
     truth: str = "array"
     scores: str = "array"
     sizes: Sizes = UNKNOWN_SIZES
-    gain: LabelGain | None = None
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None

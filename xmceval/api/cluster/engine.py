@@ -140,8 +140,7 @@ def _check_observers(observers: Sequence[Observer]) -> None:
     if not all(isinstance(each, Mergeable) for each in observers):
         raise UsageError(
             "per-instance values are not available with Dask, as they stay on the workers (hint: leave out "
-            f"{argument('save_rows')}, the picture 'rows' and tests that resample, or score "
-            "in one process)"
+            f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
         )
 
 

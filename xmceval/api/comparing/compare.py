@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
-from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
@@ -41,7 +41,6 @@ def compare(
     seed: int = 0,
     rows: bool = False,
     save_rows: str | Path | None = None,
-    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
@@ -74,9 +73,6 @@ def compare(
         Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
-    plots : str or iterable of str
-        Kinds of pictures to collect data for, which `comparison.plot` then draws: ``"rows"`` needs the rows of each
-        pair by their values, ``"gain"`` hits by label. The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -127,9 +123,9 @@ def compare(
     check_systems(systems)
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
-    chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
-    extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows)
-    setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
+    chosen = Options.of(options)
+    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows)
+    setup = Setup.of(y_true, chosen, named)
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
     warn(comparison.doubts)
     return comparison
@@ -201,5 +197,4 @@ def compare_systems(
     comparison = matches.compare(outcome.results, outputs, threads=setup.options.threads, watch=watch)
     return replace(
         comparison,
-        densities=outcome.densities,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
-from xmceval.api.extras.choose import check_plots
-from xmceval.errors import DataError, UsageError, argument, counted, listed, names_flags, warn
+from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable, join_rows
 from xmceval.files.saved.rowvalues import read_row_values
@@ -22,7 +21,6 @@ from xmceval.metrics.names import parse, restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.comparing.densities import densities_of_rows
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
@@ -42,7 +40,6 @@ def compare_rows(
     resamples: int = 10_000,
     seed: int = 0,
     missing: Missing = "error",
-    plots: str | Iterable[str] = (),
     threads: int | None = None,
 ) -> Comparison:
     """Compare systems by their saved values of rows.
@@ -68,8 +65,6 @@ def compare_rows(
     missing : {"error", "zero", "drop"}
         Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
         them, or left out. ``trec_eval -q`` and others write no line for a query that a run lacks.
-    plots : str or iterable of str
-        ``"rows"`` collects what this picture needs, as in `compare`.
     threads : int, optional
         Default: one per processor.
 
@@ -94,28 +89,10 @@ def compare_rows(
         raise UsageError(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
-    kinds = check_row_plots(plots)
     tables = [read_row_values(path) for path in files]
-    comparison = compare_tables(tables, names, testing, threads, plots=kinds, missing=missing)
+    comparison = compare_tables(tables, names, testing, threads, missing=missing)
     warn(comparison.warnings)
     return comparison
-
-
-def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds of pictures of which something is collected, where there are values of rows only.
-
-    Raises
-    ------
-    UsageError
-        A kind that needs lists of labels.
-    """
-    kinds = check_plots(plots, has_pairs=True)
-    if needing := [kind for kind in kinds if kind != "rows"]:
-        raise UsageError(
-            f"the picture {needing[0]!r} needs lists of labels, which per-instance values do not have "
-            f"(hint: {'pass TRUTH and PREDS' if names_flags() else 'use compare'})"
-        )
-    return kinds
 
 
 def compare_tables(
@@ -124,7 +101,6 @@ def compare_tables(
     testing: Testing,
     threads: int | None = None,
     watch: Watch | None = None,
-    plots: Sequence[str] = (),
     missing: Missing = "error",
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
@@ -156,8 +132,7 @@ def compare_tables(
     found = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, found, pairs))
     warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs)
-    densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
-    return Comparison(results, differences, testing, warnings, source=source, densities=densities)
+    return Comparison(results, differences, testing, warnings, source=source)
 
 
 def _check_together(first: RowTable, other: RowTable) -> None:

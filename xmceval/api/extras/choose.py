@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, argument, names_flags
-from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 
 if TYPE_CHECKING:
     from xmceval.api.extras.extra import Extra
@@ -19,13 +18,12 @@ def choose_extras(
     options: Options,
     systems: Sequence[Named],
     *,
-    plots: Sequence[str] = (),
     rows: bool = False,
     save_rows: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: Any = None,
 ) -> list[Extra]:
-    """Return what scoring does besides, as `xmceval.score` and `xmceval.compare` document it; kinds of plots are known.
+    """Return what scoring does besides, as `xmceval.score` and `xmceval.compare` document it.
 
     Raises
     ------
@@ -38,10 +36,6 @@ def choose_extras(
         ways = f"{shown} or {argument('by_group')}"
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
-    if plots:
-        from xmceval.api.extras.plots import PLOTTED
-
-        extras += [PLOTTED[kind]() for kind in plots]
     if rows:
         from xmceval.api.extras.holdvalues import HoldValues
 
@@ -55,14 +49,3 @@ def choose_extras(
 
         extras.append(SaveState.of(save_state, shard, options, systems))
     return extras
-
-
-def check_plots(plots: str | Iterable[str], *, has_pairs: bool) -> tuple[str, ...]:
-    """Return the kinds of pictures for which something is collected.
-
-    Raises
-    ------
-    UsageError
-        A kind that is none of KINDS, or that needs a comparison where there is none.
-    """
-    return tuple(kind for kind in check_kinds(plots, COMPARISON if has_pairs else RESULTS) if kind in COLLECTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmceval.api.scoring.setup import Setup
 from xmceval.report.result import Result
@@ -14,9 +14,6 @@ from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Totals
-
-if TYPE_CHECKING:
-    from xmceval.scoring.comparing.densities import Density
 
 
 @dataclass(frozen=True)
@@ -61,15 +58,12 @@ class Outcome:
         By run.
     parts : sequence of (Task, sequence of parts)
         What the tasks of extras counted, by run.
-    densities
-        As `Comparison` has them.
     """
 
     scoring: Scoring
     totals: Sequence[Totals]
     results: tuple[Result, ...]
     parts: Sequence[tuple[Task, Sequence[Any]]] = ()
-    densities: tuple[Density, ...] = ()
 
     @classmethod
     def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task], first_rows: FirstRows) -> Outcome:
@@ -89,15 +83,12 @@ class Extra:
 
     Attributes
     ----------
-    needs_counts : bool
-        Whether it needs training counts, where no metric does.
     tasks : sequence of Task
         They count rows in addition to those of the program, from `start` on.
     observers : sequence of Observer
         They see the values of rows, from `start` on.
     """
 
-    needs_counts: bool = False
     tasks: Sequence[Task] = ()
     observers: Sequence[Observer] = ()
 

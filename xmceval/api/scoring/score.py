@@ -9,7 +9,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
@@ -59,7 +59,6 @@ def score(
     save_state: str | Path | None = None,
     shard: str | tuple[int, int] | None = None,
     max_weight: float | None = None,
-    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -168,9 +167,6 @@ def score(
     max_weight : float, optional
         The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
         if they have the same. Default: that of `sample_weight`.
-    plots : str or iterable of str
-        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label.
-        The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -218,14 +214,12 @@ def score(
     options = Options.of(locals())
     extras = choose_extras(
         *(options, systems),
-        plots=check_plots(plots, has_pairs=False),
         rows=rows,
         save_rows=save_rows,
         save_state=save_state,
         shard=shard,
     )
-    needs_counts = any(each.needs_counts for each in extras)
-    setup = Setup.of(y_true, options, systems, needs_counts=needs_counts, max_weight=max_weight)
+    setup = Setup.of(y_true, options, systems, max_weight=max_weight)
     [result] = score_systems(setup, systems, extras, progress=progress).results
     warn(result.doubts)
     return result

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.extras.choose import choose_extras
 from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
@@ -24,7 +24,6 @@ def score_all(
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
-    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> Results:
@@ -40,8 +39,6 @@ def score_all(
         Hold the values of every row, as in `score`: ``results["b"].rows`` has them.
     save_rows : path, optional
         Write the values of every row there, as in `score`.
-    plots : str or iterable of str
-        Kinds of pictures to collect data for, ``"gain"``, which ``results.plot`` then draws.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -84,9 +81,9 @@ def score_all(
     if not systems:
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
-    kinds, chosen = check_plots(plots, has_pairs=False), Options.of(options)
-    extras = choose_extras(chosen, named, plots=kinds, rows=rows, save_rows=save_rows)
-    setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
+    chosen = Options.of(options)
+    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows)
+    setup = Setup.of(y_true, chosen, named)
     results = Results(score_systems(setup, named, extras, progress=progress).results)
     warn(dict.fromkeys(line for each in results.values() for line in each.doubts))
     return results

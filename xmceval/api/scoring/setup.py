@@ -18,7 +18,7 @@ from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
@@ -93,15 +93,12 @@ class Rules:
         What to compute: without the metrics for which there are too few rows to estimate propensities.
     terms : Terms
         The width is that of the truth, as far as it is known; there are no bins yet.
-    frequencies : Propensities
-        From training counts, where anything needs them.
     notes, warnings : tuple of str
         What was inferred from the files; what a reader must know before trusting the numbers.
     """
 
     program: Program
     terms: Terms
-    frequencies: Propensities = NO_PROPENSITIES
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -135,14 +132,12 @@ class Setup(Rules):
         options: Options,
         systems: Sequence[Named] = (),
         *,
-        needs_counts: bool = False,
         max_weight: float | None = None,
         engine: Engine = evaluate,
     ) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist.
 
-        With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
-        sample weights.
+        `max_weight` is the scale of sample weights.
         """
         if engine is not evaluate:
             options.refuse_groups("Dask", "score files in one process")
@@ -164,7 +159,7 @@ class Setup(Rules):
             truth.judgments,
             *(options.train, options.counts, options.inverse_propensities, options.filter),
         )
-        rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
+        rules = find_rules(opener, program, truth.source, max_weight=max_weight)
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
         found["warnings"] = (*warnings, *rules.warnings)
@@ -307,17 +302,13 @@ def find_rules(
     program: Program,
     truth: Source | None = None,
     *,
-    needs_counts: bool = False,
     max_weight: float | None = None,
 ) -> Rules:
     """Find propensities, weights and filters; there is no truth where its rows come in batches."""
-    options, frequencies = opener.options, NO_PROPENSITIES
+    options = opener.options
     lookup = PropensityLookup(opener.width(truth), None)
-    needs_propensities = program.needs_propensities or options.by_frequency is not None
-    if needs_propensities or needs_counts:
+    if program.needs_propensities or options.by_frequency is not None:
         lookup = find_propensities(opener, truth, lookup.width)
-        frequencies = lookup.propensities or NO_PROPENSITIES
-        lookup = lookup if needs_propensities else PropensityLookup(lookup.width, None, lookup.notes)
     program = fit_program(program, lookup)
     lookup.width.check_cutoff(program.deepest)
     has_weights = options.sample_weight is not None or max_weight is not None
@@ -331,7 +322,7 @@ def find_rules(
         filter=find_filter(options, truth, lookup.width),
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
-    return Rules(program=program, terms=terms, frequencies=frequencies, notes=lookup.notes, warnings=warnings)
+    return Rules(program=program, terms=terms, notes=lookup.notes, warnings=warnings)
 
 
 def _scores_name(y_score: Any) -> str:

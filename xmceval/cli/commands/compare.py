@@ -71,7 +71,7 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     pictures = Plots.of(plots, plot_kinds)
     gates = not_worse(arguments)
     if rows or is_row_file(arguments["truth"]):
-        comparison = _compare_rows(arguments, pictures)
+        comparison = _compare_rows(arguments)
     else:
         _check_systems(arguments)
         comparison = _compare_systems(arguments, pictures, gates)
@@ -135,24 +135,23 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
         from xmceval.report.gates import check_decidable
 
         check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
-    with open_setup(inputs, arguments, plots=pictures.collected) as (setup, extras):
+    with open_setup(inputs, arguments) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
 
 
-def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
+def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
-    from xmceval.api.comparing.comparerows import check_row_plots, compare_tables
+    from xmceval.api.comparing.comparerows import compare_tables
     from xmceval.files.saved.rowvalues import read_row_values
 
     with long_work(arguments["quiet"]):
-        kinds = check_row_plots(pictures.collected)
         split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]
         tables = [read_row_values(path) for _, path in split]
         names = _names_of_rows(tables, [name for name, _ in split], arguments["names"])
         is_passed = bool(passed_flags(click.get_current_context(), {"missing"}))
         return compare_tables(
-            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds),
+            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"])),
             missing=arguments["missing"] if is_passed else "error",
         )
 

@@ -85,7 +85,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
         from xmceval.report.gates import check_computed
 
         check_computed(gates, inputs.options.measures)
-    with open_setup(inputs, arguments, plots=pictures.collected) as (setup, extras):
+    with open_setup(inputs, arguments) as (setup, extras):
         results = score_systems(setup, inputs.systems, extras).results
     if entry is not None:
         results = tuple(with_standings(result, entry) for result in results)

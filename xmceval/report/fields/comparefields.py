@@ -7,7 +7,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from xmceval.report.fields.collectedfields import DENSITY, METRIC, PAIR
 from xmceval.report.fields.field import NUMBER, PLAIN, UNLESS_EMPTY, WHOLE, by, document, inside, many, record
 from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.report.fields.scorefields import SYSTEM, TRUTH
@@ -24,8 +23,9 @@ TESTING = dict.fromkeys(specs(Testing), PLAIN)
 MARKED = by(PLAIN)
 
 DIFFERENCE = {
-    **PAIR,
-    "metric": METRIC,
+    "system": PLAIN,
+    "baseline": PLAIN,
+    "metric": PLAIN.of("measure.name"),
     "bin": UNLESS_EMPTY,
     "difference": NUMBER,
     "low": NUMBER,
@@ -98,7 +98,6 @@ COMPARE = document(
                 marks=MARKED.of(itemgetter(1)),
             )
         ).of(_mark_runs),
-        "densities": many(DENSITY),
         "warnings": many(PLAIN),
         "source": UNLESS_EMPTY,
         "gates": OUTCOMES.of(lambda comparison: comparison.gates or None),

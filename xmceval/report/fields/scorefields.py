@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xmceval.report.fields.collectedfields import GAIN
 from xmceval.report.fields.field import (
     MAPPING,
     NUMBER,
@@ -132,7 +131,6 @@ SYSTEM = {
     "metrics": by(record(**FIGURE)).of(_name_figures),
     "slices": many(record(**SLICE)),
     "published": STANDINGS,
-    "gain": GAIN,
     "warnings": many(PLAIN),
     "notes": many(PLAIN),
     "unscored": by(UNSCORED).of("counts.unscored"),

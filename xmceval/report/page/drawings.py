@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, counted, listed
 from xmceval.report.comparison import Difference
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, name, raw, text
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageSection
 from xmceval.report.pictures import COMPARISON, KINDS, check, draw_panels, to_svg
 from xmceval.report.pictures.plottedvalues import Subject, deepest
 from xmceval.report.result import Result
-from xmceval.scoring.per_label.labelgain import LabelGain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,39 +113,10 @@ def _list_differences(content: PageContent) -> list[Difference]:
     return [] if content.comparison is None else [each for each in content.comparison.differences if not each.bin]
 
 
-def _find_in_rows(content: PageContent) -> str:
-    """Say in how many rows each system is better."""
-    densities = () if content.comparison is None else content.comparison.densities
-    measure = deepest([each.measure for each in densities])[0]
-    return " ".join(
-        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'instance')}, "
-        f"worse in {each.losses or 0:,}."
-        for each in _list_differences(content)
-        if each.measure == measure and each.wins is not None
-    )
-
-
-def _find_in_gain(content: PageContent) -> str:
-    """Say how many of the true labels systems find, and how many of those of the rarer half of the labels."""
-    gains = [(each.name, each.gain) for each in content.results if each.gain is not None]
-    return " ".join(_find_gain(name, gain, content.layout) for name, gain in gains)
-
-
-def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
-    is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
-    shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
-    all_labels, rare = (f"{layout.share(share)}{'%' if layout.percent else ''}" for share in shares)
-    return (
-        f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
-    )
-
-
 FINDINGS: Mapping[str, Callable[[PageContent], str]] = MappingProxyType(
     {
         "curves": _find_in_curves,
         "bins": _find_in_bins,
         "differences": _find_in_differences,
-        "rows": _find_in_rows,
-        "gain": _find_in_gain,
     }
 )

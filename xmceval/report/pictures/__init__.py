@@ -35,13 +35,10 @@ class Kind:
         What it shows, in a few words.
     subject : str
         ``results`` (also those of a comparison), or ``comparison``.
-    is_collected : bool
-        Whether it needs data that are collected while systems are scored, where `plots` names it.
     """
 
     shows: str
     subject: str = RESULTS
-    is_collected: bool = False
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -51,11 +48,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "metrics of bins of labels by training frequency, such as head and tail, or of groups of instances"
         ),
         "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
-        "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
-        "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
     }
 )
-COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
 
 
 def default_kind(subject: Any) -> str:
@@ -65,24 +59,6 @@ def default_kind(subject: Any) -> str:
     if isinstance(subject, Comparison):
         return "differences"
     return "bins" if any(result.slices for result in subject) else "curves"
-
-
-def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
-    """Return kinds of pictures, which must exist and be of a subject, such as ``results``; see `Kind`.
-
-    Raises
-    ------
-    UsageError
-        A kind that is none of KINDS, or of another subject.
-    """
-    chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    allowed = kinds_of(subject) if chosen else ()
-    for kind in chosen:
-        if kind not in KINDS:
-            raise UsageError(f"the kind of picture must be one of {listed(allowed)}, got {kind!r}")
-        if kind not in allowed:
-            raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
-    return chosen
 
 
 def kinds_of(subject: str) -> tuple[str, ...]:
@@ -174,7 +150,7 @@ def draw(
         raise UsageError(f"size must be one of {listed(SIZES)}, got {size!r}")
     if ax is None:
         return draw_plan(plan, size)
-    if len(plan.panels) > 1 and not plan.is_first_alone:
+    if len(plan.panels) > 1:
         raise UsageError(f"ax needs a single panel, got {len(plan.panels)} (hint: pass metrics with a single one)")
     with style():
         plan.panels[0](ax)

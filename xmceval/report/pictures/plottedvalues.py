@@ -33,16 +33,6 @@ def comparison_of(kind: str, subject: Subject) -> Comparison:
     return subject
 
 
-def not_collected(kind: str) -> UsageError:
-    """Return the error of a picture whose data were not collected while systems were scored."""
-    return UsageError(f"the picture {kind!r} needs data that were not collected (hint: pass plots={kind!r})")
-
-
-def takes_no_metrics(kind: str) -> UsageError:
-    """Return the error of a picture that does not show metrics."""
-    return UsageError(f"the picture {kind!r} has no metrics to choose from")
-
-
 def scale(measure: Measure) -> float:
     """Return what values are multiplied by: shares are drawn in percent."""
     return 100.0 if measure.metric.unit == "share" else 1.0

@@ -18,8 +18,7 @@ SIZES = {"column": COLUMN, "page": PAGE}
 INK = "#111111"  # of text and lines; `svg` replaces it where the colours of a page apply
 FAINT = 0.25  # opacity of grids
 BAND = 0.16  # opacity of intervals
-LONGEST_NAME, SHORT_NAME = 30, 16  # in a legend; where more follows the name
-GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
+LONGEST_NAME = 30  # in a legend
 DOTTED: dict[str, Any] = {"color": INK, "alpha": FAINT, "linewidth": 0.6, "linestyle": (0, (2, 2))}  # between groups
 DOTS_PER_INCH = 300
 MARGIN = 0.07  # inches around a picture
@@ -110,11 +109,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Legend:
-    """What a legend shows: a patch or a line for each text, which may go on; only the text is cut where it is long."""
+    """What a legend shows: a patch or a line for each text, which is cut where it is long."""
 
     texts: Sequence[str]
     handles: Callable[[], Sequence[Any]]
-    more: Sequence[str] = ()
 
 
 class Grid(NamedTuple):
@@ -145,8 +143,6 @@ class Plan:
         The heights of the lines of panels to each other; empty where they are equal.
     size : str
         One of SIZES, where it is not that of the number of panels.
-    is_first_alone : bool
-        Whether the first panel says enough where there is room for one only.
     note : str
         What a reader must know beside, such as what is left out and how to see it.
     hint : str
@@ -162,7 +158,6 @@ class Plan:
     column: Grid = PANEL
     ratios: Sequence[float] = ()
     size: str = ""
-    is_first_alone: bool = False
     note: str = ""
     hint: str = ""
     smaller: Plan | None = None
@@ -195,36 +190,21 @@ def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:
 def arrange(legend: Legend, width: float) -> tuple[list[str], int]:
     """Return the texts of a legend, cut as far as they are wider than some inches, and in how many columns they fit."""
     size, n = RULES["legend.fontsize"], len(legend.texts)
-    more = legend.more or [""] * n
-    room = width - HANDLE - 2 * MARGIN - max(measure(each, size) for each in more)
-    texts = [f"{text}{its}" for text, its in zip(fit(legend.texts, room, size), more, strict=True)]
+    texts = fit(legend.texts, width - HANDLE - 2 * MARGIN, size)
     widest = max(measure(each, size) for each in texts)
     return texts, max(1, min(n, int(width / (HANDLE + GAP + widest))))
 
 
-def lines_of(
-    names: Sequence[str],
-    more: Sequence[str] = (),
-    *,
-    has_lines: bool = True,
-    guide: str = "",
-) -> Legend | None:
-    """Return the legend of systems that are drawn as lines; `more` follows each name, `guide` explains a dashed line.
-
-    None for a single system of which there is no more to say.
-    """
+def lines_of(names: Sequence[str], *, has_lines: bool = True) -> Legend | None:
+    """Return the legend of systems that are drawn as lines, or as points; None for a single one."""
 
     def handles() -> list[Any]:
         from matplotlib.lines import Line2D
 
-        looks = map(Look.of, range(len(names)))
-        lines = [Line2D([], [], **{**each.line, **hidden}) for each in looks]
-        return [*lines, Line2D([], [], **GUIDE)] if guide else lines
+        hidden = {} if has_lines else {"linestyle": "none"}
+        return [Line2D([], [], **{**Look.of(i).line, **hidden}) for i in range(len(names))]
 
-    hidden = {} if has_lines else {"linestyle": "none"}
-    short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
-    rest = [*(f": {its}" for its in more), *([""] if guide else [])] if more else ()
-    return Legend([*short, guide] if guide else short, handles, rest) if len(names) > 1 or more or guide else None
+    return Legend(shorten(names), handles) if len(names) > 1 else None
 
 
 def bars_of(names: Sequence[str]) -> Legend | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
+from xmceval.kernels.metrics.labelwise import FIRST_SPAN
 from xmceval.rows.block import Int64
 
 Counts = NDArray[np.signedinteger[Any]]
@@ -41,19 +41,6 @@ class CountTable:
     def labels(self) -> Int64:
         """The labels of the counts, int64 [n]."""
         return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
-
-    @property
-    def true(self) -> Int64:
-        """The rows in which each label is true, int64 [n]."""
-        return self.counts[:, TRUE].astype(np.int64)
-
-    def hits(self, span: int) -> Int64:
-        """Return the rows that predict each label down to the end of a span of ranks, and in which it is true.
-
-        Their numbers are int64 [n].
-        """
-        of_spans = slice(FIRST_SPAN + 1, FIRST_SPAN + 2 * span + 2, 2)
-        return np.asarray(self.counts[:, of_spans].sum(axis=1, dtype=np.int64))
 
     def where(self, kept: NDArray[np.bool_]) -> CountTable:
         """Return the counts of some labels only: those `kept`, bool [n]."""

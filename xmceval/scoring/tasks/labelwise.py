@@ -99,8 +99,6 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of label-wise values."""
-        if not self.measures:
-            return {}
         context = Context.of(scored.terms)
         values = label_values(self.measures, part.table(), self.cutoffs, context)
         return {name: Estimate.plain(value) for name, value in values.items()}
@@ -108,7 +106,7 @@ class Labelwise(Task):
     def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""
         bins = scored.terms.bins
-        if bins is None or not self.measures:
+        if bins is None:
             return [{} for _ in range(scored.terms.n_bins)]
         return [
             {name: Estimate.plain(value) for name, value in values.items()}

@@ -57,20 +57,22 @@ def list_metrics() -> Iterable[str]:
     yield "## Symbols\n"
     yield _table([("symbol", "meaning"), *metriclist.explain_symbols(METRICS.values())])
     yield "## Names in other tools\n"
-    yield _table([("name elsewhere", "name here"), *ALIASES.items()])
+    yield _table([("name here", "names elsewhere"), *_group((here, there) for there, here in ALIASES.items())])
+    metrics = [(metriclist.display_name(each), each) for each in metriclist.sort_by_family()]
     yield "## Where tools agree and differ\n"
-    notes = [(metriclist.display_name(each), each.note) for each in metriclist.sort_by_family() if each.note]
-    yield _table([("metric", "note"), *notes])
+    notes = _group((each.note, name) for name, each in metrics if each.note)
+    yield _table([("metrics", "note"), *((names, note) for note, names in notes)])
     yield "## Sources\n"
-    yield _table([("metrics", "source"), *_sources()])
+    sources = _group((each.source, name) for name, each in metrics)
+    yield _table([("metrics", "source"), *((names, source) for source, names in sources)])
 
 
-def _sources() -> Iterable[tuple[str, str]]:
-    """Yield the metrics of each source."""
-    names: dict[str, list[str]] = {}
-    for each in metriclist.sort_by_family():
-        names.setdefault(each.source, []).append(metriclist.display_name(each))
-    return ((listed(own), source) for source, own in names.items())
+def _group(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """Yield each first string once, with a list of the second strings that come with it."""
+    groups: dict[str, list[str]] = {}
+    for first, second in pairs:
+        groups.setdefault(first, []).append(second)
+    return ((first, listed(seconds)) for first, seconds in groups.items())
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:

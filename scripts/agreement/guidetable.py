@@ -13,7 +13,7 @@ from xmceval.report.listings.metriclist import display_name
 Lines = tuple[Agreement, ...]
 NAMES = {display_name(metric): metric for metric in METRICS.values()}
 MICRO = ("microP", "microR", "microF1")
-MANY = 10  # more functions of a tool that agree on all inputs are named without their options
+MANY = 20  # functions of one tool that agree on the same inputs; more are named without their options
 GROUPS = {  # of metrics, in the README
     "rankings: P, nDCG, AP ...": lambda metric: metric.family in {"top-k", "row"},
     "with propensities: PSP, PSnDCG ...": lambda metric: metric.needs_propensities,
@@ -37,14 +37,13 @@ Many still differ on inputs of some kinds:
 - *stored zeros in the truth*: entries of a sparse matrix whose value is 0.
 - *scores equal in 32 bits*: those that differ in 64-bit floats only.
 
-`xmceval metrics NAME` has the functions of one metric. This page is written from `datasets/agreement.tsv`, which has
-the largest difference of each line:
+The metric here is in parentheses; `xmceval metrics NAME` has the functions of one metric with all options. This page is
+written from `datasets/agreement.tsv`, which has the largest difference of each function:
 
     python scripts/agreement             # installs the tools in a temporary environment, and checks every line
     python scripts/agreement --record    # writes the table too
 
-A line that is no longer so makes the run fail: each of them states what is expected, and each example is computed by
-both, and by hand.
+What is no longer so makes the run fail, and each example is computed by both, and by hand.
 """
 
 
@@ -93,19 +92,15 @@ def _of(peer: str) -> list[Lines]:
 def _part(title: str, functions: Sequence[Lines]) -> Iterator[str]:
     """Yield the part on one tool: its functions, then why some differ."""
     yield f"## {title}\n"
-    everywhere = [lines[0].function for lines in functions if agrees(lines) and len(lines) == 1]
-    if len(everywhere) > MANY:
-        names = dict.fromkeys(f"`{function.partition('(')[0]}`" for function in everywhere)
-        yield f"- {listed(names, 'and')} agree on all inputs, with {len(everywhere)} sets of options"
+    groups: dict[str, list[Lines]] = {}
     for lines in functions:
-        first = lines[0]
-        if len(everywhere) > MANY and first.function in everywhere:
-            continue
         inputs = listed(each.inputs for each in exceptions(lines))
-        options = [f"{each.option} on {each.inputs}" for each in lines[1:] if _adds_option(first, each)]
-        here = listed([first.option or first.metric, *options])
-        verdict = "agrees with" if agrees(lines) else "differs from"
-        yield f"- `{first.function}` {verdict} {here}" + (f", except on {inputs}" if inputs else "")
+        options = listed(f"{each.option} on {each.inputs}" for each in lines[1:] if _adds_option(lines[0], each))
+        group = "agree" if agrees(lines) else "differ"
+        group += f", with {options}" if options else ""
+        groups.setdefault(group + (f", except on {inputs}" if inputs else ""), []).append(lines)
+    for group, own in groups.items():
+        yield f"- {group}: {_name(own)}"
     yield ""
     reasons: dict[tuple[str, str, str], list[Agreement]] = {}
     for line in (each for lines in functions for each in lines if each.reason):
@@ -116,6 +111,14 @@ def _part(title: str, functions: Sequence[Lines]) -> Iterator[str]:
         if example:
             yield f"  - `{example.function}`, {example.example}"
     yield ""
+
+
+def _name(functions: Sequence[Lines]) -> str:
+    """Name functions, and what they are here unless there are many of them."""
+    first = [lines[0] for lines in functions]
+    if len(first) > MANY:
+        return listed(dict.fromkeys(f"`{line.function.partition('(')[0]}`" for line in first))
+    return listed(f"`{line.function}` ({line.option or line.metric})" for line in first)
 
 
 def _adds_option(first: Agreement, line: Agreement) -> bool:

@@ -25,7 +25,7 @@ ndcg_score, roc_auc_score, coverage_error and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc
     AUC of flat arrays, whole and within groups.
-inspect, convert, fuse, write_inverse_propensities
+inspect, convert, write_inverse_propensities
     What the commands of these names do.
 METRICS
     The table of metrics.
@@ -62,7 +62,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.files.convert import convert as convert
-    from xmceval.api.files.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.files.inspect import inspect as inspect
     from xmceval.api.files.propensityfile import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.groupauc import (
@@ -137,8 +136,6 @@ _HOME = {
     "inspect": "api.files.inspect",
     "Shards": "rows.shards",
     "merge": "api.merge",
-    "fuse": "api.files.fuse",
-    "Fused": "api.files.fuse",
     "convert": "api.files.convert",
     "write_inverse_propensities": "api.files.propensityfile",
     "METRICS": "report.metrictable",

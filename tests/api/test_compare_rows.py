@@ -250,11 +250,6 @@ def test_systems_without_names_are_refused(systems):
         xmceval.compare(np.eye(3), systems)
 
 
-def test_a_path_is_not_a_sequence_of_systems():
-    with pytest.raises(UsageError, match="systems must be a sequence of at least two, got the path"):
-        xmceval.fuse("model.txt")
-
-
 def test_an_npz_of_something_else_is_refused(made):
     np.savez("a.rows.npz", data=np.ones(3))
     with pytest.raises(DataError, match="has no values of rows"):
@@ -313,12 +308,11 @@ def test_a_file_of_rows_that_exists_has_a_hint_that_works(made):
         xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
 
 
-@pytest.mark.parametrize("extra", [["--fuse", "p=p.txt,q.txt"], ["--runs", "p=p.txt,q.txt"]])
-def test_names_of_systems_are_their_own(extra, capsys):
+def test_names_of_systems_are_their_own(capsys):
     for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):
         Path(name).write_text(text)
     with pytest.raises(SystemExit, match="2"):
-        main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", *extra])
+        main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", "--runs", "p=p.txt,q.txt"])
     assert "several systems are named" in capsys.readouterr().err
 
 

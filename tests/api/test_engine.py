@@ -245,10 +245,6 @@ def test_what_needs_single_rows_is_refused_by_name():
         setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
         with pytest.raises(UsageError, match=message):
             score_systems(setup, systems, [SaveRows("rows.npz")] if "k" in options else [])
-    fused = [Named(xmceval.fuse([scores, scores]))]
-    setup = Setup.of(truth, Options.of({"metrics": "P"}), fused, engine=Engine(PickledTasks()))
-    with pytest.raises(UsageError, match="fusing predictions while scoring is not available with Dask"):
-        score_systems(setup, fused)
 
 
 def test_saved_states_are_those_of_one_process():

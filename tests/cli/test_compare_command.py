@@ -308,17 +308,6 @@ def test_notes_name_each_file_once(run):
     assert notes == [f"note: {each}: text, rows of idx:value, header '500 300'" for each in (TRUTH, MODEL_A, MODEL_B)]
 
 
-def test_a_fusion_takes_names_of_systems(run, tmp_path):
-    for name, model in (("a", MODEL_A), ("b", MODEL_B)):
-        (tmp_path / f"{name}.txt").write_bytes(Path(model).read_bytes())
-    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    args = (TRUTH, *files, "--name", "old", "-m", "P", "-k", 1, "-q", "-o", "json", "--fuse")
-    expected = json.loads(run(*args, f"both={files[0]},{files[1]}")[1])
-    found = json.loads(run(*args, "both=old,b.txt")[1])
-    assert found["comparisons"] == expected["comparisons"]
-    assert run(*args, "both=old,c.txt")[2] == "Error: c.txt: no such file\n"
-
-
 @pytest.mark.parametrize("seed", [2**63 - 1, 2**63])
 def test_seeds_have_bounds(run, seed):
     code, out, err = run(
@@ -353,24 +342,12 @@ def test_what_was_not_tested_is_one_sentence(run):
             "--runs r=model_b.txt: expected NAME=A,B with at least two files",
         ),
         (
-            (TRUTH, MODEL_A, "--fuse", f"{MODEL_A},{MODEL_B}"),
-            "--fuse model_a.txt,model_b.txt: expected NAME=A,B or NAME=RULE:A,B with at least two files",
-        ),
-        (
-            (TRUTH, MODEL_A, "--fuse", f"f={MODEL_B}"),
-            "--fuse f=model_b.txt: expected NAME=A,B or NAME=RULE:A,B with at least two files",
-        ),
-        (
-            (TRUTH, MODEL_A, "--fuse", "f=best:a,b"),
-            "--fuse f=best:a,b: the rule must be one of score, normalized, rank, reciprocal-rank, got 'best'",
-        ),
-        (
             (TRUTH, "a.rows.npz", "b.rows.npz"),
             "a.rows.npz, b.rows.npz: per-instance values are compared without TRUTH (hint: leave out tst_X_Y.txt)",
         ),
         (
-            ("a.rows.npz", "b.rows.npz", "-k", 3, "--fuse", "f=a,b"),
-            f"-k, --fuse: not available for per-instance values, which are scored already {HINT}",
+            ("a.rows.npz", "b.rows.npz", "-k", 3, "--runs", "f=a,b"),
+            f"-k, --runs: not available for per-instance values, which are scored already {HINT}",
         ),
     ],
 )

@@ -42,7 +42,6 @@ ARGUMENTS = {
     "benchmark": [EVIL],
     "inspect": [EVIL, "t.txt"],
     "convert": [EVIL, "x.npz"],
-    "fuse": ["p.txt", EVIL, "x.txt"],
     "propensity": [EVIL, "x.txt"],
     "datasets": [EVIL],
     "metrics": [EVIL],
@@ -67,7 +66,6 @@ def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
         ["score", EVIL, "p.txt", "-v", "-m", "P,PSP"],
         ["score", EVIL, "p.txt", "--strict", "-m", "PSP"],
         ["convert", EVIL, f"{EVIL}.npz", "-v"],
-        ["fuse", EVIL, "p.txt", f"{EVIL}.npz", "-v", "--force"],
         ["propensity", EVIL, f"{EVIL}.npy"],
         ["inspect", EVIL, "p.txt"],
     ):
@@ -76,9 +74,9 @@ def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
         assert "\\x1b" in err + out, words
 
 
-@pytest.mark.parametrize("option", [f"--x{EVIL}", f"--by={EVIL}"])
+@pytest.mark.parametrize("option", [f"--x{EVIL}", f"--order={EVIL}"])
 def test_wrong_usage_is_escaped(run, option):
-    check(run("fuse", "t.txt", "p.txt", "x.npz", option).err)
+    check(run("convert", "p.txt", "x.npz", option).err)
 
 
 def test_warnings_of_states_are_escaped(run):

@@ -8,9 +8,6 @@ ENDINGS = {"score": ["-q"], "compare": ["-q"], "report": ["-q", "--no-inspect", 
 FILES = {"truth.txt": "2 3\n0:1\n2:1\n", "a.txt": "2 3\n0:0.9\n2:0.5\n", "b.txt": "2 3\n1:0.9\n2:0.5\n"}
 
 WRONG = {
-    "a fusion without a name": ["--fuse", "a.txt,b.txt"],
-    "a fusion of one file": ["--fuse", "both=a.txt"],
-    "a rule that does not exist": ["--fuse", "both=median:a.txt,b.txt"],
     "too many names": ["--name", "x", "--name", "y", "--name", "z"],
     "options that exclude each other": ["--inverse-propensities", "p.txt", "-A", "0.5"],
     "a metric that does not exist": ["-m", "Q"],

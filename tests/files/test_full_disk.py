@@ -46,7 +46,6 @@ WAYS = {
     **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c-labels.npy"), "convert"),
     "p.txt": lambda path: xmceval.write_inverse_propensities("t.npz", path),
     "p.npy": lambda path: xmceval.write_inverse_propensities("t.npz", path),
-    "f.npz": lambda path: xmceval.fuse(["s.npz", "s.npz"]).write(path),
 }
 
 

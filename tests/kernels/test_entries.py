@@ -428,7 +428,6 @@ for arguments in (
     ["convert", a, f"{folder}/a.npz"],
     ["convert", b, f"{folder}/b.txt", "--top", "3"],
     ["score", truth, f"{folder}/a.npz", "-m", "P", "--by-frequency", "3", "--train", train],
-    ["fuse", a, b, f"{folder}/fused.txt"],
     ["inspect", truth, a],
 ):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):

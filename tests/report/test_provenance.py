@@ -217,11 +217,3 @@ def test_only_metrics_within_0_and_1_are_shares():
 
     assert {metric.unit for metric in METRICS.values() if metric.bounds[1] > 1} == {"gain", "count", "cells"}
     assert {metric.unit for metric in METRICS.values() if metric.bounds[1] <= 1} == {"share"}
-
-
-def test_fused_systems_are_recorded_with_their_rule_and_checked(files):
-    flags = ["-m", "P@1", "-o", "json", "--fuse"]
-    document = json.loads(run(*flags, "both=rank:sub/train.txt,preds.txt"))
-    assert document["systems"][1]["scores"] == "train.txt, preds.txt fused by rank"
-    ended = CliRunner().invoke(cli, ["score", "truth.txt", "preds.txt", *flags, "both=preds.txt,nothing.txt"])
-    assert str(ended.exception) == "nothing.txt: no such file"

@@ -11,7 +11,6 @@ from xmceval.errors import Fault
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Rows, Scratch
-from xmceval.rows.fusion import FusedSource
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores
 from xmceval.rows.repairs import merge_duplicate_labels
@@ -58,10 +57,6 @@ def pair():
     return open_scores("s").source
 
 
-def fused():
-    return FusedSource([as_scores(STORED), text()], "rank", [1, 2], "f")
-
-
 SOURCES = {
     "text": text,
     "text with comments": lambda: text(TEXT.replace("\n", "\n# no row\n")),
@@ -73,7 +68,6 @@ SOURCES = {
     "dense": lambda: as_scores(SCORES),
     "lists": lambda: as_scores([row[:n].tolist() for n, row in enumerate(LISTS)]),
     "repaired": lambda: merge_duplicate_labels(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
-    "fused": fused,
     "shards": lambda: ShardedSource([as_scores(STORED[:2]), text()], "s", are_scores=True),
 }
 
@@ -157,7 +151,7 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
     assert seen[:2] == ["halve", "drop"]
 
 
-@pytest.mark.parametrize("kind", ["text", "csr", "fused"])
+@pytest.mark.parametrize("kind", ["text", "csr"])
 def test_a_row_beyond_the_limit_is_a_fault_with_its_place(kind):
     [block] = [each.shifted(10, "part, ").limited(3) for each in SOURCES[kind]().blocks()]
     row, place, entries = next(each for each in content([block.shifted(0).limited(None)]) if len(each[2]) > 3)
@@ -177,7 +171,6 @@ def names_file():
 FAULTY = {
     "text": lambda: text(TEXT + "0:x\n"),
     "names": names_file,
-    "fused": lambda: FusedSource([text(TEXT + "0:nan\n"), text(TEXT + "0:1\n", "u.txt")], "score", [1, 1], "f"),
 }
 
 
@@ -221,7 +214,6 @@ FILES = {
     "csr": [],
     "dense": [],
     "repaired": ["s.txt"],
-    "fused": ["s.txt"],
     "shards": ["s.txt"],
 }
 

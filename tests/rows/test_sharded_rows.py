@@ -163,16 +163,6 @@ def test_a_threshold_must_be_one_number_in_all_shards():
     assert score([EYE, EYE], [EYE.astype(np.float32), EYE], metrics="f1_score", threshold=0.5)["f1_score"] == 1.0
 
 
-def test_fused_systems_are_fused_shard_by_shard():
-    rng = np.random.default_rng(0)
-    one, other = rng.random((2, 7, 4))
-    truth = (rng.random((7, 4)) < 0.4).astype(float)
-    together = score(truth, xmceval.fuse([one, other]))
-    halves = [Shards([each[:3], each[3:]]) for each in (one, other)]
-    assert score([truth[:3], truth[3:]], xmceval.fuse(halves)).estimates == together.estimates
-    assert score(truth, xmceval.fuse([halves[0], other])).estimates == together.estimates
-
-
 def test_a_list_in_compare_is_runs_and_shards_have_their_name():
     truth = [EYE, EYE]
     good, bad = [EYE, EYE], [EYE[::-1], EYE[::-1]]

@@ -11,7 +11,6 @@ from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import are_runs
 from xmceval.api.extras.choose import choose_extras
-from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError
@@ -137,7 +136,7 @@ def _gather(work: Work) -> Evidence:
     options, inspect = work.options, _Inspector(work.options)
     truths = [inspect.file(path, "truth") for path in _files(work.truth)]
     scores = {path: each for path in work.predictions if (each := inspect.file(path, "scores")) is not None}
-    leaves = dict.fromkeys(tuple(_files(leaf)) for each in work.systems for leaf in _leaves(each.y_score))
+    leaves = dict.fromkeys(tuple(_files(leaf)) for each in work.systems for leaf in _runs(each.y_score))
     # Shards are compared one by one; a file of all rows beside shards is of other rows than each of them.
     partners = (pair for paths in leaves if len(paths) == len(truths) for pair in zip(truths, paths, strict=True))
     pairs = [inspect.pair(truth, scores[path]) for truth, path in partners if truth is not None and path in scores]
@@ -184,18 +183,13 @@ class _Inspector:
 
 
 def _paths(y_score: Any) -> Iterator[Path]:
-    """Yield the files that scores are made of: those of fused systems, of runs and of shards too."""
-    yield from (path for leaf in _leaves(y_score) for path in _files(leaf))
+    """Yield the files that scores are made of: those of runs and of shards too."""
+    yield from (path for run in _runs(y_score) for path in _files(run))
 
 
-def _leaves(y_score: Any) -> Iterator[Any]:
-    """Yield the scores of which others are made, each of all rows."""
-    if isinstance(y_score, Fused):
-        yield from (leaf for system in y_score.systems for leaf in _leaves(system))
-    elif are_runs(y_score):
-        yield from (leaf for run in y_score for leaf in _leaves(run))
-    else:
-        yield y_score
+def _runs(y_score: Any) -> Sequence[Any]:
+    """Return the runs of a system, each of all rows."""
+    return y_score if are_runs(y_score) else [y_score]
 
 
 def _files(value: Any) -> list[Path]:

@@ -163,15 +163,6 @@ runs = option(
     metavar="NAME=A,B,C",
     help="Add a system trained several times, such as with different seeds, as the mean of its runs.",
 )
-fused = option(
-    "--fuse",
-    "fused",
-    multiple=True,
-    group="Input",
-    metavar="NAME=A,B",
-    help="Add a system that fuses files or other systems, by score or, as NAME=RULE:A,B, by another rule; "
-    "see xmceval fuse.",
-)
 published = option(
     "--published",
     is_flag=True,

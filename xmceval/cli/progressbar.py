@@ -141,8 +141,6 @@ def _shorten(name: str) -> str:
     """Return a name of NAME characters at most: that of a file without its folders."""
     if len(name) <= NAME:
         return name
-    if "(" in name:  # of fused systems
-        return f"{name[: NAME - 3]}..."
     last = PurePath(name).name
     return last if len(last) <= NAME else f"...{last[3 - NAME :]}"
 

@@ -1,4 +1,4 @@
-"""Systems: what TRUTH, PREDS, --name, --fuse, --runs, --shard-dirs and --against of a command mean."""
+"""Systems: what TRUTH, PREDS, --name, --runs, --shard-dirs and --against of a command mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, counted, listed
+from xmceval.errors import UsageError, counted
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import split_ending
@@ -34,11 +34,13 @@ class Inputs:
         Raises
         ------
         UsageError
-            A fusion or runs that are wrong, or options that do not go together.
+            Runs that are wrong, or options that do not go together.
         """
+        from xmceval.api.scoring.setup import Named
+
         shards = arguments["shards"]
         systems = [
-            *named_systems(paths, names, arguments["fused"], shards=shards),
+            *(Named(shards_of(path, shards), name) for path, name in zip(paths, names, strict=True)),
             *systems_of_runs(arguments.get("runs", ()), shards=shards),
         ]
         options = Options.of({**arguments, "train": shards_of(arguments["train"], shards)})
@@ -115,44 +117,6 @@ def shards_of(path: Any, shards: bool) -> Any:
     from xmceval.files.io.shardfiles import find_shards
 
     return find_shards(path, directories=True)
-
-
-def named_systems(
-    preds: Sequence[str], names: Sequence[str], fused: Sequence[str], *, shards: bool = False
-) -> list[Named]:
-    """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
-
-    What is fused are files, or systems by their names. With `shards`, the files of a directory are the shards of a
-    system.
-
-    Raises
-    ------
-    UsageError
-        A fusion without a name, of fewer than two files, or of an unknown rule.
-    """
-    from xmceval.api.files.fuse import fuse
-    from xmceval.api.scoring.setup import Named
-    from xmceval.files.arrays.npypairs import has_pair
-    from xmceval.rows.fusion import RULES
-
-    systems = [Named(shards_of(path, shards), name) for path, name in zip(preds, names, strict=True)]
-    by_name = {to_path(path).name: path for path in preds} | dict(zip(names, preds, strict=True))
-    for text in fused:
-        name, is_named, files = text.partition("=")
-        rule, has_rule, rest = files.partition(":")
-        has_rule = "" if is_address(files) and rule not in RULES else has_rule
-        found = [each for each in (rest if has_rule else files).split(",") if each]
-        found = [
-            each if is_address(each) or Path(each).exists() or has_pair(Path(each)) else by_name.get(each, each)
-            for each in found
-        ]
-        paths = [shards_of(each, shards) for each in found]
-        if not (name and is_named) or len(paths) < 2:
-            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
-        if has_rule and rule not in RULES:
-            raise UsageError(f"--fuse {text}: the rule must be one of {listed(RULES)}, got {rule!r}")
-        systems.append(Named(fuse(paths, by=rule if has_rule else "score"), name))
-    return systems
 
 
 def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named]:

@@ -11,7 +11,6 @@ from xmceval.api.cluster.dasktasks import DaskTasks, connect, load, open_client
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.extras.choose import choose_extras
-from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike, SupportsDask
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 def score(
     y_true: MatrixLike | SupportsDask,
-    y_score: MatrixLike | SupportsDask | Fused | None = None,
+    y_score: MatrixLike | SupportsDask | None = None,
     *,
     client: Client | str | None = None,
     max_weight: float | None = None,
@@ -112,7 +111,7 @@ def _score_collections(
 
 def compare(
     y_true: MatrixLike,
-    systems: Mapping[str, MatrixLike | Fused],
+    systems: Mapping[str, MatrixLike],
     *,
     client: Client | str | None = None,
     progress: Progress | None = None,

@@ -17,7 +17,6 @@ from xmceval.files.io.byteranges import (
     ranges_of,
 )
 from xmceval.rows.block import Source
-from xmceval.rows.fusion import FusedSource
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import shards_of
@@ -63,14 +62,13 @@ class Engine:
         DataError
             Anything wrong with a row, or different numbers of rows.
         UsageError
-            Metrics whose totals grow with the rows, observers that need rows in their order, or fused predictions.
+            Metrics whose totals grow with the rows, or observers that need rows in their order.
         """
         program.check_mergeable("Dask")
         if systems[0].terms.groups is not None:
             raise UsageError(f"{argument('by_group')} is not available for Dask (hint: score files in one process)")
         _check_observers(observers)
         sources = [truth, *(system.scores for system in systems)]
-        _check_sources(sources)
         terms = [system.terms for system in systems]
         shards = [shard for source in sources for shard in shards_of(source)]
         self._tasks.check(list(list_files(shards)))
@@ -141,15 +139,6 @@ def _check_observers(observers: Sequence[Observer]) -> None:
         raise UsageError(
             "per-instance values are not available with Dask, as they stay on the workers (hint: leave out "
             f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
-        )
-
-
-def _check_sources(sources: Sequence[Source]) -> None:
-    fused = [each for source in sources for each in shards_of(source) if isinstance(core_of(each), FusedSource)]
-    if fused:
-        raise UsageError(
-            f"{fused[0].name}: fusing predictions while scoring is not available with Dask (hint: write them to "
-            "a file with xmceval fuse)"
         )
 
 

@@ -13,7 +13,6 @@ from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
 from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
-from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
@@ -31,7 +30,7 @@ from xmceval.scoring.totals import Totals
 
 def compare(
     y_true: MatrixLike,
-    systems: Mapping[str, MatrixLike | Fused],
+    systems: Mapping[str, MatrixLike],
     *,
     against: str | None = None,
     test: Test = "t",

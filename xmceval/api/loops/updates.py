@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, take_numbers
-from xmceval.api.scoring.openshards import check_inputs, find_input
+from xmceval.api.scoring.openshards import check_inputs
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.io.shardfiles import find_shards
@@ -80,7 +80,7 @@ def add_batch(
             )
     opener, width = Opener(state.options), state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
-    scores = opener.scores(find_input(y_score), opened, width).source
+    scores = opener.scores(find_shards(y_score, are_scores=True), opened, width).source
     first_row = to.n_rows if first_row is None else first_row
     truth = BatchSource(opened.source, first_row, number)
     weights = _read_weights(state, sample_weight, truth)

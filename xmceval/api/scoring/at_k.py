@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score
 from xmceval.metrics.names import check_cutoff
@@ -32,7 +31,7 @@ def _find_width(y_true: Any, y_score: Any) -> int | None:
 
 def precision_at_k(
     y_true: MatrixLike,
-    y_score: MatrixLike | Fused,
+    y_score: MatrixLike,
     *,
     k: int = 5,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -69,7 +68,7 @@ def precision_at_k(
 
 def recall_at_k(
     y_true: MatrixLike,
-    y_score: MatrixLike | Fused,
+    y_score: MatrixLike,
     *,
     k: int = 5,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -108,7 +107,7 @@ def recall_at_k(
 
 def f1_at_k(
     y_true: MatrixLike,
-    y_score: MatrixLike | Fused,
+    y_score: MatrixLike,
     *,
     k: int = 5,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -145,7 +144,7 @@ def f1_at_k(
 
 def hit_at_k(
     y_true: MatrixLike,
-    y_score: MatrixLike | Fused,
+    y_score: MatrixLike,
     *,
     k: int = 5,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -182,7 +181,7 @@ def hit_at_k(
 
 def ndcg_at_k(
     y_true: MatrixLike,
-    y_score: MatrixLike | Fused,
+    y_score: MatrixLike,
     *,
     k: int = 5,
     sample_weight: ArrayLike | str | Path | None = None,
@@ -219,7 +218,7 @@ def ndcg_at_k(
     return _score_metric(y_true, y_score, "nDCG", k, sample_weight=sample_weight)
 
 
-def psp_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **options: Any) -> float:
+def psp_at_k(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
     """Compute PSP@k: the sum over rows of hits that count 1/p each, divided by that of the ideal rankings.
 
     p is the propensity of a label; ``METRICS["PSP"]`` is the exact definition.
@@ -253,7 +252,7 @@ def psp_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **o
     return _score_metric(y_true, y_score, "PSP", k, **options)
 
 
-def psr_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **options: Any) -> float:
+def psr_at_k(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
     """Compute PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by that of the ideal rankings.
 
     p is the propensity of a label; ``METRICS["PSR"]`` is the exact definition.
@@ -287,7 +286,7 @@ def psr_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **o
     return _score_metric(y_true, y_score, "PSR", k, **options)
 
 
-def psndcg_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **options: Any) -> float:
+def psndcg_at_k(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
     """Compute PSnDCG@k: nDCG@k with gains 1/p, as a ratio of sums over rows, like PSP@k.
 
     p is the propensity of a label; ``METRICS["PSnDCG"]`` is the exact definition.

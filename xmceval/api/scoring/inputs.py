@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.openshards import (
     Input,
     check_threshold,
-    find_input,
     open_lean,
     open_shards,
     refuse_judgments,
@@ -108,14 +106,7 @@ class Opener:
         *,
         is_shard: bool = False,
     ) -> Input:
-        """Open one file or matrix of predictions, or the fused predictions of several."""
-        if isinstance(matrix, Fused):
-            open_one = partial(self._scores, n_rows=n_rows, is_shard=True) if is_shard else self.scores
-            found = matrix.systems if is_shard else map(find_input, matrix.systems)
-            systems = [open_one(each, truth=truth, width=width) for each in found]
-            notes = "; ".join(each.note for each in systems if each.note)
-            lacking = set.intersection(*(set(each.lacking) for each in systems))
-            return Input(matrix.source([each.source for each in systems]), notes, lacking=tuple(lacking))
+        """Open one file or matrix of predictions."""
         if not isinstance(matrix, (str, Path)):
             records = find_records(matrix, name, "score")
             if records is None:

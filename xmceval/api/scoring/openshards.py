@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.files.fuse import Fused
 from xmceval.errors import DataError, counted
 from xmceval.files.io.inputfiles import find_pipe
 from xmceval.files.io.paths import to_path
@@ -35,7 +34,7 @@ class Input:
     description : str
         How it was read, in words; nothing for most arrays.
     name : str
-        The name that the note on it begins with; nothing for several systems, whose notes name each.
+        The name that the note on it begins with.
     judgments : Judgments or None
         The queries and documents of a truth, to which predictions are joined.
     parts : tuple of Input
@@ -63,11 +62,6 @@ class Input:
     def notes(self) -> tuple[str, ...]:
         """The note, if there is one."""
         return (self.note,) if self.note else ()
-
-
-def find_input(y_score: Any) -> Any:
-    """Return predictions with their shards found."""
-    return fused_shards(y_score) if isinstance(y_score, Fused) else find_shards(y_score, are_scores=True)
 
 
 def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
@@ -118,16 +112,6 @@ def refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
             f"{shards.name}: qrels and what is scored against them cannot be shards, as their rows are "
             "joined by query (hint: join the files into one first)"
         )
-
-
-def fused_shards(fused: Fused) -> Shards | Fused:
-    """Return the shards of a fusion: its systems fused shard by shard, where all have the same number of them."""
-    systems = [find_shards(system) for system in fused.systems]
-    numbers = {len(parts_of(system)) for system in systems}
-    if len(numbers) > 1 or numbers == {1}:
-        return fused
-    columns = zip(*map(parts_of, systems), strict=True)
-    return Shards([replace(fused, systems=tuple(parts)) for parts in columns], fused.name)
 
 
 def check_threshold(threshold: float, scores: Input) -> None:

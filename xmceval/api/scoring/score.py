@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
-from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
@@ -26,7 +25,7 @@ from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Opt
 
 def score(
     y_true: MatrixLike,
-    y_score: MatrixLike | Fused,
+    y_score: MatrixLike,
     *,
     k: int | str | Iterable[int | str] | None = None,
     metrics: str | Iterable[str] | None = None,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.extras.choose import choose_extras
-from xmceval.api.files.fuse import Fused
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
@@ -20,7 +19,7 @@ from xmceval.scoring.options import Options, specs
 
 def score_all(
     y_true: MatrixLike,
-    systems: Mapping[str, MatrixLike | Fused],
+    systems: Mapping[str, MatrixLike],
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,

@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
-from xmceval.api.scoring.openshards import Input, check_inputs, find_input
+from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, UsageError, argument, listed
@@ -54,14 +53,12 @@ class Named:
     @cached_property
     def input(self) -> Any:
         """The predictions with their shards found; those of a list are one after the other, not several runs."""
-        return find_input(self.y_score)
+        return find_shards(self.y_score, are_scores=True)
 
     @cached_property
     def leaves(self) -> Sequence[Any]:
-        """What the predictions are made of, with its shards found: the systems that are fused, or the runs."""
+        """The runs, or the predictions of a single one, with their shards found."""
         y_score = self.y_score
-        if isinstance(y_score, Fused):
-            return [leaf for system in y_score.systems for leaf in Named(system).leaves]
         return list(map(find_shards, y_score)) if isinstance(y_score, list) else [self.input]
 
 
@@ -219,7 +216,7 @@ class Setup(Rules):
             scores.source,
             with_row_length(self._terms_of(scores.source), self.truth.source, scores.source),
             name=system.name or scores.source.name,
-            file=_scores_name(system.y_score),
+            file=input_name(system.y_score),
             notes=scores.notes,
             warnings=tuple(self._warn_of_truth(system)),
         )
@@ -323,14 +320,6 @@ def find_rules(
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
     return Rules(program=program, terms=terms, notes=lookup.notes, warnings=warnings)
-
-
-def _scores_name(y_score: Any) -> str:
-    """Return how reports call scores."""
-    if not isinstance(y_score, Fused):
-        return input_name(y_score)
-    weights = f" with weights {listed(f'{weight:g}' for weight in y_score.weights)}" if y_score.weights else ""
-    return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
 def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:

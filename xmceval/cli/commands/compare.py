@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 @options.derived(Testing)
 @fail_if_worse
 @options.scoring
-@options.fused
 @options.runs
 @options.report_form
 @options.names
@@ -100,7 +99,7 @@ def _check_systems(arguments: Mapping[str, Any]) -> None:
             f"(hint: leave out {arguments['truth']})"
         )
     _refuse_states([arguments["truth"], *arguments["preds"]])
-    if not (arguments["preds"] or arguments["fused"] or arguments["runs"]):
+    if not (arguments["preds"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
 
 
@@ -184,7 +183,7 @@ def _refuse_scoring() -> None:
     UsageError
         All of them.
     """
-    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "dask"}
+    of_scoring = {*specs(Options), "runs", "shards", "save_rows", "dask"}
     of_scoring -= {"threads", "missing"}
     passed = passed_flags(click.get_current_context(), of_scoring)
     if passed:

@@ -50,7 +50,6 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 )
 @options.derived(Testing)
 @options.scoring
-@options.fused
 @options.runs
 @options.names
 @options.derived_option("places", Layout)
@@ -113,11 +112,11 @@ def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None
     UsageError
         Names the options.
     """
-    preds, fused, runs = (arguments[name] for name in ("preds", "fused", "runs"))
-    has_several = len(preds) + len(fused) > 1 or runs
+    preds, runs = arguments["preds"], arguments["runs"]
+    has_several = len(preds) > 1 or runs
     if not has_several and (passed := passed_flags(context, set(specs(Testing)))):
         raise UsageError(f"{listed(passed)} needs at least two systems, got one (hint: pass more PREDS)")
-    if not (preds or fused or runs):
+    if not (preds or runs):
         raise UsageError("nothing to report: pass at least one file of predictions after TRUTH")
 
 

@@ -20,7 +20,6 @@ from xmceval.report.pictures import RESULTS
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
-@options.fused
 @options.report_form
 @options.names
 @options.layout_of_results

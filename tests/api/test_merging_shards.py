@@ -161,16 +161,19 @@ def test_more_rows_are_added_to_saved_totals_by_another_evaluator():
     assert evaluator.result().counts.n_instances == 24
 
 
-def test_the_same_rows_twice_are_refused_without_numbers_too():
-    one, two, _ = save_states(numbered=False)
-    shutil.copy(one, "copy.state")
-    refused([one, two, "copy.state"], "1.state and copy.state have the same instances")
-    truth, scores = data()
-    xmceval.score(truth[1], -scores[1], metrics="P", k=1, save_state="b.state")
-    refused([two, "b.state"], "2.state and b.state are of the same truth, 8 rows of array, with other predictions")
-    xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="n.state", shard=(1, 2))
-    xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="m.state", shard=(2, 2))
-    refused(["n.state", "m.state"], "m.state and n.state have the same instances")
+def test_shards_of_one_number_are_refused_where_evaluators_merge_too():
+    for name, shard in (("0", (2, 2)), ("1", (2, 2)), ("c", (2, 3))):
+        xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, save_state=f"{name}.state", shard=shard)
+    first, second, other = (xmceval.Evaluator.load(f"{name}.state") for name in "01c")
+    with pytest.raises(DataError, match=r"^0.state and 1.state are both shard 2 of 2$"):
+        first.merge(second)
+    with pytest.raises(DataError, match=r"^1.state is shard 2 of 2, but c.state is shard 2 of 3$"):
+        second.merge(other)
+
+
+def test_missing_shards_are_counted_and_not_listed():
+    xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, save_state="a.state", shard=(3, 2**20))
+    refused(["a.state"], "shards 1, 2, 4, 5, 6 and 1,048,570 more of 1048576 are missing: a.state is")
 
 
 def test_states_that_were_made_otherwise_are_refused_with_both_names():

@@ -7,7 +7,6 @@ import pytest
 from xmceval.metrics.names import parse
 from xmceval.report.sheet.cautions import CAUTIONS, Case, find_cautions
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.states.sketch import Copies
 from xmceval.scoring.summary import Counts, Figure, Slice, Summary
 from xmceval.scoring.tasks.task import Unscored
 
@@ -29,8 +28,8 @@ def figures(*names, estimate=FINE):
     return tuple(Figure(measure, estimate) for measure in parse(names))
 
 
-def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, copies=None, **counts):
-    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices, copies)
+def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, **counts):
+    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices)
     return Case(summary, **(options or {}))
 
 
@@ -65,13 +64,6 @@ LINES = [
     (case(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
     (case(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
     (case(n_true=0), "no instance has a true label: is this the right truth file?"),
-    (
-        case(copies=Copies(0.804, 5.0)),
-        (
-            "about 80% of the instances seem to be copies of others, with the same truth, best labels and scores: "
-            "intervals are about 2.2 times too narrow, and tests find too much (hint: leave copies out)"
-        ),
-    ),
     (
         case(names=["P@1", "nDCG@1", "nDCG@3"], grades=(1, 1234)),
         "the truth has grades from 1 to 1,234, which are what a hit is worth for nDCG@1, nDCG@3",
@@ -135,10 +127,6 @@ def test_every_caution_of_the_table_is_tested():
 def test_there_is_no_caution_without_cause():
     assert find_cautions(case(names=["P@1", "PSP@5", "macroF1@5", "LRAP", "MCC"], unscored={1: Unscored(0, 200)})) == []
     assert find_cautions(case(names=["P@1"], unscored={1: Unscored(50, 200)})) == []
-
-
-def test_copies_are_no_cause_where_there_is_no_interval():
-    assert find_cautions(case(copies=Copies(0.8, 5.0), estimate=Estimate(0.5, ceiling=1.0))) == []
 
 
 def test_values_are_undefined_only_where_there_is_truth():

@@ -13,7 +13,7 @@ from support.strategies import cases, to_csr
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.labels.growing import counts_by_id
+from xmceval.labels.growing import GrowingCounts
 from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.metrics.table import METRICS
@@ -328,7 +328,7 @@ def by_ids(counters):
     """Return the same counts, of which none is in the array."""
     copied = labelcounters.LabelCounters(UNKNOWN, 2)
     ids, counts = (counters.arrays()[name] for name in ("ids", "counts"))
-    copied._dense, copied._high = copied._dense[:0], counts_by_id(ids, counts)
+    copied._dense, copied._high = copied._dense[:0], GrowingCounts(ids, counts)
     copied._rows, copied._n_labels = counters._rows, counters._n_labels
     return copied
 

@@ -5,15 +5,15 @@ import threading
 
 import numpy as np
 import pytest
-from support.strategies import random_case, to_csr
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.labels.growing import GrowingTable, sum_by_id
+from xmceval.labels import growing
+from xmceval.labels.growing import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
 from xmceval.scoring.mergeable import NUMBERS, Mergeable, PartField
-from xmceval.scoring.states.rowdigests import RowDigests, TruthDigest, digest_rows
+from xmceval.scoring.observing.orderedrows import digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
 
@@ -28,7 +28,7 @@ def totals_of(seed, n_rows=40, metrics=METRICS):
 
 
 def pieces_of(totals):
-    return [totals.tally, *totals.parts, totals.tally.sketch]
+    return [totals.tally, *totals.parts]
 
 
 def same(left, right):
@@ -149,45 +149,17 @@ def test_of_rows_that_differ_the_first_ones_are_kept(rng, n_left, n_right):
     assert np.isnan(merged.kept[0][len(kept) :]).all()
 
 
-def test_digests_that_one_of_two_lacks_are_those_of_the_other():
-    case = random_case(3)
-    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
-    evaluator = xmceval.Evaluator(metrics="P@1", n_labels=case.n_labels)
-    evaluator.update(truth, scores)
-    with_digests, without = evaluator._state.totals.tally, totals_of(1, metrics="P@1").tally
-    with_digests.digests = RowDigests()
-    with_digests.digests.combine(n_rows=3, n_true=20)
-    without.digests = None
-    without.counts = np.zeros_like(with_digests.counts)
-    for merged in (with_digests.merge(without), without.merge(with_digests)):
-        assert (merged.digests.n_rows, merged.digests.n_true) == (3, 20)
-
-
 @pytest.mark.parametrize("most_waiting", [0, 3, 1000])
-def test_a_growing_table_has_what_all_of_its_rows_add_up_to(rng, most_waiting):
-    table = GrowingTable(sum_by_id, (np.zeros(0, np.int64), np.zeros((0, 2), np.int64)), most_waiting)
+def test_growing_counts_have_what_all_that_was_added_sums_to(rng, monkeypatch, most_waiting):
+    monkeypatch.setattr(growing, "MERGE_ABOVE", most_waiting)
+    table, *halves = (no_counts(2) for _ in range(3))
     parts = [(rng.integers(0, 30, n), rng.integers(0, 9, (n, 2))) for n in (5, 0, 1, 40, 2, 2, 90)]
-    halves = [GrowingTable(sum_by_id, table.columns(), most_waiting) for _ in range(2)]
     for place, (ids, counts) in enumerate(parts):
         table.add(ids, counts)
         halves[place % 2].add(ids, counts)
     expected = sum_by_id(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     for found in (table, halves[0].merge(halves[1]), halves[1].merge(halves[0])):
         assert all(map(np.array_equal, found.columns(), expected))
-
-
-def test_all_64_bits_of_a_digest_tell_rows_apart_in_any_order():
-    seen = set()
-    for bit in range(64):
-        digests = TruthDigest(), TruthDigest()
-        for digest, order in zip(digests, (1, -1), strict=True):
-            for each in (3 << 62, 5 + (1 << bit))[::order]:
-                digest.add(1, each)
-        at_once = TruthDigest()
-        at_once.add(2, ((3 << 62) + 5 + (1 << bit)) % 2**64)  # as kernels add
-        assert str(digests[0]) == str(digests[1]) == str(at_once)
-        seen.add(str(digests[0]))
-    assert len(seen) == 64
 
 
 def test_each_bit_of_a_digest_is_set_for_about_half_of_all_entries():

@@ -159,19 +159,6 @@ def test_states_that_were_made_otherwise_are_not_added(other, message):
         make_state("a", slice(4)).merge(make_state("b", slice(4, 9), **other))
 
 
-def test_the_same_rows_are_not_added_twice():
-    one, two, three, four = (digit * 32 for digit in "1234")
-    first = make_state("a", slice(4), part=StatePart("a.state", 4, truth_digest=one, scores_digest=two))
-    second = make_state(
-        "b", slice(4, 9), part=StatePart("b.state", 5, truth_digest=three, scores_digest=four, shard=(2, 2))
-    )
-    both = first.merge(second)
-    assert both.parts == second.merge(first).parts
-    assert saved(both).parts == both.parts
-    with pytest.raises(DataError, match=r"a\.state and a\.state have the same instances"):
-        both.merge(first)
-
-
 @pytest.mark.parametrize(
     "changes",
     [

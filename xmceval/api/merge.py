@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -12,14 +12,13 @@ from typing import Any
 from xmceval.api.extras.savestate import check_new
 from xmceval.api.loops.evaluator import Evaluator
 from xmceval.api.scoring.finishing import check_filter, finish_state
-from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
+from xmceval.errors import DataError, UsageError, argument, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
 from xmceval.files.saved.statefiles import write_state
 from xmceval.report.result import Result
 from xmceval.scoring.states.joinedfilters import join_filters
-from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import dump_state, open_state
 from xmceval.scoring.states.stateparts import StatePart
@@ -48,17 +47,16 @@ def merge(
     Raises
     ------
     DataError
-        A file that is no state; states of other metrics, options, propensities or versions; a shard that is missing or
-        given twice; two states of the same rows, or of one Evaluator and a copy of it.
+        A file that is no state; states of other metrics, options, propensities or versions; a file, an Evaluator or a
+        shard that is given twice, or a shard that is missing.
     UsageError
         No state, or one path instead of a list.
 
     Warns
     -----
     XmcevalWarning
-        What puts the numbers in doubt, see `score`; states that seem to have rows in common. These are found by
-        the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1% of
-        the smaller state's rows is not found, nor one with a state of more than some 500 times as many rows.
+        What puts the numbers in doubt, see `score`. Whether states have rows in common is not known: compare the
+        number of instances with that of all shards.
 
     See Also
     --------
@@ -96,8 +94,6 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     if missing and save_state is None:
         saving = argument("save_state", kind="FILE")
         raise DataError(f"{missing} (hint: merge all of them, or pass {saving} to merge the rest later)")
-    _check_truths(merged.parts)
-    merged = replace(merged, warnings=(*merged.warnings, *_doubt_overlaps(opened)))
     if save_state is not None:
         write_state(save_state, dump_state(replace(merged, name=str(save_state)), whole=False))
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
@@ -107,7 +103,7 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
 
 
 def _check_distinct(states: Sequence[Any]) -> None:
-    """Refuse the same file or Evaluator twice; the totals of an Evaluator have no digest that would show it."""
+    """Refuse the same file or Evaluator twice."""
     seen: dict[object, str] = {}
     for number, state in enumerate(states, 1):
         is_path = isinstance(state, (str, Path))
@@ -173,25 +169,3 @@ def find_missing(parts: Sequence[StatePart]) -> str:
     shards, verb = ("shard", "is") if n_missing == 1 else ("shards", "are")
     found = listed(f"{part.name} is shard {shard[0]}" for shard, part in sorted(numbered.items())[:MOST_NAMED])
     return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing: {found}"
-
-
-def _doubt_overlaps(states: Sequence[State]) -> Iterator[str]:
-    """Warn of states that seem to have rows in common."""
-    overlaps = find_overlaps([state.totals.tally.sketch for state in states])
-    for each in overlaps[:MOST_NAMED]:
-        yield each.describe(states[each.smaller].name, states[each.larger].name)
-    if len(overlaps) > MOST_NAMED:
-        yield f"so do {counted(len(overlaps) - MOST_NAMED, 'other pair')} of states"
-
-
-def _check_truths(parts: Sequence[StatePart]) -> None:
-    """Refuse predictions of two systems for the same rows of truth; one state given twice was refused before."""
-    seen: dict[str, StatePart] = {}
-    for part in parts:
-        other = seen.get(part.truth_digest) if part.truth_digest else None
-        if other is not None:
-            raise DataError(
-                f"{other.name} and {part.name} are of the same truth, {counted(part.n_rows, 'row')} of {part.truth}, "
-                f"with other predictions: {other.scores} and {part.scores}; expected the shards of one system"
-            )
-        seen[part.truth_digest] = part

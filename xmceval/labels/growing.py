@@ -1,79 +1,55 @@
-"""Growing tables: columns to which rows are added, brought into their form as they double."""
+"""Growing counts: counts by id to which more are added, sorted and added up as they double."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.rows.block import Int64
-
-Columns = tuple[Any, ...]  # arrays, of which the first says how many rows there are
 
 MERGE_ABOVE = 1 << 17  # ids
 
 
-class GrowingTable:
-    """Columns to which more rows are added.
+class GrowingCounts:
+    """Counts [n, n_slots] under ascending ids [n], to which more are added under ids in any order.
 
-    Those that were added wait until there are as many of them as of the others, so that each is brought into its form
-    a few times, however often rows are added.
-
-    Parameters
-    ----------
-    form : callable
-        From columns to columns in their form, such as sorted by id, with what has the same id added up; of columns in
-        their form and further rows it makes the same as of all rows.
-    columns : tuple of array
-        In their form.
-    most_waiting : int
-        So many rows always may wait.
+    Those that were added wait until there are as many of them as of the others, so that each is sorted a few times,
+    however often counts are added.
     """
 
-    def __init__(self, form: Callable[..., Columns], columns: Columns, most_waiting: int) -> None:
-        self._form, self.formed, self._most_waiting = form, columns, most_waiting
-        self._waiting: list[Columns] = []
+    def __init__(self, ids: Int64, counts: Int64) -> None:
+        self._sorted = ids, counts
+        self._waiting: list[tuple[Int64, Int64]] = []
         self._n_waiting = 0
 
-    def add(self, *columns: NDArray[Any]) -> None:
-        """Add rows; the arrays are kept."""
-        if len(columns[0]):
-            self._waiting.append(columns)
-            self._n_waiting += len(columns[0])
-        if self._n_waiting > max(len(self.formed[0]), self._most_waiting):
+    def add(self, ids: Int64, counts: Int64) -> None:
+        """Add counts; the arrays are kept."""
+        if ids.size:
+            self._waiting.append((ids, counts))
+            self._n_waiting += ids.size
+        if self._n_waiting > max(self._sorted[0].size, MERGE_ABOVE):
             self.columns()
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows before those that wait are brought into the form."""
-        return len(self.formed[0]) + self._n_waiting
-
-    def columns(self) -> Columns:
-        """Return the columns of all rows."""
+    def columns(self) -> tuple[Int64, Int64]:
+        """Return all ids, ascending, and their counts."""
         if self._waiting:
-            all_columns = zip(self.formed, *self._waiting, strict=True)
-            self.formed = self._form(*map(np.concatenate, all_columns))
+            ids, counts = zip(self._sorted, *self._waiting, strict=True)
+            self._sorted = sum_by_id(np.concatenate(ids), np.concatenate(counts))
             self._waiting, self._n_waiting = [], 0
-        return self.formed
+        return self._sorted
 
-    def merge(self, other: GrowingTable) -> GrowingTable:
-        """Return the table of the rows of both."""
-        first, second = (self, other) if len(self.columns()[0]) else (other, self)
-        both = GrowingTable(self._form, first.columns(), self._most_waiting)
+    def merge(self, other: GrowingCounts) -> GrowingCounts:
+        """Return the sums of both."""
+        first, second = (self, other) if self.columns()[0].size else (other, self)
+        both = GrowingCounts(*first.columns())
         both.add(*second.columns())
         return both
 
 
-def counts_by_id(ids: Int64, counts: Int64) -> GrowingTable:
-    """Return counts [n, n_slots] under ascending ids [n], to which more are added under ids in any order."""
-    return GrowingTable(sum_by_id, (ids, counts), MERGE_ABOVE)
-
-
-def no_counts(n_slots: int) -> GrowingTable:
+def no_counts(n_slots: int) -> GrowingCounts:
     """Return counts of nothing."""
-    return counts_by_id(np.zeros(0, dtype=np.int64), np.zeros((0, n_slots), dtype=np.int64))
+    return GrowingCounts(np.zeros(0, dtype=np.int64), np.zeros((0, n_slots), dtype=np.int64))
 
 
 def sum_by_id(ids: Any, counts: Int64) -> tuple[Any, Int64]:

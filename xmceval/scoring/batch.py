@@ -66,8 +66,6 @@ class Terms:
         That header, for a message.
     zeros_are_judged : bool
         Whether stored zeros of the truth are judgments, as in the formats of the ranking field.
-    digests_rows : bool
-        Keep digests and a sketch of the rows, for totals that are saved or merged.
     """
 
     width: Width = UNKNOWN_WIDTH
@@ -86,7 +84,6 @@ class Terms:
     longest_row: int | None = None
     declaration: str = ""
     zeros_are_judged: bool = False
-    digests_rows: bool = False
 
     @classmethod
     def of(cls, options: Options, **found: Any) -> Terms:

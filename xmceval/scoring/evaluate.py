@@ -55,7 +55,7 @@ def evaluate(
     DataError
         Anything wrong with a row, or different numbers of rows.
     """
-    systems = [system.begin(program, truth.n_rows) for system in systems]
+    systems = [system.begin(program) for system in systems]
     sources = [select_scores(program, system.terms, system.scores) for system in systems]
     first = systems[0].terms
     n_weights = None if first.weights is None else first.weights.size

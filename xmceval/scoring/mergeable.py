@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.rows.block import Int64
 from xmceval.rows.locked import Locked
 from xmceval.scoring.limbs import join, split, split_like
-from xmceval.scoring.states.stored import LEAST, MOST, fill_part, take
+from xmceval.scoring.states.stored import LEAST, MOST, take
 
 P = TypeVar("P", bound="Mergeable")
 
@@ -63,16 +63,8 @@ class PartField:
         return array
 
 
-def merged(left: Any, right: Any) -> Any:
-    """Combine what merges by itself, where both have it."""
-    return left or right if left is None or right is None else left.merge(right)
-
-
 class Mergeable(Locked):
-    """A part of totals; threads may add to it at the same time.
-
-    A field is an array, or another such part.
-    """
+    """A part of totals, whose fields are arrays; threads may add to it at the same time."""
 
     fields: ClassVar[tuple[PartField, ...]] = ()
     _combine: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {}
@@ -98,24 +90,14 @@ class Mergeable(Locked):
         self.combine(**{field.name: getattr(other, field.name) for field in self.fields})
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: int64 arrays in the shapes of the fields, and those of parts."""
-        arrays: dict[str, Int64] = {}
-        for field in self.fields:
-            value = getattr(self, field.name)
-            if isinstance(value, Mergeable) and field.is_stored:
-                arrays |= {f"{field.name}.{name}": array for name, array in value.arrays().items()}
-            elif field.is_stored:
-                arrays[field.name] = value.view(np.int64)
-        return arrays
+        """Return all numbers, as a state holds them: int64 arrays in the shapes of the fields."""
+        return {field.name: getattr(self, field.name).view(np.int64) for field in self.fields if field.is_stored}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state: int64 arrays in the shapes of the fields, and those of parts."""
+        """Take the numbers of a state: int64 arrays in the shapes of the fields."""
         for field in self.fields:
-            own = getattr(self, field.name)
-            if isinstance(own, Mergeable) and field.is_stored:
-                fill_part(own, field.name, arrays)
-            elif field.is_stored:
-                setattr(self, field.name, field.take(arrays, own))
+            if field.is_stored:
+                setattr(self, field.name, field.take(arrays, getattr(self, field.name)))
 
     def limbs(self) -> Int64:
         """Return the fields that add up element by element, as limbs, int64 [n_limbs]."""

@@ -12,7 +12,6 @@ from xmceval.rows.rowgroups import Group
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.sketch import Copies, find_copies
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
 
@@ -80,15 +79,11 @@ class Slice:
 
 @dataclass(frozen=True)
 class Summary:
-    """All numbers of one system: its figures and counts, and its slices by bin or group.
-
-    ``copies`` are the rows that seem to be copies of each other, where intervals do not allow for that.
-    """
+    """All numbers of one system: its figures and counts, and its slices by bin or group."""
 
     figures: tuple[Figure, ...]
     counts: Counts
     slices: tuple[Slice, ...] = ()
-    copies: Copies | None = None
 
 
 def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
@@ -110,7 +105,6 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         figures,
         _count_input(program, totals, terms.width.n_labels),
         (*bins, *_list_groups(program, totals, terms, ceiling=ceiling)),
-        find_copies(totals.tally.sketch),
     )
 
 

@@ -42,9 +42,9 @@ class System:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def begin(self, program: Program, n_rows: int | None = None) -> System:
-        """Return its scores and terms with totals of no rows, to which `n_rows` are added, if that is known."""
-        return System(self.scores, self.terms, empty(program, self.terms, n_rows))
+    def begin(self, program: Program) -> System:
+        """Return its scores and terms with totals of no rows."""
+        return System(self.scores, self.terms, empty(program, self.terms))
 
     def doubt_header(self, truth: Source, totals: Totals) -> Iterator[str]:
         """Warn of a second number in a header that was read as predictions per row, but is hardly that."""

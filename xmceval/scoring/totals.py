@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
-from xmceval.kernels.rows.rowhashes import MOST_RANKED
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
-from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField, merged
+from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.sketch import LEAST_DISTINCT, Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
-
-if TYPE_CHECKING:
-    from xmceval.scoring.states.rowdigests import RowDigests
 
 
 class Filtered(NamedTuple):
@@ -96,11 +91,6 @@ class Tally(Mergeable):
     Parameters
     ----------
     n_cutoffs : int
-    least_ranked : int
-        As `Sketch` has it.
-    digests : RowDigests, optional
-    sketches : bool
-        Whether anybody asks for a sketch of these rows.
 
     Attributes
     ----------
@@ -112,9 +102,6 @@ class Tally(Mergeable):
         of labels, or -1; the most predictions of a row; then as `Filtered` has it.
     grades : float64 array [2]
         The least and the greatest grade of the truth; infinity and -infinity without any.
-    sketch : Sketch
-    digests : RowDigests or None
-        For totals that are saved or merged.
     """
 
     fields = (
@@ -124,24 +111,13 @@ class Tally(Mergeable):
             Encoding(lambda whole: split(whole[:LARGEST_LABEL]), _decode_zeros),
         ),
         PartField("grades", _widen, check=_check_grades, encoding=Encoding(_encode_grades, _decode_grades)),
-        PartField("sketch", merged),
-        PartField("digests", merged, is_stored=False),
     )
 
-    def __init__(
-        self,
-        n_cutoffs: int,
-        least_ranked: int = 0,
-        digests: RowDigests | None = None,
-        *,
-        sketches: bool = True,
-    ) -> None:
+    def __init__(self, n_cutoffs: int) -> None:
         super().__init__()
-        self._sketches = sketches
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
-        self.sketch, self.digests = Sketch(least_ranked), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
@@ -150,10 +126,6 @@ class Tally(Mergeable):
         longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
         whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
-        if self._sketches:
-            self.sketch.add(batch)
-        if self.digests is not None:
-            self.digests.add(batch)
 
     @property
     def explicit_zeros(self) -> int:
@@ -233,26 +205,11 @@ class Totals:
         return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts))]
 
 
-def empty(program: Program, terms: Terms, n_rows: int | None = None) -> Totals:
-    """Return totals of no rows, to which `n_rows` are added, if that is known, and no others."""
-    few = n_rows is not None and n_rows < LEAST_DISTINCT
-    return _empty(program, terms, sketches=terms.digests_rows or not few)
-
-
-def _empty(program: Program, terms: Terms, *, sketches: bool) -> Totals:
-    """Return totals of no rows, with a sketch of the rows or without."""
-    digests, least_ranked = None, MOST_RANKED if program.needs_scores else 0
-    if terms.digests_rows:
-        from xmceval.scoring.states.rowdigests import RowDigests  # at each start, it costs time to load
-
-        digests = RowDigests(least_ranked)
-    groups: tuple[Totals, ...] = ()
-    if terms.groups is not None:
-        alone = replace(terms, groups=None, digests_rows=False)
-        groups = tuple(_empty(program, alone, sketches=False) for _ in terms.groups.names)
-    parts = tuple([task.empty(terms) for task in program.tasks])
-    tally = Tally(len(program.cutoffs), least_ranked, digests, sketches=sketches)
-    return Totals(tally, parts, groups)
+def empty(program: Program, terms: Terms) -> Totals:
+    """Return totals of no rows."""
+    names, alone = () if terms.groups is None else terms.groups.names, replace(terms, groups=None)
+    groups = tuple(empty(program, alone) for _ in names)
+    return Totals(Tally(len(program.cutoffs)), tuple([task.empty(terms) for task in program.tasks]), groups)
 
 
 def largest_label(rows: Rows) -> int:

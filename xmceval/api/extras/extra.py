@@ -79,7 +79,7 @@ class Outcome:
 
 
 class Extra:
-    """Something that scoring does besides: `prepare`, `start` and `finish` are called in this order.
+    """Something that scoring does besides: `start` is called before, and `finish` after.
 
     Attributes
     ----------
@@ -91,10 +91,6 @@ class Extra:
 
     tasks: Sequence[Task] = ()
     observers: Sequence[Observer] = ()
-
-    def prepare(self, setup: Setup) -> Setup:
-        """Return a setup with which systems are scored as this extra needs it."""
-        return setup
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
         """Make tasks and observers, and open files, which are completed or removed when `files` is closed."""

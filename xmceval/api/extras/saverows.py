@@ -13,7 +13,6 @@ from xmceval.files.saved.rowtable import RowHead
 from xmceval.files.saved.rowvalues import RowWriter, open_row_writer
 from xmceval.report.result import Result
 from xmceval.scoring.observing.orderedrows import OrderedRows
-from xmceval.scoring.states.rowdigests import TruthDigest
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
@@ -57,8 +56,8 @@ class SaveRows(Extra):
         return outcome
 
 
-def identify_data(result: Result, truth: TruthDigest) -> dict[str, Any]:
+def identify_data(result: Result, truth: str) -> dict[str, Any]:
     """Return what values of rows that are compared have in common: digests of truth and propensities, and rules."""
     rules = {name: value for name, value in result.options.items() if name in RULES}
     propensities = {} if result.propensities is None else {"propensities": result.propensities.digest}
-    return {"truth": str(truth), "rules": rules, **propensities}
+    return {"truth": truth, "rules": rules, **propensities}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
 from xmceval.files.writing.targets import open_targets
@@ -83,10 +83,6 @@ class SaveState(Extra):
                 "P,nDCG)"
             )
         return cls(path, number)
-
-    def prepare(self, setup: Setup) -> Setup:
-        """Return a setup whose totals identify their rows."""
-        return replace(setup, terms=replace(setup.terms, digests_rows=True))
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
         """Open the file.

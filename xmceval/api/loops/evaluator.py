@@ -22,7 +22,6 @@ from xmceval.files.saved.statefiles import write_state
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.accumulator import Accumulator
-from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import dump_state, load_state, open_state
 
@@ -211,15 +210,9 @@ class Evaluator:
         Raises
         ------
         DataError
-            Other metrics, options, propensities, weights or numbers of labels, or a filter; a copy of this one, from a
-            file or a pickle, which has rows of it.
+            Other metrics, options, propensities, weights or numbers of labels, a filter, or the same shard.
         UsageError
             The Evaluator itself.
-
-        Warns
-        -----
-        XmcevalWarning
-            Both seem to have rows in common; see `xmceval.merge`.
         """
         if not isinstance(other, Evaluator) or other is self:
             what = "itself" if other is self else f"a {type(other).__name__}"
@@ -230,10 +223,7 @@ class Evaluator:
             if theirs.name == NAME:
                 theirs = replace(theirs, name="the other one")
             merged = own.merge(theirs)
-            overlaps = find_overlaps([each.totals.tally.sketch for each in (own, theirs)])
             self._accumulator.take(merged)
-        names = own.name, theirs.name
-        warn(each.describe(names[each.smaller], names[each.larger]) for each in overlaps)
         return self
 
     def state(self) -> NDArray[np.int64]:
@@ -242,9 +232,7 @@ class Evaluator:
         The array has the same size on all ranks, so it is what ``torch.distributed.all_reduce`` and MPI add; sums over
         up to 2^20 ranks are exact and cannot overflow. Not in it are the most extreme rows, without which no interval
         has the caution ``one_row``, and of grades above 31 all but their power of two, which only the warning on
-        grades shows. Nor is
-        anything that shows rows that are added twice: that copies of an Evaluator are refused, and that rows in common
-        are warned of, holds for files, pickles and `merge` only.
+        grades shows.
 
         Returns
         -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
     program.check_ties(options.ties)
     _check_sources(options, program)
     rules = find_rules(Opener(options, train=train), program, max_weight=max_weight)
-    terms = replace(rules.terms, digests_rows=True)
+    terms = rules.terms
     if terms.width.is_known:
         terms = terms.with_width(terms.width, options.by_frequency)
     return State(

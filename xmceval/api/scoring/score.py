@@ -235,8 +235,6 @@ def score_systems(
     progress: Progress | None = None,
 ) -> Outcome:
     """Score systems on an opened truth, which is read once; `names`, `groups` and `pairs` are as in `Scoring`."""
-    for extra in extras:
-        setup = extra.prepare(setup)
     scoring = Scoring(setup, setup.open_systems(systems), names, groups, pairs)
     with ExitStack() as files:
         for extra in extras:

@@ -245,16 +245,15 @@ class Setup(Rules):
 
     def state(self, system: System, totals: Totals) -> State:
         """Return the totals of a system as a state, without the warnings on how its files were read."""
-        terms, digests = system.terms, totals.tally.digests
-        n_rows = totals.tally.n_instances(drop_empty=terms.drop_empty) if digests is None else digests.n_rows
-        identity = () if digests is None else digests.identity
+        terms, weights = system.terms, system.terms.weights
+        n_rows = totals.tally.n_instances(drop_empty=terms.drop_empty) if weights is None else weights.size
         return State(
             system.name,
             self.options,
             self.program,
             terms,
             totals,
-            (StatePart("", n_rows, self.truth_name, system.file, system.name, *identity),),
+            (StatePart("", n_rows, self.truth_name, system.file, system.name),),
             (*self.warnings, *system.warnings),
             (*self.notes, *system.notes),
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),

@@ -37,9 +37,8 @@ def command(
     """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
 
     The values are those of one run over all instances, to the last bit, in whatever order STATES are. All must have the
-    same metrics, options, propensities and version of xmceval. Two states of the same instances are refused, and with
-    --shard a missing one is too; states that seem to share 1% of their instances or more give a warning. A quoted
-    pattern stands for the files that match.
+    same metrics, options, propensities and version of xmceval. With --shard, a missing state or one given twice is
+    refused. A quoted pattern stands for the files that match.
 
     \b
     Example:

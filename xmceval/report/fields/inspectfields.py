@@ -63,8 +63,6 @@ PART = record(
     truth=PLAIN,
     scores=PLAIN,
     system=PLAIN,
-    truth_digest=PLAIN,
-    scores_digest=PLAIN,
     shard=many(WHOLE),
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -65,16 +64,6 @@ def _conventions(case: Case) -> Iterator[str]:
 def _no_truth(case: Case) -> Iterator[str]:
     if case.counts.n_true == 0:
         yield "no instance has a true label: is this the right truth file?"
-
-
-def _copies(case: Case) -> Iterator[str]:
-    copies = case.summary.copies
-    if copies and any(figure.estimate.low is not None for figure in case.figures):
-        yield (
-            f"about {copies.share:.0%} of the instances seem to be copies of others, with the same truth, best labels "
-            f"and scores: intervals are about {math.sqrt(copies.factor):.1f} times too narrow, and tests find too much "
-            "(hint: leave copies out)"
-        )
 
 
 def _grades(case: Case) -> Iterator[str]:
@@ -169,7 +158,6 @@ def _are(number: int) -> str:
 CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
     _conventions,
     _no_truth,
-    _copies,
     _grades,
     _explicit_zeros,
     _ideals_of_zero,

@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics.labelwise import DECISIONS, FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
-from xmceval.labels.growing import counts_by_id, no_counts
+from xmceval.labels.growing import GrowingCounts, no_counts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
@@ -153,7 +153,7 @@ class LabelCounters(Mergeable):
         self._check_weight(self._rows + table.rows)
         self._rows, self._n_labels = self._rows + table.rows, max(self._n_labels, n_labels)
         if table.ids.size:
-            self._high = self._high.merge(counts_by_id(table.ids, table.counts))
+            self._high = self._high.merge(GrowingCounts(table.ids, table.counts))
             ids = self._high.columns()[0]
             n_low = int(np.searchsorted(ids, DENSE_IDS))
             n_dense = int(ids[n_low - 1]) + 1 if n_low else 0
@@ -256,7 +256,7 @@ class LabelCounters(Mergeable):
         ids, counts = self._high.columns()
         n_low = int(np.searchsorted(ids, len(wider)))
         wider[ids[:n_low]] += counts[:n_low].astype(wider.dtype)
-        self._dense, self._high = wider, counts_by_id(ids[n_low:], counts[n_low:])
+        self._dense, self._high = wider, GrowingCounts(ids[n_low:], counts[n_low:])
 
     def check_room(self, weights: Float64) -> None:
         """Refuse rows of such weights, empty or float64 [n_rows], where they would sum to more than counters hold.

@@ -16,7 +16,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.state import State, new_lineage
+from xmceval.scoring.states.state import State
 from xmceval.scoring.states.stateparts import StatePart, join_parts
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
@@ -69,7 +69,6 @@ class Accumulator:
                 parts=join_parts(self._base.parts, (own,)),
                 weight_range=self._weight_range,
                 removed=self._removed,
-                lineage=self._base.lineage or new_lineage(),
             )
             self._base, self._n_new, self._system = state, 0, ""
         return self._base

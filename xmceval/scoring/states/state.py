@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -69,8 +68,6 @@ class State:
         The entries of truth and of scores that were dropped because their label appeared twice in a row.
     max_weight : float, optional
         The largest sample weight that may come.
-    lineage : set of str
-        Random ids of the Evaluators that the rows were added to: states that share one share rows.
     version : str
         Of xmceval.
     is_whole : bool
@@ -88,7 +85,6 @@ class State:
     weight_range: tuple[float, float] = NO_RANGE
     removed: tuple[int, int] = (0, 0)
     max_weight: float | None = None
-    lineage: frozenset[str] = frozenset()
     version: str = field(default_factory=own_version)
     is_whole: bool = True
 
@@ -118,7 +114,6 @@ class State:
             parts=(),
             weight_range=NO_RANGE,
             removed=(0, 0),
-            lineage=frozenset(),
             version=own_version(),
         )
 
@@ -129,7 +124,7 @@ class State:
         ------
         DataError
             States of different versions, metrics, options, propensities, weights or numbers of labels, or of rows that
-            a filter refers to by their number; rows that are in both.
+            a filter refers to by their number; one shard twice.
         """
         self.check_compatible(other)
         width = self.terms.width if self.terms.width.is_known else other.terms.width
@@ -144,7 +139,6 @@ class State:
             notes=_each_once(self.notes, other.notes),
             weight_range=(min(first[0], second[0]), max(first[1], second[1])),
             removed=(self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
-            lineage=self.lineage | other.lineage,
         )
 
     def check_compatible(self, other: State) -> None:
@@ -169,18 +163,12 @@ class State:
                     f"{each.name} has a filter, whose pairs refer to rows by their number in the whole: such totals "
                     "cannot be added (hint: score all rows together)"
                 )
-        if self.lineage & other.lineage:
-            raise DataError(
-                f"{self.name} and {other.name} have rows of one Evaluator: one is a copy of the other, from a file or "
-                "a pickle, or was merged with it (hint: merge only one of them, or reset a copy before it is updated)"
-            )
         check_parts([replace(part, name=part.name or each.name) for each in (self, other) for part in each.parts])
 
     def vector(self) -> Int64:
         """Return the totals as numbers, int64 [n_numbers], that may be added element by element over 2^20 states.
 
-        Lost are what shows that two states have rows in common (the sketch and the lineage), and the digits of grades
-        above 31 beyond their power of two, of which a warning tells.
+        Lost are the digits of grades above 31 beyond their power of two, of which a warning tells.
 
         Raises
         ------
@@ -229,7 +217,6 @@ class State:
             parts=parts,
             weight_range=weight_range,
             removed=(from_truth, from_scores),
-            lineage=new_lineage(),
         )
 
     def _check_vector(self, numbers: Any) -> Int64:
@@ -261,11 +248,6 @@ class State:
 def _each_once(*texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the texts of two states, each once, in an order that does not depend on which comes first."""
     return texts[0] if len(set(texts)) == 1 else tuple(sorted({text for each in texts for text in each}))
-
-
-def new_lineage() -> frozenset[str]:
-    """Return the lineage of an Evaluator that gets its first rows."""
-    return frozenset({os.urandom(16).hex()})
 
 
 def _shown(value: Any) -> str:

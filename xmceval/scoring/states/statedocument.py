@@ -88,7 +88,6 @@ def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], di
         "max_weight": None if state.max_weight is None else float(state.max_weight).hex(),
         "removed": list(state.removed),
         "parts": [asdict(part) for part in state.parts],
-        "lineage": sorted(state.lineage),
         "warnings": list(state.warnings),
         "notes": list(state.notes),
         "is_whole": whole,
@@ -138,7 +137,6 @@ def _restore(fields: Mapping[str, Any], arrays: dict[str, Int64], name: str) -> 
         terms,
         _restore_totals(program, terms, arrays),
         parts=tuple(StatePart(**each) for each in fields["parts"]),
-        lineage=frozenset(fields["lineage"]),
         **{each: fields[each] for each in ("warnings", "notes", "weight_range", "removed", "max_weight", "is_whole")},
         version=fields["version"],
     )
@@ -165,8 +163,8 @@ def _check_sizes(state: State) -> None:
         raise ValueError(f"parts: {n_rows:,} rows, of which {n_counted:,} are counted")
     pairs = zip(state.program.tasks, state.totals.parts, strict=True)
     left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if isinstance(task, RowTask)]
-    if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
-        raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
+    if max(left_out, default=0) > tally.n_rows:
+        raise ValueError(f"there are not so many rows as are left out, of {n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)
     if tally.largest_label >= terms.width.n_labels:
         raise ValueError(f"n_labels: {terms.width.n_labels:,}, but there is label {tally.largest_label}")
@@ -186,7 +184,6 @@ def _restore_terms(fields: Mapping[str, Any], arrays: dict[str, Int64], options:
         filter=_restore_filter(fields["filter"], arrays),
         threshold=fields["threshold"],
         bins=_restore_bins(fields["bins"], propensities, arrays),
-        digests_rows=True,
     )
 
 

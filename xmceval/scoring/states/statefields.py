@@ -230,8 +230,6 @@ PART = {
     "truth": text,
     "scores": text,
     "system": text,
-    "truth_digest": either(matching("", "nothing"), _DIGEST),
-    "scores_digest": either(matching("", "nothing"), _DIGEST),
     "shard": maybe(shard),
 }
 
@@ -252,7 +250,6 @@ FIELDS: dict[str, Kind] = {
     "max_weight": maybe(_WEIGHT),
     "removed": many(_COUNT, 2),
     "parts": many(record(**PART)),
-    "lineage": many(_DIGEST),
     "warnings": many(text),
     "notes": many(text),
     "is_whole": flag,

@@ -1,4 +1,4 @@
-"""State parts: where the rows of a state come from, and what shows that two states have rows in common."""
+"""State parts: where the rows of a state come from, and whether two states have the same shard."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class StatePart:
         The names of their files, or ``array``.
     system : str
         The name of the system in reports.
-    truth_digest, scores_digest : str
-        Parts with equal digests are the same rows.
     shard : pair of int, optional
         Its number from 1 on, and how many there are.
     """
@@ -34,28 +32,21 @@ class StatePart:
     truth: str = "array"
     scores: str = "array"
     system: str = "y_score"
-    truth_digest: str = ""
-    scores_digest: str = ""
     shard: tuple[int, int] | None = None
-
-    @property
-    def identity(self) -> tuple[str, str] | None:
-        """What parts of the same rows have in common, or None where it is not known."""
-        return (self.truth_digest, self.scores_digest) if self.truth_digest else None
 
 
 def join_parts(*parts: Sequence[StatePart]) -> tuple[StatePart, ...]:
-    """Put parts in their order; those of which nothing is known but the rows become one."""
-    known = [part for each in parts for part in each if part.identity is not None or part.shard is not None]
+    """Put parts in their order; those without a shard that differ in the number of rows alone become one."""
+    shards = [part for each in parts for part in each if part.shard is not None]
     others: dict[StatePart, int] = {}
-    for part in (part for each in parts for part in each if part.identity is None and part.shard is None):
+    for part in (part for each in parts for part in each if part.shard is None):
         key = replace(part, n_rows=0)
         others[key] = others.get(key, 0) + part.n_rows
-    return tuple(sorted((*known, *(replace(part, n_rows=n) for part, n in others.items())), key=_order))
+    return tuple(sorted((*shards, *(replace(part, n_rows=n) for part, n in others.items())), key=_order))
 
 
 def check_parts(parts: Sequence[StatePart]) -> None:
-    """Refuse parts of the same rows, or of shards that are not different ones of so many.
+    """Refuse parts of shards that are not different ones of so many.
 
     Raises
     ------
@@ -73,12 +64,8 @@ def check_parts(parts: Sequence[StatePart]) -> None:
                 own = " of ".join(map(str, first.shard))
                 raise DataError(f"{first.name} is shard {own}, but {part.name} is shard {number} of {n_shards}")
             seen[part.shard] = part
-        if part.identity is not None:
-            if part.identity in seen:
-                raise DataError(f"{seen[part.identity].name} and {part.name} have the same instances")
-            seen[part.identity] = part
 
 
 def _order(part: StatePart) -> tuple[Any, ...]:
-    names = part.name, part.truth, part.scores, part.system, part.truth_digest, part.scores_digest
+    names = part.name, part.truth, part.scores, part.system
     return (part.shard or (0, 0), *names, part.n_rows)

@@ -337,12 +337,6 @@ def test_help_texts_keep_their_layout(run, command):
         assert "\n  Example:\n    xmceval " in out
 
 
-def test_published_values_are_not_lost_in_csv(run):
-    code, out, err = run("score", TRUTH, MODEL_A, "--dataset", "EURLex-4K", "--published", "-o", "csv")
-    assert (code, out) == (2, "")
-    assert "-o table or -o json" in err
-
-
 def test_quiet_leaves_the_notes_that_were_asked_for(run):
     _, _, err = run("score", TRUTH, MODEL_A, "-m", "P@1", "-q", "-v")
     assert err.startswith("note: ")

@@ -1,4 +1,4 @@
-"""The catalogue: facts on public sets, mismatches of data with them, and the rank within published results."""
+"""The catalogue: facts on public sets, mismatches of data with them, and published results."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,7 @@ import xmceval
 from xmceval.cli import cli
 from xmceval.errors import UsageError
 from xmceval.labels import catalogue
-from xmceval.labels.catalogue import METRICS_PUBLISHED, Sizes, datasets, find_dataset, hint_at_dataset, published
-from xmceval.labels.standings import find_comparable_metrics, rank_among_published, require_dataset
-from xmceval.report.result import with_standings
+from xmceval.labels.catalogue import Sizes, datasets, find_dataset, hint_at_dataset, published
 
 ROWS = [(name, row) for name in datasets() for row in published(name)]
 
@@ -288,49 +286,16 @@ def test_score_hints_at_a_set_that_was_not_named(bibtex):
     assert line not in xmceval.score(*matrices).warnings
 
 
-# The rank within published results
+# Which values are comparable with published ones
 
 
-def test_a_value_is_ranked_between_its_neighbours():
-    (place,) = rank_among_published({"P@1": 0.8225001}, "EURLex-4K").places
-    assert (place.rank, place.n_published) == (7, 19)
-    assert (place.above.method, place.below.method) == ("DiSMEC", "Parabel")
-
-
-def test_an_equal_value_is_not_higher_and_both_ends_are_open():
-    (place,) = rank_among_published({"P@1": 0.8885}, "EURLex-4K").places
-    assert (place.rank, place.above, place.below.method) == (1, None, "MatchXML")
-    (place,) = rank_among_published({"P@1": 0.0}, "EURLex-4K").places
-    assert (place.rank, place.below) == (20, None)
-
-
-def test_only_published_metrics_are_ranked():
-    assert rank_among_published({"R@5": 0.5, "P@2": 0.5}, "EURLex-4K").places == ()
-    assert rank_among_published(dict.fromkeys(METRICS_PUBLISHED, 0.5), "EURLex-4.3K").places == ()
-
-
-def test_values_with_propensities_of_the_truth_are_not_ranked(bibtex):
-    entry, (train, *matrices) = require_dataset("Bibtex"), bibtex
-    unweighted = {name for name in METRICS_PUBLISHED if not name.startswith("PS")}
-    from_truth = xmceval.score(*matrices, dataset="Bibtex")
-    other = xmceval.score(*matrices, dataset="Bibtex", train=train, b=2.0)
-    same = xmceval.score(*matrices, dataset="Bibtex", train=train)
-    given = xmceval.score(*matrices, inverse_propensities=np.ones(159))
-    for result, metrics in ((from_truth, unweighted), (other, unweighted), (same, METRICS_PUBLISHED)):
-        assert set(find_comparable_metrics(result.propensities, entry)) == set(metrics)
-        assert {place.metric for place in with_standings(result, entry).published.places} == set(metrics)
-    assert find_comparable_metrics(given.propensities, entry) == METRICS_PUBLISHED
-    assert set(find_comparable_metrics(None, entry)) == unweighted
-
-
-def test_values_of_other_sizes_are_not_ranked(matrices):
+def test_values_of_other_sizes_are_not_comparable(matrices):
     result = xmceval.score(*matrices, metrics="P", dataset="Bibtex")
-    published = with_standings(result, require_dataset("Bibtex")).published
-    assert (published.places, published.not_ranked) == ((), "the sizes differ: 40 test instances, not 2,515")
+    assert find_dataset("Bibtex").forbids_ranking(result.sizes) == "the sizes differ: 40 test instances, not 2,515"
 
 
-def test_values_of_another_split_are_not_ranked():
-    entry = require_dataset("EURLex-4K")
+def test_values_of_another_split_are_not_comparable():
+    entry = find_dataset("EURLex-4K")
     assert entry.forbids_ranking(Sizes(15539, 3809, 3993)) == entry.forbids_ranking(Sizes()) == ""
     reason = "the data are the split of AttentionXML, LightXML, whose values are not comparable"
     assert entry.forbids_ranking(Sizes(15449, 3865, 3956)) == entry.forbids_ranking(Sizes(None, 3865, None)) == reason
@@ -344,23 +309,7 @@ def test_an_inferred_number_of_labels_is_not_compared(tmp_path):
     lists = tmp_path / "lists"
     lists.write_text("\n".join(["3,4"] * 2515) + "\n")
     result = xmceval.score(lists, preds, metrics="P", k=1, dataset="Bibtex", n_labels=None)
-    assert with_standings(result, require_dataset("Bibtex")).published.places
-
-
-def test_other_sizes_are_not_ranked_quietly(tmp_path):
-    for options in ((), ("-q",)):
-        paths = score_files(tmp_path, 20)
-        table = run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published", *options)
-        assert table.exit_code == 0
-        assert table.stdout.endswith(
-            "\n\nnot compared with published results for Bibtex: the sizes differ: 20 test instances, not 2,515\n"
-        )
-        document = run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published", "-o", "json", *options).stdout
-        assert json.loads(document)["systems"][0]["published"] == {
-            "dataset": "Bibtex",
-            "metrics": {},
-            "not_ranked": "the sizes differ: 20 test instances, not 2,515",
-        }
+    assert find_dataset("Bibtex").forbids_ranking(result.sizes) == ""
 
 
 def score_files(folder, n_rows=2515):
@@ -369,30 +318,6 @@ def score_files(folder, n_rows=2515):
         rows = (" ".join(f"{label}:1" for label in rng.choice(159, 5, replace=False)) for _ in range(n_rows))
         (folder / name).write_text(f"{n_rows} 159\n" + "\n".join(rows) + "\n")
     return str(folder / "truth"), str(folder / "preds")
-
-
-def test_score_writes_places_below_the_table_and_into_the_json(tmp_path):
-    paths = score_files(tmp_path)
-    table = run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published")
-    assert table.exit_code == 0
-    assert "\n\ncompared with published results for Bibtex" in table.stdout
-    assert [line.split()[0] for line in table.stdout.splitlines()[-3:]] == ["P@1", "P@3", "P@5"]
-    document = json.loads(run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published", "-o", "json").stdout)
-    standings = document["systems"][0]["published"]
-    assert standings["dataset"] == "Bibtex"
-    assert set(standings["metrics"]) == {"P@1", "P@3", "P@5"}
-    place = standings["metrics"]["P@1"]
-    assert place["rank"] == place["of"] + 1
-    assert place["below"] is None
-    assert set(place["above"]) == {"method", "value", "suspect"}
-    plain = json.loads(run("score", *paths, "-m", "P", "-o", "json").stdout)
-    assert plain["systems"][0]["published"] is None
-
-
-def test_published_values_need_a_set():
-    result = run("score", "a", "b", "--published")
-    assert isinstance(result.exception, UsageError)
-    assert "--dataset NAME" in str(result.exception)
 
 
 # The command

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.labels.standings import rank_among_published
 from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.plain import draw
 from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
-from xmceval.report.sheet.scoresheet import build_sheet, list_standings
+from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.statistics.intervals import ONE_ROW
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
@@ -141,48 +140,6 @@ def test_means_agree_with_their_nouns(n_true, n_predictions, text):
     result = score()
     counts = replace(result.counts, n_true=n_true, n_predictions=n_predictions)
     assert build_sheet([replace(result, counts=counts)]).above[0].endswith(f" · {text}")
-
-
-def test_standings_are_listed_with_neighbours_and_suspects_marked():
-    result = score()
-    standings = rank_among_published({"P@1": 0.6, "PSP@5": 0.9, "P@3": 0.1}, "EURLex-4K")
-    ranked = replace(result, published=standings)
-    (listing,) = build_sheet([ranked]).listings
-    assert listing.title == "compared with published results for EURLex-4K (! marks entries with suspect values)"
-    assert listing.rows == (
-        ("P@1", "60.00", "18 of 19 are higher", "below CS! 62.09", "above CPLST 58.52"),
-        ("P@3", "10.00", "19 of 19 are higher", "below CPLST 45.51", ""),
-        ("PSP@5", "90.00", "0 of 19 are higher", "", "above MatchXML 58.19"),
-    )
-    assert [each.title.partition(": ")[0] for each in build_sheet([ranked, ranked]).listings] == ["a", "a"]
-    assert str(ranked).endswith(
-        f"\n\n{listing.title}\n"
-        "  P@1    60.00  18 of 19 are higher  below CS! 62.09    above CPLST 58.52\n"
-        "  P@3    10.00  19 of 19 are higher  below CPLST 45.51\n"
-        "  PSP@5  90.00  0 of 19 are higher                      above MatchXML 58.19\n"
-    )
-
-
-def test_one_higher_value_is_singular():
-    standings = rank_among_published({"P@1": 0.88}, "EURLex-4K")
-    (listing,) = build_sheet([replace(score(), published=standings)]).listings
-    assert listing.rows[0][2] == "1 of 19 is higher"
-
-
-def test_a_set_without_published_results_has_a_line_only():
-    result = replace(score(), published=rank_among_published({}, "EURLex-4.3K"))
-    assert build_sheet([result]).listings == (
-        Listing("no published results for EURLex-4.3K to compare these values with", ()),
-    )
-    assert str(result).endswith("\n\nno published results for EURLex-4.3K to compare these values with\n")
-
-
-def test_all_published_metrics_are_listed_where_there_is_room():
-    standings = rank_among_published({"P@1": 0.88, "nDCG@3": 0.5}, "EURLex-4K")
-    result = replace(score(), published=standings)
-    (some,), (whole,) = list_standings([result], DEFAULT), list_standings([result], DEFAULT, metrics=None)
-    assert [row[0] for row in some.rows] == ["P@1"]
-    assert [row[0] for row in whole.rows] == ["P@1", "nDCG@3"]
 
 
 def test_ties_are_listed_by_system_with_all_values_that_they_could_move():

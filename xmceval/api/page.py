@@ -22,13 +22,12 @@ from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
-from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.training import count_training
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.page import render_page
 from xmceval.report.page.evidence import NOTHING, Evidence, InputFile
-from xmceval.report.result import Result, with_standings
+from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.comparing.testoptions import Testing
@@ -115,20 +114,14 @@ def make_page(
 def _evaluate(
     work: Work, progress: Progress | None, watch: Watch | None
 ) -> tuple[tuple[Result, ...], Comparison | None]:
-    """Score or compare, and rank the values within published ones where a data set is named."""
+    """Score or compare."""
     options = work.options
     setup = Setup.of(work.truth, options, work.systems)
     extras = choose_extras(options, work.systems)
-    comparison = None
-    if work.is_comparison:
-        comparison = compare_systems(setup, work.systems, work.testing, extras, progress=progress, watch=watch)
-        results = comparison.results
-    else:
-        results = score_systems(setup, work.systems, extras, progress=progress).results
-    if work.options.dataset is not None:
-        entry = find_dataset(work.options.dataset)
-        results = tuple(with_standings(each, entry) for each in results)
-    return results, None if comparison is None else replace(comparison, results=results)
+    if not work.is_comparison:
+        return score_systems(setup, work.systems, extras, progress=progress).results, None
+    comparison = compare_systems(setup, work.systems, work.testing, extras, progress=progress, watch=watch)
+    return comparison.results, comparison
 
 
 def _gather(work: Work) -> Evidence:

@@ -107,8 +107,6 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     UsageError
         An option that has no effect on the form.
     """
-    if form == "csv" and arguments.get("published"):
-        raise UsageError("CSV has no published values (hint: pass -o table or -o json)")
     context = click.get_current_context()
     for each in context.command.params:
         has_effect = each.name not in specs(Layout) or form in FORMS_OF.get(each.name, DRAWN)
@@ -162,12 +160,6 @@ runs = option(
     group="Input",
     metavar="NAME=A,B,C",
     help="Add a system trained several times, such as with different seeds, as the mean of its runs.",
-)
-published = option(
-    "--published",
-    is_flag=True,
-    group="Output",
-    help="Show where these values would rank among the published results of --dataset.",
 )
 shards = option(
     "--shard-dirs",

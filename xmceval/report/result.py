@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import UsageError, counted
-from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
+from xmceval.labels.catalogue import UNKNOWN_SIZES, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
-from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
@@ -56,8 +55,6 @@ class Result(Renderable, Mapping[str, float]):
         What was inferred from the files.
     filtered : FilterReport or None
         What a filter removed.
-    published : Standings or None
-        The ranks of the values within published ones.
     slices : tuple of Slice
         By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them. Or by groups of
         rows: all metrics of their rows alone.
@@ -95,7 +92,6 @@ class Result(Renderable, Mapping[str, float]):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     filtered: FilterReport | None = None
-    published: Standings | None = None
     slices: tuple[Slice, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     truth: str = "array"
@@ -306,7 +302,7 @@ class Result(Renderable, Mapping[str, float]):
         return tuple(line for line in self.warnings if line not in usual)
 
     def _content(self) -> tuple[object, ...]:
-        numbers = self.figures, self.counts, self.slices, self.published, self.filtered
+        numbers = self.figures, self.counts, self.slices, self.filtered
         return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
 
 
@@ -368,19 +364,6 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
         return None
     removed = filtered.removed, filtered.rows_changed, filtered.in_truth
     return FilterReport(pairs.name, pairs.rows.size, pairs.n_rows, *removed, terms.filter_truth)
-
-
-def with_standings(result: Result, entry: Dataset) -> Result:
-    """Return a result with the ranks of its values within the published results of a data set.
-
-    Nothing is ranked where the sizes are not those of the published split; values weighted by other propensities than
-    those of the data set are not ranked either.
-    """
-    reason = entry.forbids_ranking(result.sizes)
-    if reason:
-        return replace(result, published=Standings(entry.name, (), reason))
-    metrics = find_comparable_metrics(result.propensities, entry)
-    return replace(result, published=rank_among_published(result, entry.name, metrics))
 
 
 def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:

@@ -16,7 +16,6 @@ from xmceval.report.forms.registry import render
 @options.report_form
 @options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: the names in STATES]")
 @options.layout_of_results
-@options.published
 @options.option(
     "--save-state",
     type=options.FILE,
@@ -49,13 +48,9 @@ def command(
     layout = options.take_layout(arguments, form)
     from xmceval.api.merge import merge_states
     from xmceval.files.io.shardfiles import find_shards
-    from xmceval.labels.standings import require_dataset
-    from xmceval.report.result import with_standings
     from xmceval.rows.shards import parts_of
 
     paths = [part for each in states for part in parts_of(find_shards(each))]
     result = merge_states(paths, name=name, save_state=save_state)
-    if arguments["published"]:
-        result = with_standings(result, require_dataset(result.options.get("dataset")))
     warn_of_results(arguments, [result])
     click.echo(render(form, [result], layout), nl=False)

@@ -64,9 +64,9 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
     """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
 
     The page is self-contained: it needs no network, and JavaScript only adds sorting, filtering and copying. It shows
-    the main finding, tables, pictures, values by label frequency, ranks within published results (--dataset), ties,
-    ceilings, what was found in the files, the definition of each metric, and the command that made it. The same files
-    and options give the same page.
+    the main finding, tables, pictures, values by label frequency, ties, ceilings, what was found in
+    the files, the definition of each metric, and the command that made it. The same files and options give the same
+    page.
 
     Pictures need matplotlib: pip install 'xmceval[plot]'.
 

@@ -23,7 +23,6 @@ from xmceval.report.pictures import RESULTS
 @options.report_form
 @options.names
 @options.layout_of_results
-@options.published
 @require
 @options.shards
 @options.save_rows
@@ -75,10 +74,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     gates = required(arguments, layout)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
-    from xmceval.labels.standings import require_dataset
-    from xmceval.report.result import with_standings
 
-    entry = require_dataset(inputs.options.dataset) if arguments["published"] else None
     pictures.check(RESULTS, inputs.options)
     if gates:
         from xmceval.report.gates import check_computed
@@ -86,8 +82,6 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
         check_computed(gates, inputs.options.measures)
     with open_setup(inputs, arguments) as (setup, extras):
         results = score_systems(setup, inputs.systems, extras).results
-    if entry is not None:
-        results = tuple(with_standings(result, entry) for result in results)
     if gates:
         from xmceval.report.gates import judge_values
 

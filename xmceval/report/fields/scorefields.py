@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xmceval.report.fields.field import (
     MAPPING,
     NUMBER,
     PLAIN,
-    UNLESS_EMPTY,
     WHOLE,
     Field,
     by,
@@ -23,7 +22,6 @@ from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.version import SCORE_SCHEMA
 
 if TYPE_CHECKING:
-    from xmceval.labels.standings import Standing
     from xmceval.report.result import Result
     from xmceval.scoring.summary import Figure, Slice
 
@@ -83,32 +81,6 @@ FILTER = record(
 )
 
 
-def _neighbour(side: str) -> Field:
-    """Return the published row with the next value on one side of a rank."""
-
-    def find(standing: Standing) -> dict[str, Any] | None:
-        row = getattr(standing, side)
-        return row and {"method": row.method, "value": row.values[standing.metric], "suspect": row.suspect}
-
-    return record(method=PLAIN, value=NUMBER, suspect=UNLESS_EMPTY).of(find)
-
-
-STANDING = {
-    "rank": WHOLE,
-    "value": NUMBER,
-    "of": WHOLE.of("n_published"),
-    "above": _neighbour("above"),
-    "below": _neighbour("below"),
-}
-
-
-STANDINGS = record(
-    dataset=PLAIN,
-    metrics=by(record(**STANDING)).of(lambda standings: {standing.metric: standing for standing in standings.places}),
-    not_ranked=UNLESS_EMPTY,
-)
-
-
 def _known(name: str) -> Field:
     """Return a count of the input, which values of rows of another tool come without."""
     return WHOLE.of(lambda result: getattr(result.counts, name) if result.counts.are_known else None)
@@ -130,7 +102,6 @@ SYSTEM = {
     "filter": FILTER.of("filtered"),
     "metrics": by(record(**FIGURE)).of(_name_figures),
     "slices": many(record(**SLICE)),
-    "published": STANDINGS,
     "warnings": many(PLAIN),
     "notes": many(PLAIN),
     "unscored": by(UNSCORED).of("counts.unscored"),

@@ -24,7 +24,7 @@ MOST_VALUES = 4  # metrics in the sentence on one system
 def write_headline(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> list[Markup]:
     """Write the sentences: on one system its values, on several which is better over all metrics, and by how much."""
     if len(results) == 1:
-        return [_describe_one(results[0], results[0].figures, layout), *_describe_standing(results[0])]
+        return [_describe_one(results[0], results[0].figures, layout)]
     ranking = SystemRanking(results, comparison)
     if len(ranking.names) == 1:  # and several runs of it
         [system] = ranking.names
@@ -58,14 +58,6 @@ def _describe_one(result: Result, figures: Iterable[Figure], layout: Layout) -> 
 
 def _strong(system: str) -> Markup:
     return element("strong", name(system))
-
-
-def _describe_standing(result: Result) -> Iterator[Markup]:
-    """Write where the first value that published ones can be compared with would rank."""
-    if result.published is not None and result.published.places:
-        place, dataset = result.published.places[0], result.published.dataset
-        n_published = counted(place.n_published, "published result")
-        yield text(f"Its {place.metric} would rank {place.rank} with the {n_published} for {dataset}.")
 
 
 def _describe_value(figure: Figure, layout: Layout) -> Markup:

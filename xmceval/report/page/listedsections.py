@@ -23,7 +23,6 @@ from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.comparesheet import list_runs
 from xmceval.report.sheet.differences import list_differences, list_pair
 from xmceval.report.sheet.model import MINUS, Listing
-from xmceval.report.sheet.scoresheet import list_standings
 from xmceval.report.sheet.verdicts import has_many_pairs
 
 
@@ -78,9 +77,8 @@ def _draw_listing(content: PageContent, listing: Listing, copies: Markup | None,
 
 
 def show_comparable(content: PageContent) -> Iterator[PageSection | None]:
-    """Show what values can be compared with: published ones, ceilings, and what other orders of ties would give."""
+    """Show what values can be compared with: ceilings, and what other orders of ties would give."""
     results, layout = content.results, content.layout
-    yield _show("published", "Among published results", list_standings(results, layout, metrics=None), content)
     yield _show("ceilings", "Ceilings", list_ceilings(results, layout), content)
     yield _show("ties", "Ties", list_ties(results, layout), content)
 

@@ -122,7 +122,7 @@ class Sheet:
     below : tuple of str
         Lines below the table: how it was weighted, and ties.
     listings : tuple of Listing
-        Below the table: ranks within published results; differences of pairs of systems.
+        Below the table: differences of pairs of systems.
     layout : Layout
         How it looks.
     verdicts : tuple of str

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xmceval.errors import averaged, counted, listed
-from xmceval.labels.catalogue import Published
 from xmceval.labels.propensity import Propensities
-from xmceval.labels.standings import Standings
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.bounds import describe_ties
-from xmceval.report.sheet.model import SUSPECT, Cell, Listing, Row, Section, Sheet, transpose
+from xmceval.report.sheet.model import Cell, Row, Section, Sheet, transpose
 from xmceval.report.sheet.systemtable import (
     CEILING,
     Signs,
@@ -28,9 +26,6 @@ from xmceval.scoring.summary import Figure, Slice
 
 NO_SIGNS = Signs()
 ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
-
-# The published metrics that a sheet shows, where there are values of any of them.
-PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 def build_sheet(results: Sequence[Result], layout: Layout = DEFAULT) -> Sheet:
@@ -56,7 +51,6 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
             *_describe_scoring([result]),
             *_describe_system(result, layout),
         ),
-        listings=tuple(list_standings([result], layout)),
         layout=layout,
     )
 
@@ -90,7 +84,6 @@ def build_systems_sheet(
             *_describe_scoring(results),
             *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
         ),
-        listings=tuple(list_standings(results, layout)),
         layout=layout,
         notes=tuple(explain_table(measures, signs)),
         groups=groups,
@@ -214,39 +207,3 @@ def _describe_system(result: Result, layout: Layout) -> Iterator[str]:
     yield from describe_ties(result, layout)
     if result.filtered is not None:
         yield str(result.filtered)
-
-
-def list_standings(
-    results: Sequence[Result], layout: Layout, metrics: Collection[str] | None = PUBLISHED_SHOWN
-) -> Iterator[Listing]:
-    """List ranks within published results: of these metrics, or of all with None or where there are none of them."""
-    for result in results:
-        if result.published is not None:
-            yield _list_standings(result.published, "" if len(results) == 1 else result.name, layout, metrics)
-
-
-def _list_standings(standings: Standings, system: str, layout: Layout, metrics: Collection[str] | None) -> Listing:
-    """List the ranks of one system, with the next higher and lower row."""
-    about, name = f"{system}: " if system else "", standings.dataset
-    if standings.not_ranked:
-        return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
-    if not standings.places:
-        return Listing(f"{about}no published results for {name} to compare these values with", ())
-    shown = [place for place in standings.places if metrics is None or place.metric in metrics]
-    return Listing(
-        f"{about}compared with published results for {name} ({SUSPECT} marks entries with suspect values)",
-        tuple(
-            (
-                place.metric,
-                layout.share(place.value),
-                f"{place.rank - 1} of {place.n_published} {'is' if place.rank == 2 else 'are'} higher",
-                _describe_neighbour("below", place.above, place.metric, layout),
-                _describe_neighbour("above", place.below, place.metric, layout),
-            )
-            for place in shown or standings.places
-        ),
-    )
-
-
-def _describe_neighbour(word: str, row: Published | None, metric: str, layout: Layout) -> str:
-    return f"{word} {row.method}{SUSPECT if row.suspect else ''} {layout.share(row.values[metric])}" if row else ""

@@ -12,8 +12,7 @@ from xmceval.api.benchmark.planning.predictionfiles import SystemEntry
 from xmceval.errors import UsageError, listed
 from xmceval.files.text.configfile import ConfigFile, header, show_value, suggest
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, Sizes, datasets, find_dataset, published
-from xmceval.labels.propensity import NO_PROPENSITIES, constants
-from xmceval.labels.standings import find_comparable_metrics
+from xmceval.labels.propensity import constants
 from xmceval.scoring.options import Options
 
 
@@ -76,11 +75,14 @@ def _doubt(columns: Set[str], entry: Dataset) -> Iterator[str]:
 
 
 def _comparable_metrics(options: Options, entry: Dataset) -> Sequence[str]:
-    """Return the published metrics that are comparable; without propensities there are no columns that need them."""
+    """Return the published metrics that are comparable: with other A and B those without propensities.
+
+    The origin of 1/p that is passed is unknown.
+    """
     if options.inverse_propensities is not None:
-        return find_comparable_metrics(NO_PROPENSITIES, entry)
-    a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
-    return find_comparable_metrics(replace(NO_PROPENSITIES, a=a, b=b, n=1), entry)
+        return METRICS_PUBLISHED
+    used = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
+    return [name for name in METRICS_PUBLISHED if used == (entry.a, entry.b) or not name.startswith("PS")]
 
 
 def _find_row(method: str, table: Sequence[Published]) -> Published | None:

@@ -3,7 +3,6 @@
 import pickle
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from support.measures import names_of
 
@@ -89,13 +88,13 @@ def test_what_a_task_declares_is_what_it_has(task):
 
 def test_a_program_can_be_pickled():
     """It goes to other processes with all tasks; its measures are found again by their names."""
-    program = compile_program(parse(METRICS, [1, 3])).with_tasks([Labelwise((), 1, np.array([3]))])
+    program = compile_program(parse(METRICS, [1, 3]))
     copy = pickle.loads(pickle.dumps(program))
     assert copy.measures == program.measures
     assert [(type(each), each.measures, each.rel) for each in copy.tasks] == [
         (type(each), each.measures, each.rel) for each in program.tasks
     ]
-    assert copy.tasks[-1].cutoffs.tolist() == [3]
+    assert [1, 3] in [each.cutoffs.tolist() for each in copy.tasks if isinstance(each, Labelwise)]
     assert all(own.metric is its.metric for own, its in zip(program.measures, copy.measures, strict=True))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -120,10 +120,6 @@ class Program:
         """Return the program without the measures that need propensities, or None where none is left."""
         kept = [measure for measure in self.measures if not measure.needs_propensities]
         return compile_program(kept) if kept else None
-
-    def with_tasks(self, tasks: Iterable[Task]) -> Program:
-        """Return the program with further tasks, which compute no measure and follow its own."""
-        return replace(self, tasks=(*self.tasks, *tasks))
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""

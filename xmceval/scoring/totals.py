@@ -171,10 +171,6 @@ class Totals:
         groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
         return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups))
 
-    def of_tasks(self, n: int) -> Totals:
-        """Return the totals with the parts of the first `n` tasks only."""
-        return replace(self, parts=self.parts[:n], groups=tuple(each.of_tasks(n) for each in self.groups))
-
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
         return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,20 +133,20 @@ class PairedRows(Extra):
     """Sum the values of rows that tests of pairs of systems need, or keep them for those that resample rows."""
 
     def __init__(self, matches: Matches) -> None:
-        self._of_pairs, self._holds_rows = matches.by_rows, matches.holds_rows
+        self._runs, self._of_pairs, self._holds_rows = matches.lineup.groups, matches.by_rows, matches.holds_rows
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
         """Make the observers."""
         terms = scoring.opened[0].terms
         self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
-        of_groups = [self._watch(scoring) for _ in (() if terms.groups is None else terms.groups.names)]
-        self._watched = [self._watch(scoring), *of_groups]
+        of_groups = [self._watch() for _ in (() if terms.groups is None else terms.groups.names)]
+        self._watched = [self._watch(), *of_groups]
         grouped = [] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]
         self.observers = [*self._watched[0], *grouped]
 
-    def _watch(self, scoring: Scoring) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
+    def _watch(self) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
         """Make the observers of all rows, or of those of a group."""
-        pairs = Pairs(self._columns, scoring.groups, self._of_pairs)
+        pairs = Pairs(self._columns, self._runs, self._of_pairs)
         return (pairs, RowsInMemory()) if self._holds_rows else (pairs,)
 
     def outputs(self, outcome: Outcome) -> list[Output]:
@@ -166,7 +165,7 @@ class PairedRows(Extra):
     ) -> list[Output]:
         runs = [RunSums.of(scoring.setup.program, each) for each in totals]
         n_all = max(each.tally.n_rows for each in totals)
-        return collect_outputs(self._columns, runs, n_all, scoring.groups, pairs, held, group)
+        return collect_outputs(self._columns, runs, n_all, self._runs, pairs, held, group)
 
 
 def compare_systems(
@@ -184,16 +183,6 @@ def compare_systems(
     Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
     """
     matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
-    lineup, paired = matches.lineup, PairedRows(matches)
-    outcome = score_systems(
-        *(setup, lineup.runs, [paired, *extras]),
-        names=lineup.names,
-        groups=lineup.groups,
-        pairs=matches.pairs,
-        progress=progress,
-    )
-    outputs = paired.outputs(outcome)
-    comparison = matches.compare(outcome.results, outputs, threads=setup.options.threads, watch=watch)
-    return replace(
-        comparison,
-    )
+    paired = PairedRows(matches)
+    outcome = score_systems(setup, matches.lineup.runs, [paired, *extras], progress=progress)
+    return matches.compare(outcome.results, paired.outputs(outcome), threads=setup.options.threads, watch=watch)

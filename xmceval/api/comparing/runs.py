@@ -61,11 +61,6 @@ class Lineup:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
         return cls(tuple(called), tuple(groups), tuple(runs))
 
-    @property
-    def has_runs(self) -> bool:
-        """Whether a system has more than one run."""
-        return len(self.runs) > len(self.names)
-
     def sharing(self, pair: tuple[int, int]) -> list[str]:
         """Return the runs that both systems of a pair consist of."""
         own, other = ([self.runs[run] for run in self.groups[each]] for each in pair)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -229,22 +228,17 @@ def score_systems(
     systems: Sequence[Named],
     extras: Sequence[Extra] = (),
     *,
-    names: Sequence[str] = (),
-    groups: Sequence[tuple[int, ...]] = (),
-    pairs: Sequence[tuple[int, int]] = (),
     progress: Progress | None = None,
 ) -> Outcome:
-    """Score systems on an opened truth, which is read once; `names`, `groups` and `pairs` are as in `Scoring`."""
-    scoring = Scoring(setup, setup.open_systems(systems), names, groups, pairs)
+    """Score systems on an opened truth, which is read once."""
+    scoring = Scoring(setup, setup.open_systems(systems))
     with ExitStack() as files:
         for extra in extras:
             extra.start(scoring, files)
-        tasks = [task for extra in extras for task in extra.tasks]
         observers = [observer for extra in extras for observer in extra.observers]
-        counting = replace(setup, program=setup.program.with_tasks(tasks)) if tasks else setup
         first_rows = FirstRows()
-        totals = counting.evaluate(scoring.opened, [*observers, first_rows], progress)
-        outcome = Outcome.of(scoring, totals, tasks, first_rows)
+        totals = setup.evaluate(scoring.opened, [*observers, first_rows], progress)
+        outcome = Outcome(scoring, totals, tuple(setup.results(scoring.opened, totals, first_rows)))
         for extra in extras:
             outcome = extra.finish(outcome)
     return outcome

@@ -92,10 +92,3 @@ def is_counted(
             ends = np.concatenate([[0], np.cumsum(is_true)])[truth.indptr]
             counts[:, m] &= np.diff(ends) > 0
     return counts
-
-
-def divide(numerators: Float64, denominators: Float64) -> Float64:
-    """Return the values of rows, float64 [n_rows]; NaN where the denominator is 0: the row has none."""
-    values = np.full(numerators.shape, np.nan)
-    np.divide(numerators, denominators, out=values, where=denominators != 0)
-    return values

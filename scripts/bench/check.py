@@ -1,11 +1,9 @@
 """A small bench for CI: processor time of scoring made data, in units of a plain loop that this process compiles.
 
-    python scripts/bench check [--record]
-
 The loop reads the bytes of the predictions and looks up each number, so that it waits for memory as scoring does. Both
-are measured in turns in one thread, and the least times are compared: how fast or busy the machine is divides out.
-`--record` writes the ratios beside this file; without it the check fails where a ratio is more than LIMIT times the
-recorded one, also when it is measured again.
+are measured in turns in one thread, and the least times are compared: how fast or busy the machine is divides out. The
+check fails where a ratio is more than LIMIT times the recorded one, also when it is measured again.
+`python -m bench.check --record` writes the ratios beside this file, `--seconds` only prints the times.
 """
 
 from __future__ import annotations
@@ -22,8 +20,7 @@ from pathlib import Path
 import numba
 import numpy as np
 from bench import data
-from bench.measure import machine
-from scipy.sparse import csr_matrix
+from bench.measure import machine, provenance, write
 
 import xmceval
 
@@ -55,20 +52,17 @@ def add_numbers(text, table):
 
 def make_calls(folder: Path) -> Calls:
     """Return what is measured: the reference first."""
-    matrices, paths = {}, {}
-    for kind, (rows, block) in data.blocks_of(SHAPE).items():
-        per_row, labels, scores = made = block(0, rows)
-        paths[kind] = folder / f"{kind}.txt"
-        paths[kind].write_bytes(f"{rows} {SHAPE.labels}\n".encode() + data.to_text(made, SHAPE.labels, data.Layout()))
-        values = np.ones(labels.size, np.float32) if scores is None else scores
-        matrices[kind] = csr_matrix((values, labels, np.append(0, np.cumsum(per_row))), shape=(rows, SHAPE.labels))
-    text = np.frombuffer(paths["preds"].read_bytes(), np.uint8)
-    truth, preds, train = (matrices[kind] for kind in ("truth", "preds", "train"))
+    kinds = ("truth", "preds", "train")
+    matrices, paths = [data.make_matrix(SHAPE, kind) for kind in kinds], [folder / f"{kind}.txt" for kind in kinds]
+    for kind, matrix, path in zip(kinds, matrices, paths, strict=True):
+        data.write(matrix, path, kind)
+    text = np.frombuffer(paths[1].read_bytes(), np.uint8)
+    truth, preds, train = (matrix.astype(np.float32) for matrix in matrices)
     logits = np.random.default_rng(0).standard_normal((64, SHAPE.labels), dtype=np.float32)
     score = partial(xmceval.score, threads=1, k=[1, 3, 5])
     return {
         "reference": partial(add_numbers, text, np.random.default_rng(1).random(TABLE)),
-        "text": partial(score, paths["truth"], paths["preds"], train=paths["train"]),
+        "text": partial(score, paths[0], paths[1], train=paths[2]),
         "matrices": partial(score, truth, preds, train=train),
         "metrics": partial(score, truth[:4096], preds[:4096], train=train, metrics=MANY),
         "labels": partial(score, truth[:4096], preds[:4096], metrics=["macroF1", "coverage"]),
@@ -91,36 +85,41 @@ def ratios(least: Seconds) -> Seconds:
     return {name: seconds / least["reference"] for name, seconds in least.items() if name != "reference"}
 
 
-def compare(least: Seconds, recorded: Seconds) -> Seconds:
-    """Return how many times as long each call takes as recorded; a call that is not recorded yet has no say."""
-    return {name: ratio / recorded[name] for name, ratio in ratios(least).items() if name in recorded}
-
-
-def main() -> None:
-    """Measure, print a table, and then figures as JSON."""
-    warnings.simplefilter("ignore", xmceval.XmcevalWarning)
-    kept = {} if "--record" in sys.argv else json.loads(RECORDED.read_text(encoding="utf-8"))
-    recorded = kept.get("check", {}).get("ratios", {})
-    is_same = kept.get("machine", {}).get("processor") == machine()["processor"]
-    limit = LIMIT if is_same else LIMIT_ELSEWHERE
-    with tempfile.TemporaryDirectory() as folder:
-        calls = make_calls(Path(folder))
-        for call in calls.values():
-            call()
-        least: Seconds = {}
-        for _ in range(ROUNDS):
-            measure(calls, least)
-            times = compare(least, recorded)
-            if times and max(times.values()) <= limit:
-                break
+def find_slow(calls: Calls, least: Seconds) -> list[str]:
+    """Measure until all calls are within the limit, print a table, and return those that are not."""
+    kept = json.loads(RECORDED.read_text(encoding="utf-8"))
+    limit = LIMIT if kept["processor"] == machine()["processor"] else LIMIT_ELSEWHERE
+    for _ in range(ROUNDS):
+        measure(calls, least)
+        times = {name: ratio / kept["ratios"][name] for name, ratio in ratios(least).items()}
+        if max(times.values()) <= limit:
+            break
     print(f"{'':<12}{'ms':>9}{'/ reference':>13}{'/ recorded':>12}")
     for name, seconds in least.items():
-        compared = f"{times[name]:>12.2f}" if name in times else ""
-        print(f"{name:<12}{1e3 * seconds:>9.1f}{seconds / least['reference']:>13.3f}{compared}")
+        print(f"{name:<12}{1e3 * seconds:>9.1f}{seconds / least['reference']:>13.3f}{times.get(name, 1):>12.2f}")
     slow = [name for name in times if times[name] > limit]
     if slow:
         print(f"{', '.join(slow)}: more than {limit} times as slow as recorded ({kept['date']}, {RECORDED.name})")
-    print(json.dumps({"seconds": least, "ratios": ratios(least), "times_recorded": times, "slow": slow}))
+    return slow
+
+
+def main() -> None:
+    """Do what the argument says, and print the least seconds, or which calls are slow, as JSON."""
+    warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+    least: Seconds = {}
+    with tempfile.TemporaryDirectory() as folder:
+        calls = make_calls(Path(folder))
+        for call in calls.values():  # what is compiled or loaded once does not count
+            call()
+        if len(sys.argv) == 1:
+            print(json.dumps(find_slow(calls, least)))
+            return
+        for _ in range(1 if "--seconds" in sys.argv else ROUNDS):
+            measure(calls, least)
+    if "--record" in sys.argv:
+        found, now = {name: round(ratio, 5) for name, ratio in ratios(least).items()}, provenance()
+        write(RECORDED, {"date": now["date"], "processor": now["machine"]["processor"], "ratios": found})
+    print(json.dumps(least))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,10 @@
 """What to measure, and what its figures are worth: whole processes in turns, their spread, the machine, revisions.
 
-Nothing here imports numpy: on Linux a child's peak memory begins at that of the process that started it. Another
-revision is installed apart from all else, into a folder for PYTHONPATH, so that both run in the same interpreter with
-the same numpy, scipy and numba; nothing of the environment is changed. Uncommitted changes belong to this tree. An
-installation is kept under the made data, by revision, and for this tree by its contents.
+Nothing here imports numpy: on Linux a child's peak memory begins at that of the process that started it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import io
 import json
 import math
 import os
@@ -18,118 +12,136 @@ import platform
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+ROOT = SCRIPTS.parent
+MADE = Path(tempfile.gettempdir()) / "xmceval-bench"  # files that are made once
+LONG = 15.0  # seconds
+LEAST = 0.01  # a smaller difference than this is not reported, however consistent
+KEYS = ("wall", "cpu", "peak")
+CUTS = (1, 3, 5)
+
+Figures = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Command:
-    """What to run: one or more processes at the same time, and what to change in their environment."""
+class Command(NamedTuple):
+    """What to run, and what to change in its environment."""
 
-    argvs: tuple[tuple[str, ...], ...]
+    argv: tuple[str, ...]
     env: Mapping[str, str] | None = None
 
-    @property
-    def environ(self) -> dict[str, str]:
-        """The whole environment."""
-        return {**os.environ, **(self.env or {})}
 
-
-@dataclass(frozen=True)
-class Usage:
-    """Seconds of wall clock, seconds of processor (user and system), and the largest process's peak in MB."""
+class Usage(NamedTuple):
+    """Seconds of wall clock, seconds of processor (user and system), and the peak of memory in MB."""
 
     wall: float
     cpu: float | None = None
     peak: float | None = None
 
 
-def measure(command: Command, printed: Path | None = None) -> Usage:
-    """Run the processes of a command side by side, and tell what they used; what they print may go to a file."""
-    with tempfile.TemporaryFile() as errors, open(printed or os.devnull, "wb") as output:
-        env = command.environ
-        start = time.perf_counter()
-        running = [subprocess.Popen(a, env=env, stdout=output, stderr=errors) for a in command.argvs]
-        used = [os.wait4(process.pid, 0) for process in running]
-        wall = time.perf_counter() - start
-        for process, argv, (_, status, _) in zip(running, command.argvs, used, strict=True):
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                errors.seek(0)
-                sys.exit(f"{' '.join(argv)}\nfailed:\n{errors.read().decode(errors='replace')[-2000:]}")
-    unit = 1e6 if sys.platform == "darwin" else 1e3  # ru_maxrss is in bytes there, in KiB elsewhere
-    cpu = sum(usage.ru_utime + usage.ru_stime for _, _, usage in used)
-    return Usage(wall, cpu, max(usage.ru_maxrss for _, _, usage in used) / unit)
-
-
-def alternate(commands: Mapping[str, Command], runs: int) -> dict[str, list[Usage]]:
-    """Measure A B C A B C ..., after one round that warms files and compiled kernels."""
-    found: dict[str, list[Usage]] = {name: [] for name in commands}
-    for turn in range(runs + 1):
-        for name, command in commands.items():
-            progress(f"{turn}/{runs} {name}")
-            usage = measure(command)
-            if turn:
-                found[name].append(usage)
-    progress("")
-    return found
-
-
-def progress(text: str) -> None:
-    """Show what is going on, on a terminal only."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-
-def program() -> str:
-    """Return the xmceval that is installed beside this interpreter."""
-    path = Path(sys.executable).parent / "xmceval"
-    return str(path) if path.exists() else sys.exit(f"{path} is not there: install xmceval, or use that python")
-
-
-def score(paths: Mapping[str, str], threads: int | None = None, command: str | None = None) -> tuple[str, ...]:
-    """Return the command line that is measured."""
-    limit = () if threads is None else ("--threads", str(threads))
-    files = (paths["truth"], paths["preds"], "--train", paths["train"])
-    return (command or program(), "score", *files, "-k", "1,3,5", "-o", "json", *limit)
-
-
-Figures = dict[str, Any]
 Measured = Mapping[str, Sequence[Usage]]  # of each contestant, one for each turn
 
-KEYS = ("wall", "cpu", "peak")
 
-FORM = """\
-The file that --json writes has one form for all subcommands:
-  format                   "xmceval-bench 1"
-  command, options, date   what was asked for, and when (UTC)
-  machine                  processor, processors (that this process may use), virtual, memory_gb, system
-  versions                 python, numpy, scipy, numba, llvmlite, xmceval; revision: of git, where xmceval is installed
-                           from a checkout, with "+" where files differ from it
-  measured                 a list: subject (such as a shape), contestant, runs; wall, cpu (seconds) and peak (MB), each
-                           as median, min, max, quartiles, and interval (of 95 %, for the median; null for fewer than
-                           six runs), or null where it was not measured
-  ratios                   a list: subject, contestant, to (another contestant); wall, cpu and peak as above, of the
-                           ratios of runs in the same turn
-Beside these stands what a subcommand alone has.
-"""
+def measure(command: Command) -> tuple[Usage, str]:
+    """Run a command and return what it used and what it printed."""
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
+        start = time.perf_counter()
+        process = subprocess.Popen(command.argv, env=os.environ | (command.env or {}), stdout=output, stderr=errors)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        for stream in (errors, output):
+            stream.seek(0)
+        if process.returncode:
+            sys.exit(f"{' '.join(command.argv)}\nfailed:\n{errors.read().decode(errors='replace')[-2000:]}")
+        return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3), output.read().decode(errors="replace")
+
+
+def alternate(commands: Mapping[str, Command], runs: int) -> tuple[dict[str, list[Usage]], dict[str, str]]:
+    """Measure A B C A B C ..., and return what was printed too. Ours are warm; what takes LONG has one turn."""
+    found: dict[str, list[Usage]] = {name: [] for name in commands}
+    printed = {}
+    for command in commands.values():
+        if any(word.startswith("xmceval") for word in command.argv):
+            measure(command)
+    for _ in range(runs):
+        for name, command in commands.items():
+            if not (found[name] and found[name][0].wall > LONG):
+                usage, printed[name] = measure(command)
+                found[name].append(usage)
+    return found, printed
+
+
+def score_of(paths: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the arguments of the score that is measured."""
+    return ("score", paths["truth"], paths["preds"], "--train", paths["train"], "-k", "1,3,5", "-o", "json")
+
+
+def xmceval(*arguments: str, tree: Path | None = None) -> Command:
+    """Return the command that runs xmceval: that of this interpreter, or that of a source tree with its own cache."""
+    argv = (sys.executable, "-m", "xmceval", *arguments)
+    if tree is None:
+        return Command(argv, {"PYTHONSAFEPATH": "1"})  # not what is in the current directory
+    cache = MADE / "kernels" / tree.as_posix().strip("/").replace("/", "-")
+    return Command(argv, {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": str(cache)})
+
+
+def module(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Command:
+    """Return the command that runs a module of this folder, with the xmceval of a tree if given."""
+    env = dict(xmceval(tree=tree).env or {})
+    env["PYTHONPATH"] = os.pathsep.join([*([str(tree)] if tree else []), str(SCRIPTS)])
+    return Command((python, "-m", f"bench.{name}", *arguments), env)
+
+
+def figures_of(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Any:
+    """Run a module of this folder in a process of its own, print its lines, and return the JSON in the last one."""
+    command = module(name, *arguments, python=python, tree=tree)
+    done = subprocess.run(command.argv, env=os.environ | command.env, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"bench.{name} failed")
+    *lines, last = done.stdout.splitlines()
+    print(*lines, sep="\n", end="\n" if lines else "")
+    return json.loads(last)
+
+
+def tree_of(name: str) -> Path:
+    """Return a source tree: a folder that has one, or the files of a revision, which are kept."""
+    if (Path(name) / "xmceval").is_dir():
+        return Path(name).resolve()
+    commit = git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    if commit is None:
+        sys.exit(f"{name} is neither a checkout nor a revision of {ROOT}")
+    home = MADE / "revisions" / commit[:16]
+    if not home.exists():
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], check=True, stdout=subprocess.PIPE).stdout
+        part = home.with_suffix(".part")
+        part.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["tar", "-x", "-C", str(part)], check=True, input=archive)
+        part.rename(home)
+    return home
+
+
+def git(*arguments: str) -> str | None:
+    """Return what git prints of this repository, or None where it fails."""
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def spread(values: Sequence[float | None]) -> Figures | None:
-    """Return median, range and quartiles, or None where a value is missing."""
-    numbers = [value for value in values if value is not None]
+    """Return median, range and interval in six digits, or None where a value is missing."""
+    numbers = [float(f"{value:.6g}") for value in values if value is not None]
     if len(numbers) < len(values):
         return None
-    low, middle, high = statistics.quantiles(numbers, n=4, method="inclusive") if len(numbers) > 1 else numbers * 3
-    figures = {"median": middle, "min": min(numbers), "max": max(numbers), "quartiles": [low, high]}
-    return figures | {"interval": interval(numbers)}
+    limits = {"min": min(numbers), "max": max(numbers), "interval": interval(numbers)}
+    return {"median": statistics.median(numbers), **limits}
 
 
 def interval(numbers: Sequence[float]) -> list[float] | None:
@@ -140,233 +152,14 @@ def interval(numbers: Sequence[float]) -> list[float] | None:
     return [sorted(numbers)[below - 1], sorted(numbers)[n - below]] if below else None
 
 
-def entries(subject: str, measured: Measured) -> list[Figures]:
-    """Return one entry of `measured` for each contestant."""
-    return [
-        {
-            "subject": subject,
-            "contestant": name,
-            "runs": len(usages),
-            **{key: spread([getattr(usage, key) for usage in usages]) for key in KEYS},
-        }
-        for name, usages in measured.items()
-    ]
-
-
-def ratios(subject: str, measured: Measured, base: str) -> list[Figures]:
-    """Return one entry of `ratios` for each contestant but the base: its runs against those of the same turn."""
-    found = []
+def entries(subject: str, measured: Measured) -> Iterator[Figures]:
+    """Yield what each contestant used."""
     for name, usages in measured.items():
-        if name != base:
-            pairs = list(zip(usages, measured[base], strict=True))
-            each = {key: spread([ratio(getattr(a, key), getattr(b, key)) for a, b in pairs]) for key in KEYS}
-            found.append({"subject": subject, "contestant": name, "to": base, **each})
-    return found
+        spreads = {key: spread([getattr(usage, key) for usage in usages]) for key in KEYS}
+        yield {"subject": subject, "contestant": name, "runs": len(usages), **spreads}
 
 
-def ratio(value: float | None, base: float | None) -> float | None:
-    """Divide, unless one was not measured or the base is too short to be one."""
-    return value / base if value is not None and base else None
-
-
-def table(title: str, measured: Sequence[Figures], compared: Sequence[Figures] = ()) -> str:
-    """Return entries as a table for a terminal."""
-    beside = {entry["contestant"]: entry for entry in compared}
-    head = f"{'':<28}{'wall s':>9}{'min..max':>17}{'cpu s':>9}{'peak MB':>9}"
-    lines = [title, head + (f"   wall, cpu : {compared[0]['to']}" if compared else "")]
-    for entry in measured:
-        wall, cpu, peak = entry["wall"], entry["cpu"], entry["peak"]
-        span = f"{wall['min']:.2f}..{wall['max']:.2f}"
-        text = f"{entry['contestant']:<28}{wall['median']:>9.3f}{span:>17}"
-        text += f"{cpu['median']:>9.3f}" if cpu else f"{'':>9}"
-        text += f"{peak['median']:>9.0f}" if peak else f"{'':>9}"
-        for figures in (beside[entry["contestant"]][key] for key in KEYS[:2] if entry["contestant"] in beside):
-            text += f"{figures['median']:>9.3f}" if figures else ""
-        lines.append(text.rstrip())
-    return "\n".join(lines)
-
-
-def record(command: str, options: Mapping[str, Any], figures: Mapping[str, Any]) -> Figures:
-    """Return the whole of what a subcommand found, as FORM says."""
-    return {
-        "format": "xmceval-bench 1",
-        "command": command,
-        "options": dict(options),
-        **provenance(),
-        "measured": [],
-        "ratios": [],
-        **figures,
-    }
-
-
-def provenance() -> Figures:
-    """Return when and on what something was measured."""
-    date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"date": date, "machine": machine(), "versions": versions()}
-
-
-def write(path: Path, whole: Mapping[str, Any]) -> None:
-    """Write a record; six digits of a figure are more than can be measured."""
-    path.write_text(json.dumps(rounded(whole), indent=1) + "\n", encoding="utf-8")
-
-
-def rounded(figures: Any) -> Any:
-    """Return figures with six digits."""
-    if isinstance(figures, Mapping):
-        return {name: rounded(each) for name, each in figures.items()}
-    if isinstance(figures, (list, tuple)):
-        return [rounded(each) for each in figures]
-    return float(f"{figures:.6g}") if isinstance(figures, float) else figures
-
-
-def machine() -> Figures:
-    """Return what the figures depend on that is not software."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    system = f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}"
-    known = processor()
-    return {
-        "processor": known.get("model name", platform.processor() or platform.machine()),
-        "processors": usable,
-        "virtual": "hypervisor" in known.get("flags", "").split(),
-        "memory_gb": round(memory / 1e9, 1),
-        "system": system,
-    }
-
-
-def processor() -> dict[str, str]:
-    """Return what the system says of its last processor, where it is Linux."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return {}
-    pairs = (line.partition(":") for line in lines)
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
-def versions() -> Figures:
-    """Return the versions of what is measured, in this interpreter."""
-    found: Figures = {"python": platform.python_version()}
-    for name in ("numpy", "scipy", "numba", "llvmlite", "xmceval"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    return found | {"revision": installed_revision()}
-
-
-def installed_revision() -> str | None:
-    """Return the revision of the installed xmceval, where it is a git checkout."""
-    spec = importlib.util.find_spec("xmceval")
-    if spec is None or spec.origin is None:
-        return None
-    package = Path(spec.origin).parent
-    is_tracked = git(package, "ls-files", "--error-unmatch", "__init__.py") is not None
-    return revision(package) if is_tracked else None
-
-
-def revision(folder: Path) -> str | None:
-    """Return the short revision of a checkout, with "+" where files differ from it."""
-    name = git(folder, "rev-parse", "--short=10", "HEAD")
-    return name and name + ("+" if git(folder, "status", "--porcelain") else "")
-
-
-def git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints, or None where it fails."""
-    try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
-def module(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Command:
-    """Return the command that runs a module of this folder, with the xmceval of a tree if given."""
-    places = [str(SCRIPTS)] if tree is None else [str(tree), str(SCRIPTS)]
-    env = {"PYTHONPATH": os.pathsep.join(places), "PYTHONSAFEPATH": "1"}  # not what is in the current directory
-    return Command(((python, "-m", f"bench.{name}", *arguments),), env)
-
-
-def figures_of(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Any:
-    """Run a module of this folder in a process of its own, and return the JSON in its last line."""
-    command = module(name, *arguments, python=python, tree=tree)
-    last = ""
-    with subprocess.Popen(command.argvs[0], env=command.environ, stdout=subprocess.PIPE, text=True) as done:
-        for line in done.stdout or ():
-            if last:
-                print(last, end="", flush=True)
-            last = line
-    if done.returncode:
-        sys.exit(f"bench.{name} failed")
-    return json.loads(last)
-
-
-SCRIPTS = Path(__file__).resolve().parents[1]
-ROOT = SCRIPTS.parent
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "xmceval", "datasets")  # what an installation is made from
-LEAST = 0.01  # a smaller difference than this is not reported, however consistent
-
-
-def command_of(installed: Path, arguments: tuple[str, ...]) -> Command:
-    """Return the command that runs an installation; its compiled kernels are its own."""
-    env = {"PYTHONPATH": str(installed), "NUMBA_CACHE_DIR": str(installed / "kernels")}
-    return Command(((str(installed / "bin" / "xmceval"), *arguments),), env)
-
-
-def install_revision(name: str, folder: Path) -> Path:
-    """Install a revision of this repository, unless that was done before, and return where."""
-    commit = git(ROOT, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    if commit is None:
-        sys.exit(f"{name} is not a revision of {ROOT}")
-    home = folder / f"{commit[:16]}-{interpreter()}"
-    if not home.exists():
-        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], check=True, stdout=subprocess.PIPE).stdout
-        with tempfile.TemporaryDirectory() as source:
-            with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-                tar.extractall(source, filter="data")
-            install(Path(source), home)
-    return home
-
-
-def install_tree(folder: Path) -> Path:
-    """Install this tree as it is now, unless that was done before, and return where."""
-    digest = hashlib.sha256()
-    for path in sources():
-        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
-    home = folder / f"tree-{digest.hexdigest()[:16]}-{interpreter()}"
-    if not home.exists():
-        with tempfile.TemporaryDirectory() as source:
-            for path in sources():
-                copy = Path(source) / path.relative_to(ROOT)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(path.read_bytes())
-            install(Path(source), home)
-    return home
-
-
-def sources() -> Iterator[Path]:
-    """Yield the files of this tree that an installation is made from."""
-    for name in SOURCES:
-        path = ROOT / name
-        found = sorted(path.rglob("*")) if path.is_dir() else [path]
-        yield from (each for each in found if each.is_file() and "__pycache__" not in each.parts)
-
-
-def interpreter() -> str:
-    """Return a word for this interpreter: an installation names it in its first line."""
-    return hashlib.sha256(sys.executable.encode()).hexdigest()[:6]
-
-
-def install(source: Path, home: Path) -> None:
-    """Install a source tree, without what it depends on, into a folder that appears when it is whole."""
-    print(f"installing into {home}", file=sys.stderr)
-    part = home.with_name(f"{home.name}.{os.getpid()}")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*pip, "--target", str(part), str(source)], check=True, stdout=sys.stderr)
-    part.rename(home)
-
-
-def verdict(ratio: dict[str, Any]) -> str:
+def verdict(ratio: Figures) -> str:
     """Say in words what the ratios of one figure show."""
     if ratio["interval"] is None:
         return f"too few runs to tell ({ratio['min']:.2f} to {ratio['max']:.2f})"
@@ -376,3 +169,47 @@ def verdict(ratio: dict[str, Any]) -> str:
     if middle > 1:
         return f"{middle:.2f} times slower ({low:.2f} to {high:.2f})"
     return f"{1 / middle:.2f} times faster ({1 / high:.2f} to {1 / low:.2f})"
+
+
+def table(title: str, measured: Sequence[Figures]) -> str:
+    """Return entries as a table for a terminal."""
+    lines = [f"{title:<44}{'wall ms':>10}{'cpu ms':>10}{'MB':>7}"]
+    for entry in measured:
+        wall, cpu, peak = (entry[key] and entry[key]["median"] for key in KEYS)
+        memory = f"{peak:>7.0f}" if peak is not None else ""
+        lines.append(f"  {entry['contestant']:<42}{1e3 * wall:>10.3f}{1e3 * cpu:>10.3f}{memory}")
+    return "\n".join(lines)
+
+
+def provenance() -> Figures:
+    """Return when, on what machine and with which versions something was measured."""
+    found: Figures = {"python": platform.python_version()}
+    found |= versions_of(("numpy", "scipy", "numba", "llvmlite", "xmceval"))
+    revision = git("rev-parse", "--short=10", "HEAD")
+    found["revision"] = revision and revision + ("+" if git("status", "--porcelain") else "")
+    return {"date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": machine(), "versions": found}
+
+
+def machine() -> Figures:
+    """Return what the figures depend on that is not software."""
+    lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines())
+    processor = {name.strip(): value.strip() for name, _, value in lines}
+    return {
+        "processor": processor.get("model name", platform.machine()),
+        "processors": len(os.sched_getaffinity(0)),
+        "virtual": "hypervisor" in processor.get("flags", "").split(),
+    }
+
+
+def write(path: Path, figures: Figures) -> None:
+    """Write figures as JSON."""
+    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the packages that this interpreter has."""
+    found = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

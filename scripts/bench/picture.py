@@ -1,7 +1,7 @@
 """The README's picture and table: seconds and peak memory of xmceval and other tools, from datasets/speed.json.
 
 The picture is drawn by hand, so that the same figures give the same bytes with any version of anything; it is light or
-dark as the reader prefers. The figures are kept with the data sets, since they are data: scripts only make them.
+dark as the reader prefers.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-FIGURES = ROOT / "datasets/speed.json"
-PICTURE = ROOT / "datasets/speed.svg"
+from bench.measure import ROOT
+
+README = ROOT / "README.md"
+FIGURES, PICTURE = ROOT / "datasets/speed.json", ROOT / "datasets/speed.svg"
 ROWS = (250, 1000, 4000, 16_000, 64_000, 256_000)
-OURS = "xmceval"
 LARGE = ("amazon-670k", "amazon-3m")
-WORDS, UTF8 = "wc -w", "wc -w, UTF-8"
+OURS = "xmceval"
+COLUMNS = (OURS, "pyxclib", "napkinXC", "PECOS", "scikit-learn", "ranx")  # of the README's table of tools
 
 WIDTH, HEIGHT, TOP, BOTTOM = 800, 330, 46, 48
 LEFT, PLOT, GAP = 58, 240, 400  # of a panel: its margin, the width of its axes, and where the next one begins
@@ -31,11 +30,9 @@ FONT = (
 )
 LIGHT = "#1f2328", "#d0d7de", ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#8a6500")  # text, grid, lines
 DARK = "#e6edf3", "#3d444d", ("#56b4e9", "#ff9a4d", "#3fd0a4", "#e39aca", "#e0b040")
-LETTER = 8.6  # width of a letter of a name
 LEAST_DISTANCE = 15  # between the names at the ends of lines
 
-Entry = Mapping[str, Any]
-Place = tuple[float, ...]
+Lines = Mapping[str, Sequence[tuple[int, Mapping[str, Any]]]]  # of each tool: rows, and what they took
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ PANELS = (
 )
 
 
-def lines_of(measured: Sequence[Entry]) -> dict[str, list[tuple[int, Entry]]]:
-    """Return for each tool its (rows, entry), ours first."""
-    found: dict[str, list[tuple[int, Entry]]] = {OURS: []}
+def lines_of(measured: Sequence[Mapping[str, Any]]) -> Lines:
+    """Return for each tool what it took for each number of rows, ours first."""
+    found: dict[str, list[Any]] = {OURS: []}
     for rows in ROWS:
         for entry in measured:
             if entry["subject"] == f"titles-{rows}":
@@ -70,19 +67,13 @@ def lines_of(measured: Sequence[Entry]) -> dict[str, list[tuple[int, Entry]]]:
     return found
 
 
-def x(rows: float) -> float:
-    """Return where a number of rows is in a panel."""
-    return LEFT + PLOT * math.log(rows / ROWS[0]) / math.log(ROWS[-1] / ROWS[0])
-
-
 def draw(figures: Mapping[str, Any]) -> str:
     """Return the picture as SVG."""
     lines = lines_of(figures["measured"])
-    style = f"{FONT}{theme(*LIGHT)}@media (prefers-color-scheme:dark){{{theme(*DARK)}}}"
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img">',
-        f"<title>{described(lines)}</title>",
-        f"<style>{style}</style>",
+        f"<title>seconds and peak memory of {', '.join(lines)} for {ROWS[0]:,} to {ROWS[-1]:,} instances</title>",
+        f"<style>{FONT}{theme(*LIGHT)}@media (prefers-color-scheme:dark){{{theme(*DARK)}}}</style>",
     ]
     for number, panel in enumerate(PANELS):
         drawn += [f'<g transform="translate({number * GAP})">', *draw_panel(panel, lines), "</g>"]
@@ -95,23 +86,23 @@ def theme(ink: str, grid: str, colours: Sequence[str]) -> str:
     return f"text{{fill:{ink}}}.g{{stroke:{grid}}}{lines}"
 
 
-def described(lines: Mapping[str, Any]) -> str:
-    """Return the text for readers who do not see the picture."""
-    return f"seconds and peak memory of {', '.join(lines)} for {ROWS[0]:,} to {ROWS[-1]:,} instances"
+def x(rows: float) -> float:
+    """Return where a number of rows is in a panel."""
+    return LEFT + PLOT * math.log(rows / ROWS[0]) / math.log(ROWS[-1] / ROWS[0])
 
 
-def draw_panel(panel: Panel, lines: Mapping[str, Sequence[tuple[int, Entry]]]) -> list[str]:
-    """Return the elements of one panel."""
+def draw_panel(panel: Panel, lines: Lines) -> Iterator[str]:
+    """Yield the elements of one panel."""
     right, base = LEFT + PLOT, HEIGHT - BOTTOM
-    drawn = [f'<text class="t" x="{LEFT}" y="24">{panel.title}</text>']
+    yield f'<text class="t" x="{LEFT}" y="24">{panel.title}</text>'
     for value, text in panel.ticks.items():
         y = panel.y(value)
-        drawn.append(f'<path class="g" d="M{LEFT} {y:.1f}H{right}"/>')
-        drawn.append(f'<text class="e" x="{LEFT - 6}" y="{y + 4:.1f}">{text}</text>')
+        yield f'<path class="g" d="M{LEFT} {y:.1f}H{right}"/>'
+        yield f'<text class="e" x="{LEFT - 6}" y="{y + 4:.1f}">{text}</text>'
     for rows in (1000, 10_000, 100_000):
-        drawn.append(f'<path class="g" d="M{x(rows):.1f} {TOP}V{base}"/>')
-        drawn.append(f'<text class="m" x="{x(rows):.1f}" y="{base + 18}">{rows:,}</text>')
-    drawn.append(f'<text class="m" x="{LEFT + PLOT / 2:g}" y="{base + 38}">instances</text>')
+        yield f'<path class="g" d="M{x(rows):.1f} {TOP}V{base}"/>'
+        yield f'<text class="m" x="{x(rows):.1f}" y="{base + 18}">{rows:,}</text>'
+    yield f'<text class="m" x="{LEFT + PLOT / 2:g}" y="{base + 38}">instances</text>'
     paths = {
         name: [(x(rows), panel.y(entry[panel.key]["median"])) for rows, entry in points]
         for name, points in lines.items()
@@ -120,67 +111,37 @@ def draw_panel(panel: Panel, lines: Mapping[str, Sequence[tuple[int, Entry]]]) -
     for number, (name, path) in enumerate(paths.items()):
         corners = " ".join(f"{a:.1f},{b:.1f}" for a, b in path)
         dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3"/>' for a, b in path)
-        drawn.append(f'<g class="c{number}"><polyline points="{corners}"/>{dots}</g>')
-        a, b = (path[-1][0] + 9, heights[name]) if name in heights else free_place(name, paths, heights)
-        drawn.append(f'<text class="n c{number}" x="{a:.1f}" y="{b + 4:.1f}">{name}</text>')
-    return drawn
-
-
-def free_place(name: str, paths: Mapping[str, Sequence[Place]], heights: Mapping[str, float]) -> Place:
-    """Return where the name of a line that ends early meets no line and no other name: right of its end, above ..."""
-    a, b = paths[name][-1]
-    wide = LETTER * len(name)
-    taken = [place for path in paths.values() for corners in pairwise(path) for place in between(*corners)]
-    taken += [(LEFT + PLOT + 9 + step, height) for height in heights.values() for step in range(0, 80, 5)]
-    places = [(a + 9, b), (a - wide / 2, b - 15), (a - wide / 2, b + 15), (a - wide - 9, b), (a + 9, b + 8)]
-
-    def crowd(place: Place) -> int:
-        return sum(-4 < u - place[0] < wide + 4 and abs(v - place[1]) < LEAST_DISTANCE - 4 for u, v in taken)
-
-    return min(places, key=crowd)
-
-
-def between(start: Place, end: Place) -> list[Place]:
-    """Return places along a line, one in five pixels or more."""
-    n = 2 + int(math.dist(start, end) / 5)
-    return [tuple(s + (e - s) * i / (n - 1) for s, e in zip(start, end, strict=True)) for i in range(n)]
+        yield f'<g class="c{number}"><polyline points="{corners}"/>{dots}</g>'
+        a, b = path[-1]
+        yield f'<text class="n c{number}" x="{a + 9:.1f}" y="{heights.get(name, b) + 4:.1f}">{name}</text>'
 
 
 def apart(heights: Mapping[str, float]) -> dict[str, float]:
     """Return heights of names that do not overlap, in the order of the lines."""
-    names, placed = sorted(heights, key=lambda name: -heights[name]), {}
+    placed: dict[str, float] = {}
     below = math.inf
-    for name in names:
+    for name in sorted(heights, key=lambda name: -heights[name]):
         placed[name] = below = min(heights[name], below - LEAST_DISTANCE)
     return placed
 
 
-README = ROOT / "README.md"
-COLUMNS = (OURS, "pyxclib", "napkinXC", "PECOS", "scikit-learn", "ranx")  # of the README's table of tools
-
-
-def seconds(entry: Entry) -> str:
+def seconds(entry: Mapping[str, Any]) -> str:
     """Return the median of seconds for people: three digits at most."""
     value = entry["wall"]["median"]
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
-def amount(entry: Entry) -> str:
+def amount(entry: Mapping[str, Any]) -> str:
     """Return the peak of memory for people."""
     value = entry["peak"]["median"]
     return f"{value:.0f} MB" if value < 1000 else f"{value / 1000:.1f} GB"
 
 
-def difference(figures: Mapping[str, Any]) -> str:
-    """Return how far the values of other tools are from ours at most, in one digit."""
-    return f"{max(each['largest_difference'] for each in figures['agreement']):.0e}".replace("e-0", "e-")
-
-
 def rows_of_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield the rows of the README's table of tools that have figures: for as many instances as a tool was given."""
     ends = {name: points[-1] for name, points in lines_of(figures["measured"]).items()}
-    for head, write in (("Time", seconds), ("Memory", amount)):
-        cells = {name: write(entry) + f" for {n:,}" * (n < ROWS[-1]) for name, (n, entry) in ends.items()}
+    for head, show in (("Time", seconds), ("Memory", amount)):
+        cells = {name: show(entry) + f" for {n:,}" * (n < ROWS[-1]) for name, (n, entry) in ends.items()}
         cells[OURS] = f"**{cells[OURS]}**"
         yield " | ".join([f"| {head}", *(cells.get(name, "–") for name in COLUMNS)]) + " |"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agreement.guidetable import write_guide
-from bench import peertable
 
 from xmceval.errors import listed
 from xmceval.metrics.entry import FAMILIES
@@ -81,6 +80,5 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
 
 GENERATED = {
     "metrics": "\n".join(list_metrics()),
-    "speed": peertable.read_guide(),
     "agreement": write_guide(),
 }

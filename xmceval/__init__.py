@@ -25,7 +25,7 @@ ndcg_score, roc_auc_score, coverage_error and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc
     AUC of flat arrays, whole and within groups.
-inspect, convert, write_inverse_propensities
+inspect, convert
     What the commands of these names do.
 METRICS
     The table of metrics.
@@ -63,7 +63,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.api.files.convert import convert as convert
     from xmceval.api.files.inspect import inspect as inspect
-    from xmceval.api.files.propensityfile import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.groupauc import (
         group_auc as group_auc,
         group_aucs as group_aucs,
@@ -137,7 +136,6 @@ _HOME = {
     "Shards": "rows.shards",
     "merge": "api.merge",
     "convert": "api.files.convert",
-    "write_inverse_propensities": "api.files.propensityfile",
     "METRICS": "report.metrictable",
     "Result": "report.result",
     "Results": "report.results",

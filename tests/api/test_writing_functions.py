@@ -1,9 +1,8 @@
-"""Convert and write_inverse_propensities: what they write and return, and that the commands do the same."""
+"""Convert: what it writes and returns, and that the command does the same."""
 
 import io
 import re
 
-import numpy as np
 import pytest
 from scipy.sparse import load_npz
 
@@ -92,39 +91,3 @@ def test_the_help_lists_every_form(capsys):
     assert run("convert", "--help") == 0
     listed = capsys.readouterr().out.partition("Forms:\n")[2].partition("\n\n")[0]
     assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == list(WRITTEN_FORMATS)
-
-
-# Propensities
-
-
-def test_inverse_propensities_are_those_of_the_model(folder):
-    written = xmceval.write_inverse_propensities("t.txt", "inverse.npy", a=0.6, b=2.6)
-    assert (written.n_labels, written.n_train, written.a, written.b) == (3, 4, 0.6, 2.6)
-    assert np.load("inverse.npy").tolist() == xmceval.inverse_propensity([2, 0, 2], 4, a=0.6, b=2.6).tolist()
-    stream = io.BytesIO()
-    xmceval.write_inverse_propensities("t.txt", stream, a=0.6, b=2.6)
-    assert [float(line) for line in stream.getvalue().split()] == np.load("inverse.npy").tolist()
-
-
-def test_constants_are_those_of_the_data_set_unless_given():
-    one = xmceval.write_inverse_propensities("t.txt", io.BytesIO(), dataset="Amazon-670K")
-    other = xmceval.write_inverse_propensities("t.txt", io.BytesIO(), dataset="Amazon-670K", b=1.0)
-    usual = xmceval.write_inverse_propensities("t.txt", io.BytesIO())
-    assert [(each.a, each.b) for each in (one, other, usual)] == [(0.6, 2.6), (0.6, 1.0), (0.55, 1.5)]
-
-
-def test_counts_are_written_instead(folder):
-    written = xmceval.write_inverse_propensities("t.txt", "counts.txt", write_counts=True, n_labels=3)
-    assert (folder / "counts.txt").read_text() == "2\n0\n2\n"
-    assert (written.n_train, written.a, written.b) == (4, None, None)
-
-
-def test_the_command_reports_what_it_wrote(folder, capsys):
-    assert run("propensity", "t.txt", "a.txt") == 0
-    assert capsys.readouterr().err.splitlines()[-1] == "a.txt: 1/p of 3 labels, N=4, A=0.55 B=1.5"
-    assert run("propensity", "t.txt", "b.txt", "--write-counts") == 0
-    hint = "b.txt: counts of 3 labels, N=4 (hint: score --counts b.txt --n-train 4)"
-    assert capsys.readouterr().err.splitlines()[-1] == hint
-    assert run("propensity", "t.txt", "c.txt", "-q") == 0
-    assert capsys.readouterr().err == ""
-    assert (folder / "a.txt").read_bytes() == (folder / "c.txt").read_bytes()

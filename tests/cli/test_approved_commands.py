@@ -26,7 +26,6 @@ COMMANDS = {
     "inspect-two": ["inspect", "truth.txt", "scores.txt"],
     "inspect-sample": ["inspect", str(SAMPLE / "tst_X_Y.txt"), str(SAMPLE / "model_b.txt")],
     "inspect-json": ["inspect", "truth.txt", "scores.txt", "-o", "json"],
-    "propensity": ["propensity", "truth.txt", "-"],
     "score": ["score", "truth.txt", "scores.txt", "-k", "1,3", "--train", "truth.txt", "--ceiling"],
     "score-many": [
         "score",

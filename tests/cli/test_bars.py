@@ -77,7 +77,6 @@ COMMANDS = {
     "compare": ("compare truth.txt preds.txt preds.txt.gz -m P", ["2 systems"]),
     "inspect": ("inspect preds.txt", ["preds.txt"]),
     "convert": ("convert preds.txt out.npz", ["preds.txt"]),
-    "propensity": ("propensity truth.txt out.txt", ["truth.txt"]),
 }
 
 

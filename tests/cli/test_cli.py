@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.files import A_ALONE
 
-from xmceval.cli import COMMANDS, main, systems
+from xmceval.cli import COMMANDS, systems
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -349,24 +349,11 @@ def test_bins_of_the_truth_do_not_speak_of_training(run):
     assert "training" not in out
 
 
-def test_propensities_go_to_standard_output(tmp_path, monkeypatch, capfdbinary):
-    train = SAMPLE / TRAIN
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit):
-        main(["propensity", str(train), "kept.txt", "-q"])
-    capfdbinary.readouterr()
-    with pytest.raises(SystemExit):
-        main(["propensity", str(train), "-", "-q"])
-    assert capfdbinary.readouterr().out == Path("kept.txt").read_bytes()
-    assert [each.name for each in tmp_path.iterdir()] == ["kept.txt"]
-
-
 @pytest.mark.parametrize("name", ["q.mat", "q.zip", "q.pkl", "q.h5", "q.MAT"])
 def test_binary_endings_do_not_become_text(run, tmp_path, name):
     code, _, err = run("convert", MODEL_A, tmp_path / name)
     assert code == 2
     assert "hint: use a name ending in .npz or .txt, or pass --to " in err
-    assert run("propensity", TRAIN, tmp_path / name)[0] == 2
     assert not list(tmp_path.iterdir())
     assert run("convert", MODEL_A, tmp_path / name, "--to", "xmc")[0] == 0
 

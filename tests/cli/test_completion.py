@@ -40,7 +40,6 @@ def test_data_sets_are_completed_in_any_case():
     expected = [name for name in datasets() if name.startswith("EURLex")]
     assert complete("score", "--dataset", "eurl") == expected
     assert complete("datasets", "EURL") == expected
-    assert complete("propensity", "--dataset", "eurl") == expected
 
 
 def test_metrics_are_completed_also_after_a_comma():
@@ -102,7 +101,7 @@ def test_help_is_as_wide_as_80_columns(name):
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["score", "compare", "convert", "propensity"])
+@pytest.mark.parametrize("name", ["score", "compare", "convert"])
 def test_short_options_have_long_names(name):
     params = {each.name: each for each in cli.get_command(None, name).params}
     assert params["quiet"].opts == ["-q", "--quiet"]

@@ -42,7 +42,6 @@ ARGUMENTS = {
     "benchmark": [EVIL],
     "inspect": [EVIL, "t.txt"],
     "convert": [EVIL, "x.npz"],
-    "propensity": [EVIL, "x.txt"],
     "datasets": [EVIL],
     "metrics": [EVIL],
     "merge": [EVIL],
@@ -66,7 +65,6 @@ def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
         ["score", EVIL, "p.txt", "-v", "-m", "P,PSP"],
         ["score", EVIL, "p.txt", "--strict", "-m", "PSP"],
         ["convert", EVIL, f"{EVIL}.npz", "-v"],
-        ["propensity", EVIL, f"{EVIL}.npy"],
         ["inspect", EVIL, "p.txt"],
     ):
         out, err = run(*words)

@@ -23,7 +23,6 @@ LINES = {
     "report": "report t.txt p.txt -m P,PSP --html {}.html --no-inspect",
     "inspect": "inspect t.txt p.txt",
     "convert": "convert p.txt {}.npz -v",
-    "propensity": "propensity t.txt {}.txt",
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
 }
@@ -128,7 +127,6 @@ def test_an_output_without_room_is_an_error(command):
         "convert a.txt link.txt",
         "convert a.txt names.txt --labels names.txt",
         "convert pair pair-labels.npy",
-        "propensity truth.txt truth.txt",
         "threshold truth.txt a.txt a.txt",
         "threshold @truths a.txt truth.txt",
     ],

@@ -155,7 +155,7 @@ def long_lines(n_mib, before="4 5\n0:1 2:1\n"):
     return "t.gz"
 
 
-@pytest.mark.parametrize("command", ["score", "score, train", "inspect", "convert", "propensity"])
+@pytest.mark.parametrize("command", ["score", "score, train", "inspect", "convert"])
 def test_a_line_that_is_too_long_is_refused_with_its_place(command):
     write("t.txt", TRUTH)
     long = long_lines(3)
@@ -164,7 +164,6 @@ def test_a_line_that_is_too_long_is_refused_with_its_place(command):
         "score, train": lambda **limit: xmceval.score("t.txt", "t.txt", k=1, metrics="PSP", train=long, **limit),
         "inspect": lambda **limit: xmceval.inspect([long], **limit).files[0].faults,
         "convert": lambda **limit: xmceval.convert(long, "out.txt", kind="truth", **limit),
-        "propensity": lambda **limit: xmceval.write_inverse_propensities(long, "inv.txt", **limit),
     }[command]
     expected = "t.gz:3: this line is longer than 2 MiB (hint: pass max_line=)"
     if command == "inspect":

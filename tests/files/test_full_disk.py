@@ -44,8 +44,6 @@ WAYS = {
     "s.state": "save_state",
     "e.state": evaluator,
     **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c-labels.npy"), "convert"),
-    "p.txt": lambda path: xmceval.write_inverse_propensities("t.npz", path),
-    "p.npy": lambda path: xmceval.write_inverse_propensities("t.npz", path),
 }
 
 

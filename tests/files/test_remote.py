@@ -424,7 +424,6 @@ COMMANDS = {
     "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{dense.npy} -o json",
     "inspect": "inspect {truth.txt} {p.txt} --filter {filter.txt} -o json",
     "convert": "convert {p.txt} memory://o/p.npz -v",
-    "propensity": "propensity {truth.txt} memory://o/w.txt",
     "report": "report {truth.txt} {p.txt} --html memory://o/page.html --train {truth.txt}",
     "usage": "compare {truth.txt} --runs {p.txt}",
     "pipe": "compare {truth.txt} {p.txt} --save-rows {rows.txt}",

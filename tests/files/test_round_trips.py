@@ -1,6 +1,5 @@
 """Round trips: rows that are converted to any form are read back with the same bits, whatever their scores are."""
 
-import gzip
 import os
 import stat
 import struct
@@ -17,7 +16,6 @@ from support.examples import examples
 import xmceval
 from xmceval.errors import UsageError
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.sidecars.numbers import write_numbers
 from xmceval.files.writing import targets
 from xmceval.files.writing.conversion import convert
 from xmceval.rows.block import Scratch
@@ -139,18 +137,6 @@ def test_endings_in_capitals_are_what_they_say(tmp_path):
         assert rows_of(open_scores(tmp_path / name).source) == rows_of(scores)
     with pytest.raises(UsageError, match="npz cannot be compressed; only text can"):
         convert(scores, tmp_path / "a.NPZ.GZ")
-
-
-def test_numbers_are_written_as_their_ending_says(tmp_path):
-    numbers = np.array([1.5, 2])
-    write_numbers(tmp_path / "a.TXT.GZ", numbers)
-    assert gzip.decompress((tmp_path / "a.TXT.GZ").read_bytes()) == b"1.5\n2.0\n"
-    write_numbers(tmp_path / "a.NPY", numbers)
-    assert np.load(tmp_path / "a.NPY").tolist() == [1.5, 2]
-    write_numbers(tmp_path / "a.csv", numbers)  # one number per line is a column
-    for name, message in (("a.npy.gz", "npy cannot be compressed"), ("a.NPZ", "cannot write numbers as .npz")):
-        with pytest.raises(UsageError, match=message):
-            write_numbers(tmp_path / name, numbers)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o640, 0o664])

@@ -14,7 +14,6 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.api.files.convert import Conversion
 from xmceval.api.files.inspect import InspectionReport
-from xmceval.api.files.propensityfile import PropensityFile
 from xmceval.api.groupauc import GroupAUC
 from xmceval.metrics.entry import Metric
 from xmceval.report.comparison import Difference
@@ -110,7 +109,6 @@ def test_files(tmp_path: Path) -> None:
     scores.write_text("3 2\n0:0.5\n1:0.5\n1:0.25\n")
     assert_type(xmceval.inspect([truth, scores]), InspectionReport)
     assert_type(xmceval.convert(truth, tmp_path / "truth.npz"), Conversion)
-    assert_type(xmceval.write_inverse_propensities(truth, tmp_path / "inverse.txt"), PropensityFile)
     assert_type(xmceval.score(truth, scores, k=1, metrics="P")["P@1"], float)
 
 

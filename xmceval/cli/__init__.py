@@ -18,7 +18,7 @@ from xmceval.files.io.addresses import redacted
 
 SECTIONS = {
     "Evaluation": ("score", "compare", "benchmark", "merge", "report"),
-    "Files": ("inspect", "convert", "propensity"),
+    "Files": ("inspect", "convert"),
     "Reference": ("metrics", "datasets"),
 }
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)

@@ -124,7 +124,6 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
 
     See Also
     --------
-    write_inverse_propensities : Into a file.
     psp_at_k : A metric that is weighted by them.
 
     Notes

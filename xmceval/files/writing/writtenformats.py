@@ -14,18 +14,12 @@ from xmceval.errors import UsageError, argument, listed, missing_package
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
 
-# Endings that promise a format, or a compression, which cannot be written.
+# Endings that promise a format, or a compression, which cannot be written, or text in which rows look otherwise.
 FOREIGN_ENDINGS = frozenset(
     {
         *(".mat", ".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5"),
         *(".parquet", ".feather", ".arrow", ".avro", ".orc", ".pt", ".pth", ".bin", ".safetensors", ".xls", ".xlsx"),
         *(".db", ".sqlite", ".lz4", ".lzma", ".lz", ".lzo", ".br", ".z", ".sz", ".snappy"),
-    }
-)
-
-# Endings of text in which rows of a matrix look otherwise; a column of numbers may have them.
-FOREIGN_TEXT_ENDINGS = frozenset(
-    {
         *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".svm", ".libsvm", ".svmlight", ".arff", ".mtx", ".xml"),
         *(".yaml", ".yml", ".html", ".md", ".tex", ".run", ".qrels"),
     }
@@ -109,7 +103,7 @@ def find_format(dst: str | Path, name: str | None = None) -> WrittenFormat:
         raise UsageError(f"unknown format {name!r}; expected one of {listed(WRITTEN_FORMATS)}")
     ending, compression = split_endings(dst)
     form = WRITTEN_FORMATS[name or (ending[1:] if ending in {".npz", ".npy"} else "xmc")]
-    if name is None and ending in FOREIGN_ENDINGS | FOREIGN_TEXT_ENDINGS:
+    if name is None and ending in FOREIGN_ENDINGS:
         raise UsageError(
             f"{dst}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass "
             f"{argument('to', kind='FORMAT')}, one of {listed(WRITTEN_FORMATS)})"

@@ -151,11 +151,10 @@ def hits_by_permutation(predicted, truth):
 def test_expectation_and_deviation_are_those_over_all_orders(predicted, truth):
     rows = np.repeat(np.arange(len(truth)), [len(row) for row in truth])
     labels = np.array([label for row in truth for label in sorted(row)])
-    hits = alignment._Hits.of(rows, labels, np.array(predicted))
+    chance = alignment._Chance.of(rows, labels, np.array(predicted))
     every = hits_by_permutation(predicted, truth)
-    assert hits.number == every[0]
-    assert hits.expected == pytest.approx(np.mean(every))
-    assert hits.deviation == pytest.approx(np.std(every), abs=1e-7)
+    assert chance.expected == pytest.approx(np.mean(every))
+    assert chance.deviation == pytest.approx(np.std(every), abs=1e-7)
 
 
 # Mistakes

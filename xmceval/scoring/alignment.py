@@ -59,14 +59,8 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     best label and the second one of other rows. A weak model has not learned which labels belong together; one that
     ranks by popularity has no such pairs; and of one label per row nothing is concluded.
 
-    Parameters
-    ----------
-    truth, ranked : Rows, Ranked
-        The first rows of both, up to N_ROWS.
-    place : str
-        The predictions, for the message: `` of preds.txt``.
-    drop_empty : bool
-        Whether rows without a true label do not count for P@1.
+    ``truth`` and ``ranked`` are the first rows of both, up to N_ROWS. ``place`` says for the message which predictions
+    they are, such as `` of preds.txt``; with ``drop_empty`` rows without a true label do not count for P@1.
     """
     n_rows, lengths = truth.indptr.size - 1, np.diff(truth.indptr)
     labels, grades = (each[: truth.indptr[-1]] for each in truth[1:])
@@ -75,33 +69,39 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     if swap or np.count_nonzero((lengths > 0) & (best >= 0)) < MIN_ROWS:
         return swap
     rows = np.repeat(np.arange(n_rows), lengths)
-    nothing = np.full(1, NO_LABEL)
-    up, down = np.concatenate([best[1:], nothing]), np.concatenate([nothing, best[:-1]])
-    hits = _Hits.of(rows, labels, best)
+    number = np.count_nonzero(labels == best[rows])
     n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
     sample = f" (in the first {counted(n_rows, 'instance')})" if n_rows == N_ROWS else ""
+    up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
     for other, (change, question) in zip((best - 1, best + 1, up, down, ranked.last), QUESTIONS, strict=True):
-        if hits.is_far_below(rows, labels, other):
-            number = np.count_nonzero(labels == other[rows])
-            values = f"P@1 is {hits.number / n_counted:.2%}, but {number / n_counted:.2%} with {change}"
-            return f"{values}{sample}: {question.format(place)}"
-    if hits.is_chance and _Hits.of(rows, labels, second).is_chance and _are_true_together(rows, labels, best, second):
-        values = f"P@1 is {hits.number / n_counted:.2%}, and {hits.expected / n_counted:.2%} with the predictions in"
+        others = np.count_nonzero(labels == other[rows])
+        if others - number > CLEAR_DIFFERENCE * (others + number) ** 0.5:
+            chance = _Chance.of(rows, labels, other)
+            is_better = others >= MUCH_BETTER * number or _Chance.of(rows, labels, best).explains(number)
+            if is_better and others > chance.expected + FAR_FROM_CHANCE * (chance.deviation + 1):
+                values = f"P@1 is {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
+                return f"{values}{sample}: {question.format(place)}"
+    most = np.unique(best, return_counts=True)[1].max() * labels.size / n_rows  # hits that chance can explain
+    if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without what takes longer
+        return ""
+    chance, deeper = (_Chance.of(rows, labels, each) for each in (best, second))
+    is_chance = chance.explains(number) and deeper.explains(np.count_nonzero(labels == second[rows]))
+    if is_chance and _are_true_together(rows, labels, best, second):
+        values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
 
 
-class _Hits(NamedTuple):
-    """How many rows have their predicted label; mean and deviation of that over all orders of the predictions."""
+class _Chance(NamedTuple):
+    """Mean and deviation of how many of `n_rows` rows have their predicted label, over all orders of predictions."""
 
-    number: int
     expected: float
     deviation: float
     n_rows: int
 
     @classmethod
-    def of(cls, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> _Hits:
-        """Count the hits of one label per row, int64 [n_rows], among true labels and their rows, [n_true] each."""
+    def of(cls, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> _Chance:
+        """Expect hits of one label per row, int64 [n_rows], among true labels and their rows, [n_true] each."""
         ids, n_predicted = np.unique(predicted, return_counts=True)
         places = np.minimum(np.searchsorted(ids, labels), ids.size - 1)
         weights = np.where(ids[places] == labels, n_predicted[places], 0)  # rows with each true label as predicted
@@ -109,23 +109,12 @@ class _Hits(NamedTuple):
         by_row, total = np.bincount(rows, weights, minlength=n), float(weights.sum())
         # The variance over all permutations of the rows: squares without the effects of the label and of the row.
         squares = total - (float((n_predicted * n_true**2).sum()) + float((by_row**2).sum())) / n + (total / n) ** 2
-        deviation = (max(squares, 0.0) / max(n - 1, 1)) ** 0.5
-        return cls(int(np.count_nonzero(labels == predicted[rows])), total / n, deviation, n)
+        return cls(total / n, (max(squares, 0.0) / max(n - 1, 1)) ** 0.5, n)
 
-    @property
-    def is_chance(self) -> bool:
-        """Whether there are no more than by chance, although a perfect ranking could have far more."""
+    def explains(self, number: int) -> bool:
+        """Whether there are no more hits than by chance, although a perfect ranking could have far more."""
         could_tell = self.n_rows > self.expected + FAR_FROM_CHANCE * (self.deviation + 1)
-        return could_tell and self.number <= self.expected + NEAR_CHANCE * self.deviation
-
-    def is_far_below(self, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> bool:
-        """Whether other labels have so many more that it is neither chance nor the popularity of a label."""
-        number = np.count_nonzero(labels == predicted[rows])
-        if number - self.number <= CLEAR_DIFFERENCE * (number + self.number) ** 0.5:
-            return False
-        other = _Hits.of(rows, labels, predicted)
-        is_better = number >= MUCH_BETTER * self.number or self.is_chance
-        return is_better and number > other.expected + FAR_FROM_CHANCE * (other.deviation + 1)
+        return could_tell and number <= self.expected + NEAR_CHANCE * self.deviation
 
 
 def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, second: Int64) -> bool:

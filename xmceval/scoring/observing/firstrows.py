@@ -73,5 +73,6 @@ def _last_labels(scores: Rows) -> Int64:
     if has_any.any():
         starts = scores.indptr[:-1][has_any]
         is_lowest = scores.values == np.repeat(np.minimum.reduceat(scores.values, starts), lengths[has_any])
-        last[has_any] = scores.indices[np.maximum.reduceat(np.where(is_lowest, np.arange(is_lowest.size), 0), starts)]
+        lowest = np.flatnonzero(is_lowest)
+        last[has_any] = scores.indices[lowest[np.searchsorted(lowest, starts)]]
     return last

@@ -102,10 +102,6 @@ RECORDED = {
         ],
     },
     "AUC of a log": {"auc": 0.7414969059126428, "group_auc": 0.7502631808918236},
-    "A JSON result": {
-        "values.loc['P@1'].tolist()": [0.686, 0.6451794030893792, 0.726820596910621],
-        "values.loc['P@5'].tolist()": [0.374, 0.35485038866485086, 0.39314961133514914],
-    },
     "A threshold for micro F1, or for each label": {
         "threshold": 0.50033,
         "micro['f1_score']": 0.5006493506493507,
@@ -133,8 +129,11 @@ RECORDED = {
         "list(of_difference)": [0.012283798801730958, 0.04691620119826904],
     },
     "A bootstrap interval of a macro mean": {"value": 0.10749295856753821},
-    "Unknown cells": {"result['nDCG@5']": 0.5929599525111964},
-    "Judged@k and bpref": {"values[Judged @ 3]": 0.6666666666666666, "values[Bpref]": 0.25},
+    "Unknown labels, Judged@k and bpref": {
+        "result['nDCG@5']": 0.5929599525111964,
+        "values[Judged @ 3]": 0.6666666666666666,
+        "values[Bpref]": 0.25,
+    },
     "Fused predictions": {"results['sum']['P@5']": 0.4624, "results['ranks']['P@5']": 0.5052},
     "Two systems row by row": {
         "losses.tolist()": [380, 62, 286],
@@ -161,10 +160,14 @@ RECORDED = {
         "[precision.sum(), recall.sum(), len(recall)]": [295.7608941886212, 223.7772511848341, 328],
         "gain[[0, 1, 8, 299]].tolist()": [210 / 1665, 316 / 1665, 659 / 1665, 935 / 1665],
     },
+    "JSON results, their history, and a page": {
+        "values.loc['P@1'].tolist()": [0.686, 0.6451794030893792, 0.726820596910621],
+        "values.loc['P@5'].tolist()": [0.374, 0.35485038866485086, 0.39314961133514914],
+    },
     "Evaluators of several processes": {"result['P@5']": 0.374, "result['macroF1@5']": 0.10749295856753821},
-    "Ray and Spark": {"of_ray['P@5']": 0.374, "of_spark['P@5']": 0.374},
+    "Ray, Spark and Slurm": {"of_ray['P@5']": 0.374, "of_spark['P@5']": 0.374},
 }
-MAY_LACK = {"Ray and Spark": ("ray", "pyspark")}  # large, and of no use to other tests
+MAY_LACK = {"Ray, Spark and Slurm": ("ray", "pyspark")}  # large, and of no use to other tests
 
 
 @pytest.fixture
@@ -219,7 +222,7 @@ def test_history_lists_the_values_of_commits_and_the_page_has_those_of_a_leaderb
     shell("git init -q", folder)
     for name in ("model_a.txt", "model_b.txt"):
         shutil.copy(folder / name, folder / "preds.txt")
-        printed = shell(RECIPES["The history of a value, and a page of results"][1], folder, **who)
+        printed = shell(RECIPES["JSON results, their history, and a page"][1], folder, **who)
     assert printed.split() == ["0.4036", "0.374"]
     page = (folder / "RESULTS.md").read_text(encoding="utf-8").rpartition("|")[0]
     recorded = "68.60 37.40 26.68 38.92 55.00 40.36 27.11 50.34 79.50 43.70 38.45 53.76 73.50 50.50 44.43 71.91"
@@ -246,14 +249,16 @@ def test_alias_sets_options(files):
 
 def test_tasks_of_slurm_save_states_that_merge(files):
     for task in ("1", "2"):
-        shell(RECIPES["Slurm"][1], files, SLURM_ARRAY_TASK_ID=task)
+        shell(RECIPES["Ray, Spark and Slurm"][1], files, SLURM_ARRAY_TASK_ID=task)
     merged = shell("xmceval merge part-*.state.npz -o json", files)
     values = {name: each["value"] for name, each in json.loads(merged)["systems"][0]["metrics"].items()}
     assert values == pytest.approx({"P@5": 0.374, "macroF1@5": 0.10749295856753821}, rel=1e-9)
 
 
 def test_every_recipe_is_run_and_short():
-    shells = {heading for heading, (python, *_) in RECIPES.items() if not python}
-    assert set(RECIPES) - shells == set(RECORDED)
-    assert all(f'RECIPES["{heading}"]' in Path(__file__).read_text(encoding="utf-8") for heading in shells)
+    this = Path(__file__).read_text(encoding="utf-8")
+    for heading, (python, *others) in RECIPES.items():
+        assert bool(python) == (heading in RECORDED), heading
+        for place, code in enumerate(others, 1):
+            assert bool(code) == (f'RECIPES["{heading}"][{place}]' in this), heading
     assert all(len(code.splitlines()) <= 25 for _, code in BLOCK.findall(GUIDE))

@@ -62,7 +62,7 @@ def _make_group(
     systems = [name for name in benchmark.systems if not (bin_name and name in benchmark.published)]
     lines = [_make_line(benchmark, dataset, name, layout) for name in systems]
     section = make_section(lines, layout, signs, bin_name=bin_name)
-    columns = [name for name in _name_measures(benchmark) if not bin_name or section.rows_with([name])]
+    columns = [each.name for each in benchmark.measures if not bin_name or section.rows_with([each.name])]
     empty = dict.fromkeys(columns, Cell(show_sign(NO_VALUE, layout)))
     failed = dict.fromkeys(columns, Cell(FAILED))
     cells = (dataset.find_cell(name) for name in systems)
@@ -79,10 +79,6 @@ def _make_line(benchmark: Benchmark, dataset: DatasetOutcome, system: str, layou
     figures = dataset.list_figures(system, benchmark.measures)
     shown = show_system(benchmark, system, layout)
     return SystemLine(system, figures, () if result is None else result.slices, shown=shown)
-
-
-def _name_measures(benchmark: Benchmark) -> list[str]:
-    return [each.name for each in benchmark.measures]
 
 
 def _describe(dataset: DatasetOutcome) -> tuple[str, ...]:

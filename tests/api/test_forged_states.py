@@ -220,7 +220,7 @@ def bits(number):
         ("weights", "1.ids", [-1, 12, 2**62]),
         ("weights", "1.counts", [-1, 2**63 - 1]),
         ("weights", "1.rows", [-1, 2**63 - 1]),
-        ("propensities", "propensities.inverse", [bits(0.5), bits(np.nan), bits(np.inf), bits(1e300)]),
+        ("propensities", "propensities.inverse", [bits(0.5), bits(np.nan), bits(np.inf)]),
         ("propensities", "propensities.codes", [-1, 2**31]),
         ("propensities", "bins.by_code", [-1, 3]),
         ("filter", "filter.rows", [-1, 4]),

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -295,9 +296,15 @@ def test_ids_from_2_to_the_27_are_merged_a_few_times_only(rng, monkeypatch):
 
 
 def test_equal_propensities_have_one_digest_whatever_they_come_from():
-    """Counts have a value for each number up to the largest, values those of the labels only."""
-    counts = np.array([3.0, 7.0, 0.0, 3.0])
+    """They are equal where N, A, B and the training rows of each label are; the last bits of 1/p do not count."""
+    counts = np.array([3.0, 7.0, 0.0, 3.0, 0.0])
+    own = from_counts(counts, 20, "counts", 0.55, 1.5)
+    labels = LabelCounts()
+    labels.add(20, np.repeat([0, 1, 3], [3, 7, 3]))
+    nearly = replace(own, inverse=np.nextafter(own.inverse, np.inf))
+    assert own.digest == from_label_counts(labels, "labels", 0.55, 1.5).digest == nearly.digest
+    others = (counts[::-1], 20, 0.55, 1.5), (counts, 21, 0.55, 1.5), (counts, 20, 0.5, 1.5), (counts, 20, 0.55, 1.4)
+    assert len({own.digest, *(from_counts(each, n, "counts", a, b).digest for each, n, a, b in others)}) == 5
     values = xmceval.inverse_propensity(counts, n=20)
-    digest = from_values(values, "values").digest
-    assert from_counts(counts, 20, "counts", 0.55, 1.5).digest == digest
-    assert from_values(values[::-1], "values").digest != digest
+    assert from_values(values, "values").digest == from_values(values.copy(), "others").digest
+    assert from_values(values[::-1], "values").digest != from_values(values, "values").digest

@@ -167,7 +167,7 @@ def test_states_that_were_made_otherwise_are_not_added(other, message):
         {"inverse": np.array([np.inf, 3.0, 2.0, 1.0])},
         {"ids": np.array([0, 2, 2, 4, 5, 6])},
         {"table_counts": np.array([0, 2, 1, 3])},
-        {"table_counts": np.array([0, 2, 3])},
+        {"table_counts": np.array([0, 1, 4, 9, 16])},
     ],
     ids=str,
 )
@@ -180,6 +180,14 @@ def test_tables_of_propensities_that_do_not_fit_together_are_refused(changes):
     wrong = replace(state, terms=replace(state.terms, propensities=replace(right, **changes)))
     with pytest.raises(DataError, match="propensities: their tables do not fit together"):
         saved(wrong)
+
+
+def test_states_are_added_where_only_the_last_bits_of_propensities_differ():
+    first, second = make_state("a", slice(4)), make_state("b", slice(4, 9))
+    own = second.terms.propensities
+    nearly = replace(own, inverse=np.nextafter(own.inverse, np.inf))
+    merged = first.merge(replace(second, terms=replace(second.terms, propensities=nearly)))
+    assert finish_state(merged).figures == finish_state(first.merge(second)).figures
 
 
 def test_names_and_rows_of_parts_are_kept():

@@ -76,11 +76,17 @@ class Propensities:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the inverse propensities: equal ones have the same, whatever file they come from."""
-        used = self.inverse[self.codes]
+        """A digest of N, A, B and the training rows of each label, or of the values that were passed.
+
+        Equal ones have the same digest, whatever file they come from.
+        """
+        model, numbers = (self.n, self.a, self.b), self.counts
+        if self.n is None:
+            model, numbers = (), self.inverse
+        used = numbers[self.codes]
         labels = self.ids if self.ids.size else np.arange(used.size)
-        differs = used != self.inverse[0]  # the others are as labels beyond the table
-        parts = (self.inverse[:1], labels[differs], used[differs])
+        differs = used != numbers[0]  # the others are as labels beyond the table
+        parts = (np.array(model, dtype=np.float64), numbers[:1], labels[differs], used[differs])
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).hexdigest()
 
     def codes_of(self, labels: Int64) -> Int64:

@@ -16,7 +16,6 @@ from xmceval.kernels.compile.decorators import Arrays
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64
-from xmceval.statistics.powers import log, power
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p
@@ -145,7 +144,8 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
         raise DataError(f"propensities need at least 3 rows of training labels, got {n}")
     if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
         raise UsageError(f"propensities need A of at least 0 and B above 0, got A={a}, B={b}")
-    constant = float((log(n) - 1) * power(b + 1, a))
+    with np.errstate(over="ignore"):
+        constant = float((np.log(n) - 1) * np.power(b + 1, a))
     if math.isinf(constant):
         raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}")
     counts = np.asarray(counts)
@@ -156,7 +156,7 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
             f"expected a number from 0 to {n:,}, the number of training instances"
         )
     distinct, places = np.unique(counts, return_inverse=True)
-    inverse: Float64 = 1 + constant * power(distinct + b, -a)
+    inverse: Float64 = 1 + constant * np.power(distinct + b, -a)
     return inverse[places].reshape(counts.shape)
 
 

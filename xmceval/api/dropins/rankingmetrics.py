@@ -24,7 +24,6 @@ from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
-from xmceval.statistics.powers import log
 
 LRAP, COVERAGE, LOSS = 0, 1, 2
 
@@ -295,7 +294,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
 def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
     """Return the sums of the first 0, 1, 2 ... discounts, up to rank k."""
     ranks = np.arange(2, 2 + min(n_labels, n_labels if k is None else int(k)), dtype=np.float64)
-    return np.concatenate([[0.0], np.cumsum(log(log_base) / log(ranks))])
+    return np.concatenate([[0.0], np.cumsum(np.log(log_base) / np.log(ranks))])
 
 
 def _compute_dcg(

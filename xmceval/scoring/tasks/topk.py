@@ -18,7 +18,6 @@ from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
-from xmceval.statistics.powers import log, log2, power
 
 GAINS = MappingProxyType(
     {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
@@ -40,7 +39,7 @@ IDEALS: Mapping[int, Callable[[Float64], Float64]] = MappingProxyType(
 
 def _letor(rank: Float64, _: float) -> Float64:
     discounts = np.ones(rank.size)
-    discounts[1:] = 1 / log2(rank[1:])
+    discounts[1:] = 1 / np.log2(rank[1:])
     return discounts
 
 
@@ -48,10 +47,10 @@ def _letor(rank: Float64, _: float) -> Float64:
 DISCOUNTS: Mapping[str, Callable[[Float64, float], Float64]] = MappingProxyType(
     {
         "none": lambda rank, _: np.ones(rank.size),
-        "log2": lambda rank, _: 1 / log2(rank + 1),
-        "ln": lambda rank, _: 1 / log(rank + 1),
+        "log2": lambda rank, _: 1 / np.log2(rank + 1),
+        "ln": lambda rank, _: 1 / np.log(rank + 1),
         "letor": _letor,
-        "geometric": lambda rank, p: (1 - p) * power(p, rank - 1),
+        "geometric": lambda rank, p: (1 - p) * np.power(p, rank - 1),
     }
 )
 

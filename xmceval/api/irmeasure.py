@@ -35,11 +35,6 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
     **options
         As of `score`, such as ``train``, ``a``, ``b``, ``inverse_propensities``.
 
-    Raises
-    ------
-    UsageError
-        An unknown metric, several, or one without values of rows, such as macroF1; an unknown option.
-
     Examples
     --------
     >>> import ir_measures

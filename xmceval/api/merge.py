@@ -144,13 +144,7 @@ def _add(states: Sequence[State]) -> State:
 
 
 def find_missing(parts: Sequence[StatePart]) -> str:
-    """Return what is said of shards that are missing; nothing without any.
-
-    Raises
-    ------
-    DataError
-        Shards beside parts without a number.
-    """
+    """Return what is said of shards that are missing; nothing without any."""
     numbered = {part.shard: part for part in parts if part.shard is not None}
     if not numbered:
         return ""

@@ -49,13 +49,7 @@ def not_worse(arguments: Mapping[str, Any]) -> list[Gate]:
 
 
 def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
-    """Return the gates of values that were asked for, in the unit of the table.
-
-    Raises
-    ------
-    UsageError
-        A limit of a share that looks like a fraction where the table has percent.
-    """
+    """Return the gates of values that were asked for, in the unit of the table."""
     if not arguments["require"]:
         return []
     from xmceval.report.gates import parse_required
@@ -75,13 +69,6 @@ def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> I
     """Report gates that were not passed after the output is written, also where nobody reads it to its end.
 
     `failures` are what else went wrong, which the output does not have.
-
-    Raises
-    ------
-    DataError
-        What failed, or could not be decided.
-    Exit
-        With code 3, something is beyond its limit.
     """
     from xmceval.report.gateoutcomes import find_breaches, find_undecided
 

@@ -45,13 +45,7 @@ def by_kind(lines: Iterable[str], names: Collection[str]) -> Iterator[str]:
 
 
 def warn_of_results(arguments: Mapping[str, Any], results: Sequence[Result], more: Sequence[str] = ()) -> None:
-    """Write the warnings on results, and with --verbose notes; those that systems share appear once.
-
-    Raises
-    ------
-    DataError
-        All warnings, with --strict.
-    """
+    """Write the warnings on results, and with --verbose notes; those that systems share appear once."""
     from xmceval.report.result import shared_lines
 
     warnings = dict.fromkeys([*more, *(line for result in results for line in result.warnings)])

@@ -100,13 +100,7 @@ def terminal() -> dict[str, object]:
 
 
 def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
-    """Return the layout that a command was asked for.
-
-    Raises
-    ------
-    UsageError
-        An option that has no effect on the form.
-    """
+    """Return the layout that a command was asked for."""
     context = click.get_current_context()
     for each in context.command.params:
         has_effect = each.name not in specs(Layout) or form in FORMS_OF.get(each.name, DRAWN)

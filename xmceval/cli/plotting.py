@@ -57,16 +57,7 @@ class Plots:
 
     @classmethod
     def of(cls, files: Sequence[str], kinds: Sequence[str]) -> Plots:
-        """Take pictures from the command line, and check that they can be written.
-
-        Raises
-        ------
-        UsageError
-            Kinds without files, or another number of them; a file twice, or with another ending; a folder that does not
-            exist.
-        DataError
-            A folder that nothing can be written to; matplotlib is not installed.
-        """
+        """Take pictures from the command line, and check that they can be written."""
         if not files and not kinds:
             return cls()
         if not files:
@@ -89,13 +80,7 @@ class Plots:
         return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files))
 
     def check(self, subject: str, options: Options) -> None:
-        """Refuse kinds that cannot show any of the metrics that are asked for.
-
-        Raises
-        ------
-        UsageError
-            Names the kind, and what it shows.
-        """
+        """Refuse kinds that cannot show any of the metrics that are asked for."""
         has_bins = options.by_frequency is not None or options.by_group is not None
         of_results = "bins" if has_bins else "curves"
         usual = "differences" if subject == COMPARISON else of_results

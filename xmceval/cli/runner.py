@@ -25,13 +25,7 @@ LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
-    """Find what a command scores, and start the kernels that score it.
-
-    Raises
-    ------
-    UsageError
-        Names or systems that are wrong, or options that do not go together.
-    """
+    """Find what a command scores, and start the kernels that score it."""
     names, paths = name_systems(arguments["preds"], arguments["names"])
     start(arguments["quiet"], ahead=True)
     return Inputs.of(arguments, names, paths)

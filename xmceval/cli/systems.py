@@ -29,13 +29,7 @@ class Inputs:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], names: Sequence[str], paths: Sequence[str]) -> Inputs:
-        """Find the files that the arguments of a command name; `names` and `paths` are those of PREDS.
-
-        Raises
-        ------
-        UsageError
-            Runs that are wrong, or options that do not go together.
-        """
+        """Find the files that the arguments of a command name; `names` and `paths` are those of PREDS."""
         from xmceval.api.scoring.setup import Named
 
         shards = arguments["shards"]
@@ -77,11 +71,6 @@ def name_systems(texts: Sequence[str], names: Sequence[str]) -> tuple[list[str],
 
     The name is that of ``NAME=FILE``, or of --name, or the shortest ending of the path that no other shares, without
     the ending of its format where it is still the only one.
-
-    Raises
-    ------
-    UsageError
-        More names than paths, or two for one file.
     """
     own, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
     if len(names) > len(paths):
@@ -120,13 +109,7 @@ def shards_of(path: Any, shards: bool) -> Any:
 
 
 def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named]:
-    """Return the systems of ``--runs NAME=A,B,C``; each run may have shards.
-
-    Raises
-    ------
-    UsageError
-        A system without a name, or with fewer than two runs.
-    """
+    """Return the systems of ``--runs NAME=A,B,C``; each run may have shards."""
     from xmceval.api.scoring.setup import Named
 
     systems = []

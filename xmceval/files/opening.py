@@ -51,13 +51,6 @@ def open_truth(
         The queries that are kept, of a truth that has queries.
     max_line : int
         The longest line of a text file, in MiB.
-
-    Raises
-    ------
-    DataError
-        A missing, empty or unknown kind of file.
-    UsageError
-        Another kind.
     """
     request = Request("truth", names, judgments=kept, max_line=max_line)
     if isinstance(path, Records):
@@ -98,13 +91,6 @@ def open_scores(
         The rule for queries that only one of truth and predictions has.
     max_line : int
         The longest line of a text file, in MiB.
-
-    Raises
-    ------
-    DataError
-        A missing, empty or unknown kind of file.
-    UsageError
-        Another kind.
     """
     request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing)
     if isinstance(path, Records):
@@ -117,13 +103,7 @@ def open_scores(
 
 
 def check_kind(kind: str | None) -> None:
-    """Refuse a kind of file that is none.
-
-    Raises
-    ------
-    UsageError
-        Names the kinds.
-    """
+    """Refuse a kind of file that is none."""
     if kind not in {None, *ROLES}:
         raise UsageError(f"kind must be one of {listed(ROLES)}, got {kind!r}")
 
@@ -139,13 +119,6 @@ def open_either(
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 
     With `is_alone` it is only described, so a TREC run has rows of its own.
-
-    Raises
-    ------
-    DataError
-        A missing, empty or unknown kind of file.
-    UsageError
-        Another kind.
     """
     check_kind(kind)
     path = to_path(path)
@@ -165,15 +138,7 @@ def open_either(
 
 
 def open_as(path: Path, request: Request) -> Opened:
-    """Open a file, or a pipe that was claimed before, as what a request says.
-
-    Raises
-    ------
-    DataError
-        A missing, empty or unknown kind of file.
-    UsageError
-        Another kind.
-    """
+    """Open a file, or a pipe that was claimed before, as what a request says."""
     if request.are_scores and is_pair(path):
         return open_pair(path, request)
     if not request.are_scores:  # truth may be read several times

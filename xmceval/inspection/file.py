@@ -141,11 +141,6 @@ def inspect_file(
         The longest line of a text file, in MiB.
     threads : int, optional
         Default: one per processor.
-
-    Raises
-    ------
-    DataError
-        A missing file, or one of unknown form.
     """
     opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True)
     source = opened.fit_width(n_labels)

@@ -77,13 +77,6 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     propensities : Propensities
         From training counts.
     n_labels : int
-
-    Raises
-    ------
-    UsageError
-        A spec that is none of these.
-    DataError
-        Inverse propensities that were given without counts.
     """
     if propensities.n is None:
         raise DataError(

@@ -21,13 +21,7 @@ class AskedBins:
 
 
 def read_bin_spec(spec: Any) -> AskedBins:
-    """Read a number of bins, names of bins, or ascending training counts.
-
-    Raises
-    ------
-    UsageError
-        Anything else, or a single name, which would be one bin with all labels.
-    """
+    """Read a number of bins, names of bins, or ascending training counts."""
     words, may_be_edges = _split(spec)
     numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
     if not words or not all(words) or (any(map(_is_number, words)) and len(numbers) < len(words)):

@@ -173,11 +173,6 @@ def datasets() -> Mapping[str, Dataset]:
 def find_dataset(name: str) -> Dataset:
     """Find a data set by its name or one of its aliases, in any case and with any dashes.
 
-    Raises
-    ------
-    UsageError
-        A name that is not in the catalogue.
-
     Examples
     --------
     >>> find_dataset("wikipedia 500k").name

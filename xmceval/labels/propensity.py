@@ -176,13 +176,7 @@ def from_label_counts(
 
 
 def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) -> Propensities:
-    """Estimate inverse propensities from one count per label.
-
-    Raises
-    ------
-    DataError
-        A count that is not a whole number from 0 to `n_train`, with its place.
-    """
+    """Estimate inverse propensities from one count per label."""
     wrong = np.flatnonzero(~((counts >= 0) & (counts <= n_train) & (counts == np.floor(counts))))
     if wrong.size:
         label = int(wrong[0])
@@ -219,13 +213,7 @@ def shortest(codes: NDArray[Any], n_codes: int) -> Codes:
 
 
 def from_values(values: Float64, source: str) -> Propensities:
-    """Take inverse propensities as they are, one per label.
-
-    Raises
-    ------
-    DataError
-        A value below 1, above 2^40 or NaN, with its place.
-    """
+    """Take inverse propensities as they are, one per label."""
     wrong = np.flatnonzero(~((values >= 1) & (values <= LARGEST)))
     if wrong.size:
         label = int(wrong[0])

@@ -41,11 +41,6 @@ def count_training(path: str | Path, *, max_line: int = MAX_LINE, threads: int |
         The longest line of a text file, in MiB.
     threads : int, optional
         Default: one per processor.
-
-    Raises
-    ------
-    DataError
-        Anything wrong with the file.
     """
     source = open_truth(path, max_line=max_line).source
     width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")

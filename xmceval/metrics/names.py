@@ -130,11 +130,6 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
         ``"ndcg_cut.10"``. Commas separate cutoffs after an @, and also names: ``"P@1,3,nDCG"``.
     ks : iterable of int, optional
         The cutoffs of names without one; default 1, 3 and 5, and the whole list of metrics that are usually of it.
-
-    Raises
-    ------
-    UsageError
-        An unknown name, option or choice, a cutoff that is not a whole number above 0, or what is no name.
     """
     cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
     texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
@@ -175,13 +170,7 @@ def split_names(text: str) -> list[str]:
 
 
 def parse_cutoffs(k: object) -> list[int]:
-    """Parse cutoffs: a whole number, or text such as ``"5"``, ``"1,3,5"``, ``"1-5"`` and ``"1-5,10"``.
-
-    Raises
-    ------
-    UsageError
-        Anything else, or a range that does not ascend or is too long.
-    """
+    """Parse cutoffs: a whole number, or text such as ``"5"``, ``"1,3,5"``, ``"1-5"`` and ``"1-5,10"``."""
     if not isinstance(k, str):
         return [check_cutoff(k)]
     return [cutoff for part in k.split(",") for cutoff in _parse_range(part.strip())]
@@ -200,13 +189,7 @@ def _parse_range(text: str) -> Iterable[int]:
 
 
 def check_cutoff(k: object) -> int:
-    """Return a cutoff as int.
-
-    Raises
-    ------
-    UsageError
-        Anything but a whole number above 0.
-    """
+    """Return a cutoff as int."""
     try:
         value = int(k)  # type: ignore[call-overload]
         is_whole = value == k or (isinstance(k, str) and k.strip().isdigit())

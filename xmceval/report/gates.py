@@ -67,13 +67,7 @@ class Gate:
 
 
 def parse_worse(text: str) -> Gate:
-    """Parse what a difference may at most be worse by: ``P@5:0.5``, or ``P@5`` for any difference.
-
-    Raises
-    ------
-    UsageError
-        An unknown metric, or a limit that is no number from 0 on.
-    """
+    """Parse what a difference may at most be worse by: ``P@5:0.5``, or ``P@5`` for any difference."""
     metric, _, limit = text.rpartition(":") if ":" in text else (text, "", "")
     number = _parse_number(limit) if limit.strip() else 0.0
     if number is None or number < 0:
@@ -90,11 +84,6 @@ def parse_required(text: str, *, in_percent: bool = True) -> Gate:
     text : str
     in_percent : bool
         Whether limits of shares are in percent, as in a table, or fractions.
-
-    Raises
-    ------
-    UsageError
-        An unknown metric, or a limit that is no number.
     """
     sign = next((each for each in SIGNS if each in text), "")
     metric, _, limit = text.partition(sign) if sign else (text, "", "")
@@ -118,11 +107,6 @@ def check_baseline(n_systems: int, against: str | None, hint: str = "") -> None:
     """Refuse gates of differences where it is not clear which system is the baseline.
 
     `hint` says where it is named, if that is no argument.
-
-    Raises
-    ------
-    UsageError
-        More than two systems without a common baseline.
     """
     if against is None and n_systems > 2:
         hint = hint or f"pass {argument('against', kind='NAME')}"
@@ -139,13 +123,7 @@ def check_decidable(
 
 
 def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:
-    """Refuse gates of metrics that are not computed, before anything is scored.
-
-    Raises
-    ------
-    DataError
-        All of them: a gate that cannot be decided does not pass.
-    """
+    """Refuse gates of metrics that are not computed, before anything is scored."""
     missing = dict.fromkeys(each for gate in gates for each in gate.find_in(measures) if each not in measures)
     if missing:
         raise DataError(*(f"a gate cannot be decided: {_not_computed(each, measures)}" for each in missing))

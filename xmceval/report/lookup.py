@@ -10,13 +10,7 @@ from xmceval.metrics.names import parse
 
 
 def find_name(name: Any, measures: Sequence[Measure]) -> str:
-    """Return the canonical name of the one measure that a name means.
-
-    Raises
-    ------
-    KeyError
-        A name of none of them, or of several; the message lists them.
-    """
+    """Return the canonical name of the one measure that a name means."""
     names = dict.fromkeys(measure.name for measure in measures)
     if name in names:
         return str(name)

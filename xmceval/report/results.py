@@ -120,13 +120,7 @@ class Results(Renderable, Mapping[str, Result]):
 
 
 def _iterate(results: Any) -> Iterator[Result]:
-    """Yield results.
-
-    Raises
-    ------
-    UsageError
-        Something else among them.
-    """
+    """Yield results."""
     for each in [results] if isinstance(results, Result) else results:
         if not isinstance(each, Result):
             raise UsageError(f"expected results, such as score returns, got {type(each).__name__}")

@@ -141,13 +141,7 @@ class StoredRows(ABC):
 
     @abstractmethod
     def parse(self, scratch: Scratch) -> Rows:
-        """Parse, in any thread; the arrays live in `scratch` until its next use.
-
-        Raises
-        ------
-        Fault
-            A row that cannot be parsed.
-        """
+        """Parse, in any thread; the arrays live in `scratch` until its next use."""
 
     @abstractmethod
     def place(self, row: int) -> str:
@@ -158,13 +152,7 @@ class StoredRows(ABC):
         return self.n_rows
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:  # noqa: ARG002 - for those that can
-        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed.
-
-        Raises
-        ------
-        Fault
-            A score that is NaN.
-        """
+        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed."""
         return None
 
 
@@ -216,13 +204,7 @@ class Block:
         return head
 
     def rows(self, scratch: Scratch) -> Rows:
-        """Parse, in any thread; the arrays live in `scratch` until its next use. Values may be changed in place.
-
-        Raises
-        ------
-        Fault
-            A row that cannot be parsed, or one with too many entries.
-        """
+        """Parse, in any thread; the arrays live in `scratch` until its next use. Values may be changed in place."""
         try:
             rows = self.stored.parse(scratch)
         except Fault as fault:
@@ -235,13 +217,7 @@ class Block:
         return rows
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
-        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed.
-
-        Raises
-        ------
-        Fault
-            A score that is NaN.
-        """
+        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed."""
         if self.repairs or self.longest is not None:
             return None
         try:

@@ -14,13 +14,7 @@ LARGEST_EXPONENT = 40.0  # the largest grade where gains are 2^grade - 1
 
 
 def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge: bool = False) -> Rows:
-    """Parse a block of scores and check it; `may_merge` says that an option merges duplicate labels.
-
-    Raises
-    ------
-    Fault
-        A label that is out of range or appears twice in its row, or a score that is NaN.
-    """
+    """Parse a block of scores and check it; `may_merge` says that an option merges duplicate labels."""
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.largest_label < width.n_labels:
         return rows
@@ -38,12 +32,6 @@ def validated_truth(
     """Parse a block of truth and check it, drop explicit zeros and sort labels; also return how many zeros.
 
     `may_merge` says that an option merges duplicate labels.
-
-    Raises
-    ------
-    Fault
-        A label that is out of range or appears twice in its row, or a value that is not a whole number from 0 to
-        `largest_grade`.
     """
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.has_only_ones and rows.largest_label < width.n_labels:

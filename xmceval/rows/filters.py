@@ -52,13 +52,7 @@ class Filter:
         return int(np.count_nonzero(np.diff(self.rows))) + 1 if self.rows.size else 0
 
     def check_rows(self, n_rows: int, name: str) -> None:
-        """Refuse a row that the truth `name` does not have.
-
-        Raises
-        ------
-        DataError
-            A row out of range, with its place.
-        """
+        """Refuse a row that the truth `name` does not have."""
         if self.last_row.value >= n_rows:
             raise DataError(
                 f"{self.last_row.place}: row {self.last_row.value} is outside 0..{n_rows - 1} "
@@ -66,13 +60,7 @@ class Filter:
             )
 
     def check_labels(self, width: Width) -> None:
-        """Refuse a label that is out of range.
-
-        Raises
-        ------
-        DataError
-            A label out of range, with its place.
-        """
+        """Refuse a label that is out of range."""
         if width.is_known and self.last_label.value >= width.n_labels:
             raise DataError(
                 f"{self.last_label.place}: label {self.last_label.value} is outside 0..{width.n_labels - 1} "
@@ -131,13 +119,7 @@ class FilterReport:
 
 
 def as_filter(pairs: Any, name: str = "filter") -> Filter:
-    """Take pairs from an array [n_pairs, 2] of rows and labels, whole numbers in any order.
-
-    Raises
-    ------
-    DataError
-        Another shape, or a number that is not whole or negative.
-    """
+    """Take pairs from an array [n_pairs, 2] of rows and labels, whole numbers in any order."""
     array = as_array(pairs, name)
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)

@@ -58,15 +58,7 @@ class RowGroups:
 
     @classmethod
     def of(cls, values: Any, ids: RowIds | None = None) -> RowGroups:
-        """Take the group of each row from a sequence, or of each id from a mapping.
-
-        Raises
-        ------
-        DataError
-            A row without a group, or too many groups.
-        UsageError
-            No sequence, or an array of another shape.
-        """
+        """Take the group of each row from a sequence, or of each id from a mapping."""
         source = "by_group"
         if isinstance(values, Mapping):
             named = {str(each): _name(group) for each, group in values.items()}
@@ -83,13 +75,7 @@ class RowGroups:
 
     @classmethod
     def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str) -> RowGroups:
-        """Take the groups of ids; those of ids that no row has are not needed.
-
-        Raises
-        ------
-        DataError
-            Rows without ids, or whose id has no group.
-        """
+        """Take the groups of ids; those of ids that no row has are not needed."""
         if ids is None:
             raise DataError(
                 f"{source}: has groups by id, but the rows have no ids "
@@ -106,13 +92,7 @@ class RowGroups:
 
     @classmethod
     def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:
-        """Number the groups of rows, given by name, in the order of their names.
-
-        Raises
-        ------
-        DataError
-            An empty name, at its place, or too many groups.
-        """
+        """Number the groups of rows, given by name, in the order of their names."""
         for name, place in zip(names, places, strict=True) if "" in names else ():
             if not name:
                 raise DataError(f"{place}: expected the group of a row, found nothing")
@@ -122,13 +102,7 @@ class RowGroups:
         return cls(tuple(distinct), codes, source).checked()
 
     def checked(self) -> RowGroups:
-        """Return the same groups if they are not too many.
-
-        Raises
-        ------
-        DataError
-            Too many groups.
-        """
+        """Return the same groups if they are not too many."""
         if len(self.names) > MOST_GROUPS:
             raise DataError(
                 f"{self.source}: has {len(self.names):,} different groups for {counted(self.codes.size, 'row')}; at "

@@ -26,13 +26,7 @@ class RowIds:
 
     @classmethod
     def of(cls, ids: Iterable[Any]) -> RowIds:
-        """Take the ids of a sequence.
-
-        Raises
-        ------
-        DataError
-            An id that appears twice, or is empty.
-        """
+        """Take the ids of a sequence."""
         found = cls([str(each) for each in ids], "row_ids")
         found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))] if found.is_doubtful else ())
         return found
@@ -61,13 +55,7 @@ class RowIds:
             )
 
     def of_rows(self, rows: Iterable[int]) -> list[str]:
-        """Return the ids of some rows.
-
-        Raises
-        ------
-        DataError
-            A row beyond the last id.
-        """
+        """Return the ids of some rows."""
         numbers = list(rows)
         if max(numbers, default=-1) >= len(self.ids):
             n = len(self.ids)

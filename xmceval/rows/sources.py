@@ -25,11 +25,6 @@ class ShardedSource:
     name : str
     are_scores : bool
         Whether they are predictions, whose headers may also be ``rows k``, with a k of their own.
-
-    Raises
-    ------
-    DataError
-        Different numbers of labels.
     """
 
     def __init__(self, shards: Sequence[Source], name: str, *, are_scores: bool) -> None:

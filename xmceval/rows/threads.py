@@ -49,11 +49,6 @@ def each_block(
         Default: one per processor.
     all_faults : bool
         Report every faulty row, not only the earliest.
-
-    Raises
-    ------
-    DataError
-        The faults of rows.
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, got {threads}")

@@ -50,13 +50,7 @@ class Width:
         return _declare(self.declared_by, self.n_labels)
 
     def agree(self, n_labels: int, name: str, noun: str = "label") -> Width:
-        """Return the width that this one and another input declare.
-
-        Raises
-        ------
-        DataError
-            The two differ.
-        """
+        """Return the width that this one and another input declare."""
         if not self.is_known:
             return Width(n_labels, f"{name} has")
         if n_labels != self.n_labels:
@@ -65,13 +59,7 @@ class Width:
         return self
 
     def agree_with(self, source: Source, noun: str = "label") -> Width:
-        """Return the width that this one and a source declare, where its columns can only be the labels.
-
-        Raises
-        ------
-        DataError
-            The two differ.
-        """
+        """Return the width that this one and a source declare, where its columns can only be the labels."""
         if not source.is_exact or source.n_labels is None:
             return self
         return self.agree(source.n_labels, source.name, noun)

@@ -298,13 +298,7 @@ def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
 
 
 def check_lengths(block: Block, rows: Rows, terms: Terms) -> None:
-    """Refuse a row with more predictions than the header declares.
-
-    Raises
-    ------
-    Fault
-        The first such row.
-    """
+    """Refuse a row with more predictions than the header declares."""
     if terms.longest_row is None:
         return
     lengths: NDArray[Any] = np.diff(rows.indptr)

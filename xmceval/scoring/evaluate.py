@@ -49,11 +49,6 @@ def evaluate(
     -------
     list of Totals
         One per system; the same bits as if each were scored alone.
-
-    Raises
-    ------
-    DataError
-        Anything wrong with a row, or different numbers of rows.
     """
     systems = [system.begin(program) for system in systems]
     sources = [select_scores(program, system.terms, system.scores) for system in systems]

@@ -29,13 +29,7 @@ def split(numbers: Int64) -> Int64:
 
 
 def join(limbs: Int64) -> Int64:
-    """Return the numbers, int64 [n], that sums of limbs, [2 * n] or [n, 2], stand for.
-
-    Raises
-    ------
-    DataError
-        A number of more than 63 bits.
-    """
+    """Return the numbers, int64 [n], that sums of limbs, [2 * n] or [n, 2], stand for."""
     low, high = _carried(limbs.reshape(-1, 2))
     if np.any(high != (high << BITS) >> BITS):
         raise DataError(TOO_LARGE)
@@ -43,13 +37,7 @@ def join(limbs: Int64) -> Int64:
 
 
 def join_words(limbs: Int64, shape: tuple[int, ...]) -> Int64:
-    """Return exact sums [..., WORDS] from sums of their limbs.
-
-    Raises
-    ------
-    DataError
-        A sum beyond 2^181.
-    """
+    """Return exact sums [..., WORDS] from sums of their limbs."""
     by_word = limbs.reshape(-1, WORDS, 2).copy()
     words = np.empty(by_word.shape[:2], dtype=np.int64)
     for word in range(WORDS - 1):
@@ -68,13 +56,7 @@ def _carried(limbs: Int64) -> tuple[Int64, Int64]:
 
 
 def split_like(limbs: Int64, sizes: Sequence[int]) -> list[Int64]:
-    """Return consecutive runs of limbs [n_limbs], int64 [size] for each of `sizes`.
-
-    Raises
-    ------
-    ValueError
-        Another number of limbs than all sizes together.
-    """
+    """Return consecutive runs of limbs [n_limbs], int64 [size] for each of `sizes`."""
     if limbs.size != sum(sizes):
         raise ValueError(f"{limbs.size} limbs, expected {sum(sizes)}")
     return np.split(limbs, np.cumsum(sizes))[:-1]

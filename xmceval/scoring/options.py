@@ -45,13 +45,7 @@ def option(default: Any, group: str, help: str, **how: Any) -> Any:  # noqa: A00
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Options:
-    """The options of scoring; `xmceval.score` documents them.
-
-    Raises
-    ------
-    UsageError
-        A value that is wrong, or options that exclude each other.
-    """
+    """The options of scoring; `xmceval.score` documents them."""
 
     k: int | str | Iterable[int | str] | None = option(
         None,
@@ -278,12 +272,7 @@ class Options:
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
-        """Refuse groups of rows, and rules for missing queries, where all of them are unknown.
-
-        Raises
-        ------
-        UsageError
-        """
+        """Refuse groups of rows, and rules for missing queries, where all of them are unknown."""
         if self.by_group is not None:
             raise UsageError(f"{argument('by_group')} is not available for {what} (hint: {hint})")
         if self.missing != "zero":

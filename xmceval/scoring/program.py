@@ -103,11 +103,6 @@ class Program:
         ----------
         what : str
             Such as ``"Evaluator"`` or ``"shards"``, for the message.
-
-        Raises
-        ------
-        UsageError
-            Names those metrics.
         """
         growing = [measure for measure in self.measures if not measure.metric.mergeable]
         if growing:
@@ -127,13 +122,7 @@ class Program:
         return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
 
     def check_ties(self, ties: str) -> None:
-        """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds.
-
-        Raises
-        ------
-        UsageError
-            Metrics that follow the order by label.
-        """
+        """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds."""
         fixed = [measure for task in self.tasks for measure in task.tied_by_label.get(ties, ())]
         if fixed:
             raise UsageError(
@@ -143,15 +132,7 @@ class Program:
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:
-    """Turn measures into a program; the same measures give the same program, which nothing changes.
-
-    Raises
-    ------
-    UsageError
-        No measure at all, a cutoff above 10,000, or a whole list where the metric needs a cutoff.
-    LookupError
-        A metric whose table entry names a rule that is not implemented.
-    """
+    """Turn measures into a program; the same measures give the same program, which nothing changes."""
     return _compile(tuple(measures))
 
 

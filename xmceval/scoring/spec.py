@@ -56,13 +56,7 @@ class Spec:
         return self.metavar == "FILE"
 
     def check_whole(self, name: str, value: Any) -> None:
-        """Check the value of an int.
-
-        Raises
-        ------
-        UsageError
-            Anything but a whole number within the bounds.
-        """
+        """Check the value of an int."""
         try:
             number = None if isinstance(value, bool) else operator.index(value)
         except TypeError:

@@ -44,13 +44,7 @@ def merge_extremes(left: Float64, right: Float64) -> Float64:
 
 
 def add_words(left: Int64, right: Int64) -> Int64:
-    """Add exact sums, int64 [..., WORDS], and carry what is above 60 bits into the next word.
-
-    Raises
-    ------
-    DataError
-        A sum beyond 2^181.
-    """
+    """Add exact sums, int64 [..., WORDS], and carry what is above 60 bits into the next word."""
     if not right.size:
         return left
     if not left.any():  # of no rows
@@ -148,13 +142,7 @@ class Sums(Mergeable):
 
 
 def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
-    """Return the sums and the extremes, as `Sums` has them, of values [n_rows, n_outputs, 2] with weights or none.
-
-    Raises
-    ------
-    DataError
-        A sum beyond 2^181.
-    """
+    """Return the sums and the extremes, as `Sums` has them, of values [n_rows, n_outputs, 2] with weights or none."""
     n_rows, n_outputs, n_slots = values.shape
     sums, extremes = Sums.zeros(n_outputs), no_extremes(n_outputs)
     for first in range(0, n_rows, ROWS_AT_ONCE):

@@ -61,13 +61,7 @@ class System:
 
 
 def with_row_length(terms: Terms, truth: Source, scores: Source) -> Terms:
-    """Set the longest row where the header of the scores is `rows k` instead of `rows cols`.
-
-    Raises
-    ------
-    DataError
-        Scores that declare more labels than there are.
-    """
+    """Set the longest row where the header of the scores is `rows k` instead of `rows cols`."""
     n_columns, n_labels = scores.n_labels, terms.width.n_labels
     if n_columns is None or n_columns == n_labels:
         return terms

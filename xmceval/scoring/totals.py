@@ -176,13 +176,7 @@ class Totals:
         return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state, which are removed from its int64 arrays.
-
-        Raises
-        ------
-        ValueError
-            What is wrong with an array, after the name of its part.
-        """
+        """Take the numbers of a state, which are removed from its int64 arrays."""
         for prefix, part in self._named:
             fill_part(part, prefix, arrays)
 

@@ -146,15 +146,7 @@ def _describe_cell(cell: PlannedCell, failures: Mapping[str, str]) -> CellOutcom
 
 
 def check_gates(plan: BenchmarkPlan, gates: Sequence[Gate]) -> None:
-    """Refuse gates that no run of this plan could decide.
-
-    Raises
-    ------
-    UsageError
-        More than two systems, and no baseline.
-    DataError
-        Metrics that are not computed.
-    """
+    """Refuse gates that no run of this plan could decide."""
     n_systems, hint = len(_list_tested(plan)), 'against = "NAME" in the file'
     check_decidable(gates, plan.measures, n_systems, plan.testing.against, hint)
 

@@ -47,13 +47,6 @@ def read_plan(
     overrides : mapping
         Options of scoring and of testing by name, such as ``{"against": "PECOS"}``, which replace those at the top.
         Their relative paths are relative to the current folder.
-
-    Raises
-    ------
-    DataError
-        The mistakes of the file, one per line.
-    UsageError
-        Those of the overrides.
     """
     unknown = sorted(name for name in overrides if name not in {*specs(), *specs(Testing)})
     if unknown:

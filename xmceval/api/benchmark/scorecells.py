@@ -42,13 +42,7 @@ class CellScorer:
     def score(
         self, dataset: PlannedDataset, cells: Sequence[PlannedCell]
     ) -> tuple[Comparison | None, Mapping[str, str]]:
-        """Compare the systems that can be scored; return why each of the others cannot.
-
-        Raises
-        ------
-        UsageError
-            Systems that can be scored, but not be compared as they should.
-        """
+        """Compare the systems that can be scored; return why each of the others cannot."""
         if not cells:
             return None, {}
         try:

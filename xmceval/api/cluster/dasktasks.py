@@ -53,11 +53,6 @@ def open_client(target: str) -> Iterator[Any]:
     ----------
     target : str
         An address such as ``"tcp://host:8786"``, or ``"local:4"`` for 4 processes of one thread each.
-
-    Raises
-    ------
-    UsageError
-        Anything else, no package dask.distributed, or no scheduler at the address within some seconds.
     """
     distributed = load()
     n_processes = _parse_local(target)
@@ -85,13 +80,7 @@ def _start_processes(distributed: Any, number: int) -> Any:
 
 
 def load() -> Any:
-    """Import dask.distributed.
-
-    Raises
-    ------
-    UsageError
-        It is not installed.
-    """
+    """Import dask.distributed."""
     try:
         import distributed
     except ImportError:
@@ -117,13 +106,7 @@ class DaskTasks:
         return sum(self._client.nthreads().values()) or 1
 
     def check(self, paths: Sequence[Path]) -> None:
-        """Refuse workers with another version, or which do not see the same files.
-
-        Raises
-        ------
-        DataError, UsageError
-            With the address of the first of them.
-        """
+        """Refuse workers with another version, or which do not see the same files."""
         self._wait_for_workers()
         local = [path for path in paths if not isinstance(path, RemotePath)]
         names = [str(path) for path in local]
@@ -148,13 +131,7 @@ class DaskTasks:
                     )
 
     def _ask(self, function: Callable[[], Any]) -> list[tuple[str, Any]]:
-        """Run a function in each worker; return addresses and answers, without workers that died meanwhile.
-
-        Raises
-        ------
-        UsageError
-            A worker that is still there does not answer, or one after the other dies.
-        """
+        """Run a function in each worker; return addresses and answers, without workers that died meanwhile."""
         failed = dict[str, Any]()
         for _ in range(RETRIES + 1):
             self._wait_for_workers()
@@ -213,13 +190,7 @@ class DaskTasks:
             yield from zip((places[future.key] for future in futures), results, strict=True)
 
     def result(self, task: Any) -> Any:
-        """Wait for a result.
-
-        Raises
-        ------
-        DataError
-            Workers died again and again over this task, or were lost with what only they had.
-        """
+        """Wait for a result."""
         distributed = load()
         try:
             return task.result()

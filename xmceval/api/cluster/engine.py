@@ -55,15 +55,7 @@ class Engine:
         threads: int | None = None,  # noqa: ARG002 - the workers have their own
         progress: Progress | None = None,
     ) -> list[Totals]:
-        """Return the totals of each system; see `evaluate`.
-
-        Raises
-        ------
-        DataError
-            Anything wrong with a row, or different numbers of rows.
-        UsageError
-            Metrics whose totals grow with the rows, or observers that need rows in their order.
-        """
+        """Return the totals of each system; see `evaluate`."""
         program.check_mergeable("Dask")
         if systems[0].terms.groups is not None:
             raise UsageError(f"{argument('by_group')} is not available for Dask (hint: score files in one process)")

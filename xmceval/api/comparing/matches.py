@@ -46,13 +46,7 @@ class Matches:
 
     @classmethod
     def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Matches:
-        """Match systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
-
-        Raises
-        ------
-        UsageError
-            Fewer than two systems, or a name in `against` that is none of them.
-        """
+        """Match systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error."""
         lineup = Lineup.of(systems)
         find = find_pairs if needs_pairs else list_pairs
         pairs, overlapping = lineup.without_parts(find(lineup.names, testing))

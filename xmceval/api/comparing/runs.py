@@ -131,13 +131,7 @@ def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
 
 
 def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
-    """Refuse a list that could be the runs of a system as well as its shards.
-
-    Raises
-    ------
-    UsageError
-        As many single files or matrices as the truth has shards.
-    """
+    """Refuse a list that could be the runs of a system as well as its shards."""
     n_shards = len(parts_of(find_shards(y_true)))
     for each in systems if n_shards > 1 else ():
         is_list = are_runs(each.y_score) and len(each.y_score) == n_shards
@@ -149,12 +143,7 @@ def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
 
 
 def _check_runs(system: Named) -> None:
-    """Refuse a run that is passed twice, which would count twice.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse a run that is passed twice, which would count twice."""
     for i, run in enumerate(system.y_score):
         if any(_are_same(run, other) for other in system.y_score[:i]):
             what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"

@@ -99,13 +99,7 @@ def dense_to_csr(array: AnyArray) -> Any:
 
 
 def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicator:
-    """Return an indicator matrix, dense or sparse, as an Indicator.
-
-    Raises
-    ------
-    DataError
-        No matrix, only one column unless `one_column`, two different values other than 0, or a fraction.
-    """
+    """Return an indicator matrix, dense or sparse, as an Indicator."""
     if is_sparse(values):
         csr = as_csr(values, name)
     else:
@@ -176,13 +170,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
 
 
 def mean(values: Any, weight: Any) -> float:
-    """Average rows.
-
-    Raises
-    ------
-    DataError
-        Weights that sum to zero.
-    """
+    """Average rows."""
     if weight is not None and weight.sum() == 0:
         raise DataError("sample_weight: the weights sum to zero")
     return float(np.average(values, weights=weight))

@@ -23,13 +23,7 @@ def choose_extras(
     save_state: str | Path | None = None,
     shard: Any = None,
 ) -> list[Extra]:
-    """Return what scoring does besides, as `xmceval.score` and `xmceval.compare` document it.
-
-    Raises
-    ------
-    UsageError
-        A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
-    """
+    """Return what scoring does besides, as `xmceval.score` and `xmceval.compare` document it."""
     is_shown = rows or save_rows is not None or options.by_group is not None
     if options.row_ids is not None and not is_shown:
         shown = argument("save_rows") if names_flags() else "rows, save_rows"

@@ -25,13 +25,7 @@ class SaveRows(Extra):
         self._path = path
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
-        """Open the file, and make the observer that writes to it.
-
-        Raises
-        ------
-        UsageError
-            Another ending than .npz, .csv or .jsonl, a file that exists, or no metric that has values of rows.
-        """
+        """Open the file, and make the observer that writes to it."""
         setup = scoring.setup
         measures = setup.program.columns
         if not measures:

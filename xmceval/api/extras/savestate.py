@@ -25,13 +25,7 @@ _SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
 
 def parse_shard(value: Any) -> Shard | None:
-    """Return a shard from ``"2/3"``, or a pair of numbers.
-
-    Raises
-    ------
-    UsageError
-        Anything else, a number beyond that of all shards, or more shards than can be merged.
-    """
+    """Return a shard from ``"2/3"``, or a pair of numbers."""
     if value is None:
         return None
     match = _SHARD.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -56,14 +50,7 @@ class SaveState(Extra):
 
     @classmethod
     def of(cls, path: str | Path | None, shard: Any, options: Options, systems: Sequence[Named]) -> SaveState:
-        """Refuse what cannot be saved, before anything is read.
-
-        Raises
-        ------
-        UsageError
-            Several systems, metrics whose totals grow with the rows or that need propensities without a source of
-            them, a file that exists, or a shard where nothing is saved.
-        """
+        """Refuse what cannot be saved, before anything is read."""
         number = parse_shard(shard)
         if path is None:
             raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
@@ -85,13 +72,7 @@ class SaveState(Extra):
         return cls(path, number)
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
-        """Open the file.
-
-        Raises
-        ------
-        DataError
-            A truth whose labels no other file shares.
-        """
+        """Open the file."""
         truth = scoring.setup.truth
         if truth.judgments is not None and truth.judgments.has_own_labels:
             raise DataError(

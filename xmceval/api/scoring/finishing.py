@@ -17,15 +17,7 @@ from xmceval.scoring.totals import Totals
 
 
 def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
-    """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now.
-
-    Raises
-    ------
-    UsageError
-        A state of no rows at all.
-    DataError
-        Only weights of 0, or a filter that has labels beyond those that were scored.
-    """
+    """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now."""
     if not state.parts:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
@@ -56,13 +48,7 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
 
 
 def check_filter(state: State) -> None:
-    """Refuse a filter that has rows beyond those of a state.
-
-    Raises
-    ------
-    DataError
-        Names the row.
-    """
+    """Refuse a filter that has rows beyond those of a state."""
     if state.parts and state.terms.filter is not None:
         state.terms.filter.check_rows(state.n_rows, _names(part.truth for part in state.parts))
 

@@ -17,12 +17,7 @@ from xmceval.scoring.options import Options
 
 
 def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None:
-    """Refuse the option where rows have no names by which they are joined, and what it cannot be combined with.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse the option where rows have no names by which they are joined, and what it cannot be combined with."""
     missing = argument("missing", options.missing)
     if truth.judgments is None:
         raise UsageError(
@@ -44,11 +39,6 @@ def keep_common(
     """Return an opener that leaves out the queries of the truth that a system lacks, and warnings of them.
 
     Systems are names, where they have any, and predictions, which are read here for their queries alone.
-
-    Raises
-    ------
-    DataError
-        No query is in all of them.
     """
     judgments = truth.judgments
     if judgments is None:

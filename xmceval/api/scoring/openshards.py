@@ -82,13 +82,7 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
 
 
 def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_scores: bool) -> Input:
-    """Open shards as one input; `open_part` opens one of them, given its number.
-
-    Raises
-    ------
-    DataError
-        Judgments of the ranking field, or different numbers of labels.
-    """
+    """Open shards as one input; `open_part` opens one of them, given its number."""
     parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
     for part in parts:
         refuse_judgments(part.judgments, shards)
@@ -115,13 +109,7 @@ def refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
 
 
 def check_threshold(threshold: float, scores: Input) -> None:
-    """Refuse a threshold that is another number in the type of one shard's scores than in that of another.
-
-    Raises
-    ------
-    DataError
-        Two such shards.
-    """
+    """Refuse a threshold that is another number in the type of one shard's scores than in that of another."""
     if not scores.parts:
         return
     first, *others = (part.source for part in scores.parts)

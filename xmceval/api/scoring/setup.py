@@ -63,12 +63,7 @@ class Named:
 
 
 def check_systems(systems: object) -> None:
-    """Refuse systems that are no dict by name, and the run of a single one.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse systems that are no dict by name, and the run of a single one."""
     if not isinstance(systems, Mapping):
         raise UsageError(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
@@ -167,15 +162,7 @@ class Setup(Rules):
 
     @cached_property
     def row_ids(self) -> RowIds | None:
-        """The ids of the rows, where there are any: those that were passed, or the queries of the truth.
-
-        Raises
-        ------
-        UsageError
-            Ids of queries.
-        DataError
-            Another number of ids than of rows, where that is known, or an id twice.
-        """
+        """The ids of the rows, where there are any: those that were passed, or the queries of the truth."""
         passed, judgments, n_rows = self.options.row_ids, self.truth.judgments, self.truth.source.n_rows
         if passed is None:
             return None if judgments is None else judgments.row_ids

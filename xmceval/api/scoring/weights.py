@@ -44,13 +44,6 @@ def read_weights(
 
     It is that of `max_weight`, or of the largest weight, which then lies in [1, 2): so the values that are summed do
     not depend on the unit of the weights, and no precision is lost.
-
-    Raises
-    ------
-    UsageError
-        A `max_weight` without weights, or that is not a number above 0.
-    DataError
-        Another number of weights than rows, a negative or infinite weight, or only zeros.
     """
     unit = None if max_weight is None else unit_of(max_weight)
     if values is None:
@@ -80,13 +73,7 @@ def read_weights(
 
 
 def unit_of(max_weight: Any) -> float:
-    """Return the power of two below the largest weight that may come.
-
-    Raises
-    ------
-    UsageError
-        Anything but a number above 0.
-    """
+    """Return the power of two below the largest weight that may come."""
     is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
     if not is_number or not 0 < max_weight < math.inf:
         raise UsageError(f"{argument('max_weight')} must be a number above 0, got {max_weight!r}")

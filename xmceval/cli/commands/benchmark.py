@@ -70,13 +70,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
 
 
 def _refuse_folder(path: str) -> None:
-    """Refuse a folder in place of the file, with what was probably meant.
-
-    Raises
-    ------
-    UsageError
-        Always for a folder.
-    """
+    """Refuse a folder in place of the file, with what was probably meant."""
     if os.path.isdir(path):
         file = os.path.join(path, FILE_NAME)
         hint = f" (hint: xmceval benchmark {file})" if os.path.exists(file) else ""

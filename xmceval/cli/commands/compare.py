@@ -85,13 +85,7 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
 
 
 def _check_systems(arguments: Mapping[str, Any]) -> None:
-    """Refuse values of rows beside a truth, states, and no systems at all.
-
-    Raises
-    ------
-    UsageError
-        Each of them.
-    """
+    """Refuse values of rows beside a truth, states, and no systems at all."""
     row_files = [each for each in arguments["preds"] if is_row_file(each)]
     if row_files:
         raise UsageError(
@@ -104,13 +98,7 @@ def _check_systems(arguments: Mapping[str, Any]) -> None:
 
 
 def _refuse_states(paths: Sequence[str]) -> None:
-    """Refuse states of systems, which are taken for files of labels else.
-
-    Raises
-    ------
-    UsageError
-        All of them.
-    """
+    """Refuse states of systems, which are taken for files of labels else."""
     from xmceval.files.saved.statefiles import is_state
 
     files = [split_name(each)[1] for each in paths]
@@ -156,13 +144,7 @@ def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:
 
 
 def _names_of_rows(tables: Sequence[RowTable], own: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the names of the systems of files: of --name, of NAME=FILE, or those in the files from the last on.
-
-    Raises
-    ------
-    UsageError
-        A name for a file of several systems.
-    """
+    """Return the names of the systems of files: of --name, of NAME=FILE, or those in the files from the last on."""
     if not any(own):
         return list(names)
     for name, table in zip(own, tables, strict=True):
@@ -176,13 +158,7 @@ def _names_of_rows(tables: Sequence[RowTable], own: Sequence[str], names: Sequen
 
 
 def _refuse_scoring() -> None:
-    """Refuse options of scoring where values of rows are compared, which nothing scores again.
-
-    Raises
-    ------
-    UsageError
-        All of them.
-    """
+    """Refuse options of scoring where values of rows are compared, which nothing scores again."""
     of_scoring = {*specs(Options), "runs", "shards", "save_rows", "dask"}
     of_scoring -= {"threads", "missing"}
     passed = passed_flags(click.get_current_context(), of_scoring)

@@ -105,13 +105,7 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
 
 
 def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None:
-    """Refuse a report of nothing, and options of a comparison where there is one system.
-
-    Raises
-    ------
-    UsageError
-        Names the options.
-    """
+    """Refuse a report of nothing, and options of a comparison where there is one system."""
     preds, runs = arguments["preds"], arguments["runs"]
     has_several = len(preds) > 1 or runs
     if not has_several and (passed := passed_flags(context, set(specs(Testing)))):
@@ -121,14 +115,7 @@ def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None
 
 
 def _check_files(inputs: Sequence[str], html: str, open_it: bool) -> None:
-    """Refuse names that a page cannot have, and files that have no lists of labels.
-
-    Raises
-    ------
-    UsageError
-        Another ending than .html, so that no input is overwritten by mistake; standard output with --open; values of
-        rows.
-    """
+    """Refuse names that a page cannot have, and files that have no lists of labels."""
     if html != STDOUT and to_path(html).suffix.lower() not in ENDINGS:
         raise UsageError(
             f"--html {html}: expected a name that ends with {' or '.join(ENDINGS)}, or - for standard output"

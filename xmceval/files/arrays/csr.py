@@ -16,13 +16,7 @@ AnyArray = NDArray[Any]
 def csc_to_csr(
     name: str, indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int]
 ) -> tuple[Int64, AnyArray, AnyArray]:
-    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given those of the columns of a CSC matrix.
-
-    Raises
-    ------
-    DataError
-        Arrays that do not fit together, or a row out of range.
-    """
+    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given those of the columns of a CSC matrix."""
     ends = indptr.astype(np.int64)
     lengths = ends[1:] - ends[:-1]
     if (
@@ -38,13 +32,7 @@ def csc_to_csr(
 def coo_to_csr(
     name: str, rows: AnyArray, columns: AnyArray, values: AnyArray, n_rows: int
 ) -> tuple[Int64, AnyArray, AnyArray]:
-    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given the entries [n_stored] of a COO matrix.
-
-    Raises
-    ------
-    DataError
-        Arrays that do not fit together, or a row out of range.
-    """
+    """Return indptr [n_rows + 1], indices and values [n_stored] of rows from the entries [n_stored] of a COO matrix."""
     from xmceval.kernels.rows.repairs import count_entries, order_entries
 
     if not rows.size == columns.size == values.size:

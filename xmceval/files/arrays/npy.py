@@ -68,13 +68,7 @@ class ArrayStream:
         self.stream.close()
 
     def read(self, n_items: int) -> AnyArray:
-        """Read the next items, as an array [n_items] of the type in the header.
-
-        Raises
-        ------
-        DataError
-            A damaged file, or one that ends too early.
-        """
+        """Read the next items, as an array [n_items] of the type in the header."""
         n_bytes, filled = n_items * self.header.dtype.itemsize, 0
         if n_bytes == 0:
             return np.empty(n_items, dtype=self.header.dtype)
@@ -125,13 +119,7 @@ class ArrayStream:
 
 
 def open_array(path: Path) -> ArrayStream:
-    """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows.
-
-    Raises
-    ------
-    DataError
-        Another kind of file, or a damaged one.
-    """
+    """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows."""
     input_at(path).copy()
     stream = open_bytes(path)
     try:
@@ -149,13 +137,7 @@ def read_header(path: Path) -> Header:
 
 
 def read_array(path: Path) -> AnyArray:
-    """Read a whole npy file of numbers, of the shape and type in its header.
-
-    Raises
-    ------
-    DataError
-        Strings or objects, or a damaged file.
-    """
+    """Read a whole npy file of numbers, of the shape and type in its header."""
     header = read_header(path)
     if header.dtype.kind not in "biuf":
         raise DataError(f"{path}: expected numbers, got dtype {header.dtype}")
@@ -167,13 +149,7 @@ def read_array(path: Path) -> AnyArray:
 
 
 def read_strings(path: Path) -> NDArray[np.object_]:
-    """Read an array of strings: of a unicode dtype, or of Python strings in a pickle with nothing else in it.
-
-    Raises
-    ------
-    DataError
-        Anything else, with the reason.
-    """
+    """Read an array of strings: of a unicode dtype, or of Python strings in a pickle with nothing else in it."""
     with open_array(path) as array:
         return take_strings(array)
 

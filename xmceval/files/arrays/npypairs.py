@@ -33,11 +33,6 @@ def open_npy(path: Path, request: Request) -> Opened:
     """Open an npy matrix: scores or truth [n_rows, n_labels], or as predictions ranked labels or their names.
 
     Integers are ranked labels where they can be and the matrix is not as wide as there are labels.
-
-    Raises
-    ------
-    DataError
-        Another shape or dtype.
     """
     header = read_header(path)
     if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iuUO":
@@ -60,13 +55,7 @@ def open_npy(path: Path, request: Request) -> Opened:
 
 
 def open_dense(path: Path, request: Request) -> Opened:
-    """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth.
-
-    Raises
-    ------
-    DataError
-        Another shape or dtype.
-    """
+    """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth."""
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     pieces = _DensePieces(path, request.are_scores)
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
@@ -126,11 +115,6 @@ def open_pair(path: Path, request: Request) -> Opened:
     """Open ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME.
 
     Labels alone are in the order of their rank; scores alone are a dense matrix.
-
-    Raises
-    ------
-    DataError
-        Missing files, different shapes, labels that are neither integers nor strings.
     """
     labels, scores = _find_pair(path)
     if not labels.exists() and not scores.exists():
@@ -170,11 +154,6 @@ def open_lists(
         The scores that there could be, for the warning that there are none.
     is_held : bool
         Whether the arrays are held in memory.
-
-    Raises
-    ------
-    DataError
-        Different shapes, or labels that are neither integers nor strings.
     """
     header = _check_matrix(labels, "iuUO")
     dtype = None

@@ -48,13 +48,7 @@ _LISTS = frozenset({"labels", "indices"})
 
 
 def open_npz(path: Path, request: Request) -> Opened:
-    """Open a matrix that ``scipy.sparse.save_npz`` wrote, or predictions of ``numpy.savez(labels=, scores=)``.
-
-    Raises
-    ------
-    DataError
-        Another kind of npz file, or a damaged one.
-    """
+    """Open a matrix that ``scipy.sparse.save_npz`` wrote, or predictions of ``numpy.savez(labels=, scores=)``."""
     archive = Archive(path, None if is_uncompressed(path) else read_all_bytes(path))
     with archive.open() as opened:
         parts = {name.removesuffix(".npy") for name in opened.namelist()}

@@ -93,13 +93,7 @@ class StoredArray:
         return self.header.dtype
 
     def __getitem__(self, items: slice) -> AnyArray:
-        """Read some items, as an array [n_items] of the type in the header.
-
-        Raises
-        ------
-        DataError
-            A file that ends too early.
-        """
+        """Read some items, as an array [n_items] of the type in the header."""
         size = self.dtype.itemsize
         return self._read(self.n_head + items.start * size, self.n_head + items.stop * size).view(self.dtype)
 

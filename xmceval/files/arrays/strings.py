@@ -95,13 +95,7 @@ def _check_pickle(text: bytes) -> None:
 
 
 def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
-    """Read the pickle in an npy file of dtype object: an array of str, and nothing else.
-
-    Raises
-    ------
-    RefusedError
-        Anything else, or a damaged pickle.
-    """
+    """Read the pickle in an npy file of dtype object: an array of str, and nothing else."""
     try:
         text = stream.read()
         _check_pickle(text)

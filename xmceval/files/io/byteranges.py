@@ -40,13 +40,7 @@ class FileStatus(NamedTuple):
 
 
 def paths_of(source: Source) -> tuple[Path, ...]:
-    """Return the files that reading a source opens; none where its rows are in memory.
-
-    Raises
-    ------
-    DataError
-        A pipe, such as standard input.
-    """
+    """Return the files that reading a source opens; none where its rows are in memory."""
     files = source.files()
     for path in files:
         if find_pipe(path) is not None:
@@ -85,13 +79,7 @@ def ranges_of(source: Source, n_bytes: int) -> list[tuple[int, int]]:
 
 
 def count_range(source: Source, start: int, stop: int) -> RangeCounts:
-    """Count the rows whose lines begin in a range of bytes; all rows where it is empty.
-
-    Raises
-    ------
-    DataError
-        A file that cannot be read, or whose lines are too long.
-    """
+    """Count the rows whose lines begin in a range of bytes; all rows where it is empty."""
     text: Any = core_of(source)
     if start == stop:
         n_rows = sum(block.n_rows for block in text.blocks())
@@ -150,13 +138,7 @@ def _size_of(source: Source) -> int:
 
 
 def check_end(source: Source, extent: Extent) -> Extent:
-    """Check the rows of a text file against its header, as reading all of it does, and find warnings of its end.
-
-    Raises
-    ------
-    DataError
-        Fewer rows than the header declares, or rows beyond them.
-    """
+    """Check the rows of a text file against its header, as reading all of it does, and find warnings of its end."""
     core = core_of(source)
     if not isinstance(core, TextSource) or not extent.can_start:
         return extent

@@ -55,11 +55,6 @@ class LineChunks:
         Set at the end of a file that ends within a line.
     offset : int
         Where the first line begins; above 0 only for files that are not compressed.
-
-    Raises
-    ------
-    DataError
-        A longer line, with its place.
     """
 
     path: Path

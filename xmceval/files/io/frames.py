@@ -119,13 +119,7 @@ def open_xz(file: Path | BinaryIO) -> FrameStream:
 
 
 def open_zstd(file: Path | BinaryIO) -> FrameStream:
-    """Open a zstandard file.
-
-    Raises
-    ------
-    DataError
-        The package zstandard is not installed.
-    """
+    """Open a zstandard file."""
     try:
         import zstandard
     except ImportError:

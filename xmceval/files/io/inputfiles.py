@@ -40,13 +40,7 @@ class LocalInput:
         """Do nothing: it can be read any number of times."""
 
     def open(self) -> BinaryIO:
-        """Open it as it is stored.
-
-        Raises
-        ------
-        DataError
-            A missing or unreadable file, a directory, a device or an empty file.
-        """
+        """Open it as it is stored."""
         path = self.path
         try:
             status = path.stat()
@@ -102,13 +96,7 @@ class RemoteInput:
             make_copy(self.path.remote)
 
     def open(self) -> BinaryIO:
-        """Open it as it is stored.
-
-        Raises
-        ------
-        DataError
-            A missing or empty file, a directory, or a store that does not answer.
-        """
+        """Open it as it is stored."""
         return cast(BinaryIO, self.path.open())
 
     def open_watched(self) -> BinaryIO:
@@ -120,13 +108,7 @@ _pipes: dict[object, Pipe] = {}  # by device and inode, or "-"
 
 
 def input_at(path: Path) -> LocalInput | RemoteInput | Pipe:
-    """Return what a path names.
-
-    Raises
-    ------
-    DataError
-        Standard input that is closed.
-    """
+    """Return what a path names."""
     if isinstance(path, RemotePath):
         return RemoteInput(path)
     if path == STDIN:
@@ -144,13 +126,7 @@ def input_at(path: Path) -> LocalInput | RemoteInput | Pipe:
 
 
 def find_pipe(path: Path) -> Pipe | None:
-    """Return the pipe that a path names, or None where it names something else.
-
-    Raises
-    ------
-    DataError
-        Standard input that is closed.
-    """
+    """Return the pipe that a path names, or None where it names something else."""
     file = input_at(path)
     return file if isinstance(file, Pipe) else None
 
@@ -164,13 +140,7 @@ def _find_stdin(name: str) -> Pipe:
 
 
 def claim_pipe(path: Path) -> None:
-    """Reserve a pipe for one input; anything else may be several inputs.
-
-    Raises
-    ------
-    UsageError
-        It is another input already.
-    """
+    """Reserve a pipe for one input; anything else may be several inputs."""
     pipe = find_pipe(path)
     if pipe is None or pipe.is_kept:
         return

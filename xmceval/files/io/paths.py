@@ -68,13 +68,7 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
     @property
     def remote(self) -> Remote:
-        """The file on its store, as it is from now on.
-
-        Raises
-        ------
-        DataError
-            No fsspec, or an unknown protocol.
-        """
+        """The file on its store, as it is from now on."""
         if self._remote is None:
             from xmceval.files.remote.stores import connect
 
@@ -95,13 +89,7 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
         return self
 
     def exists(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
-        """Return whether there is such a file or folder.
-
-        Raises
-        ------
-        DataError
-            The store does not answer, or not without credentials.
-        """
+        """Return whether there is such a file or folder."""
         return self.remote.exists()
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002

@@ -56,13 +56,7 @@ class Pipe(io.RawIOBase):
         return self._at_end and (self.is_copied or not self._head)
 
     def peek(self, size: int) -> bytes:
-        """Return the first bytes and keep them.
-
-        Raises
-        ------
-        DataError
-            There are none.
-        """
+        """Return the first bytes and keep them."""
         if self._copy is not None:
             return self.open().read(size)
         while len(self._head) < size and not self._at_end:
@@ -73,13 +67,7 @@ class Pipe(io.RawIOBase):
         return bytes(self._head[:size])
 
     def copy(self) -> None:
-        """Copy all of it to a temporary file.
-
-        Raises
-        ------
-        DataError
-            It was started, or there is no room for the file.
-        """
+        """Copy all of it to a temporary file."""
         if self._copy is not None:
             return
         self.open()

@@ -21,13 +21,6 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
     inputs : iterable
     may_have_shards : container of Path
         Those of which a directory could be the shards, for the message.
-
-    Raises
-    ------
-    DataError
-        Paths that are missing, directories or not readable: all of them, one per line.
-    UsageError
-        Standard input, ``-``, more than once.
     """
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if not paths:

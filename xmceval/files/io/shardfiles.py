@@ -34,11 +34,6 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
         A directory stands for the files in it.
     are_scores : bool
         Labels and their scores in a list are a pair, and not two shards.
-
-    Raises
-    ------
-    DataError
-        A pattern that no file matches, a directory without files, or an empty list.
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
@@ -99,11 +94,6 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
     """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None if there are none.
 
     Relative names are relative to the file, and those of no file to the current folder.
-
-    Raises
-    ------
-    DataError
-        An ``@LIST`` that cannot be read.
     """
     path = beside(file, name)
     if is_present(path):
@@ -132,11 +122,6 @@ def check_pairing(truth: Any, scores: Any) -> None:
 
     Names must have the same numbers, or numbers that differ by a constant as where one counts from 1; without numbers
     their other parts must be the same. One file for all shards of the other is fine.
-
-    Raises
-    ------
-    DataError
-        Different numbers of shards, or names of others.
     """
     if len(parts_of(truth)) == 1 or len(parts_of(scores)) == 1:
         return

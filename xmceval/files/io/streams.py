@@ -33,13 +33,7 @@ _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file or a pipe, such as standard input, for reading; it is decompressed by its first bytes.
-
-    Raises
-    ------
-    DataError
-        A missing or unreadable file, a directory, a device, an empty file, or a pipe that was read already.
-    """
+    """Open a file or a pipe, such as standard input, for reading; it is decompressed by its first bytes."""
     file = input_at(path)
     if isinstance(file, Pipe):
         head = file.peek(_LONGEST_SIGNATURE)

@@ -107,11 +107,6 @@ class Documents:
         """Return the label of each document, int64 [n]; those that were not judged get labels beyond the others.
 
         Where documents are `words`, these are what is passed.
-
-        Raises
-        ------
-        ValueError
-            An unknown name.
         """
         if self.names is not None:
             labels = self.names.words.find(documents.blob, documents.ends[:-1], documents.ends[1:])

@@ -34,11 +34,6 @@ def refuse_graded_features(head: Head, request: Request) -> None:
 
     A grade is told from a label by a ``qid:``, a sign or a fraction; whole numbers are grades where there is no header
     and every line has a single one of 0 to 4.
-
-    Raises
-    ------
-    DataError
-        The first such line.
     """
     filled = [(number, line) for number, line in enumerate(head.lines[:1000], 1) if line.strip()]
     numbered = [(number, words) for number, line in filled if (words := without_comment(line).split())]

@@ -68,13 +68,7 @@ class Records:
 
 
 class RecordLines(Lines):
-    """Records as lines; each document is one.
-
-    Raises
-    ------
-    DataError
-        A value that is NaN, or a name that is empty or no text, with its place.
-    """
+    """Records as lines; each document is one."""
 
     noun = "document"
 
@@ -116,11 +110,6 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
         What messages call it.
     noun : {"grade", "score"}
         What its values are.
-
-    Raises
-    ------
-    DataError
-        Names that are no text, or values that are no numbers, with their place.
     """
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None

@@ -27,11 +27,6 @@ def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QR
     """Read judgments; queries become rows in the order in which they first appear.
 
     A grade below 0 says that the document was in the pool but not judged, as in trec_eval: such lines are left out.
-
-    Raises
-    ------
-    DataError
-        Another line, with its place.
     """
     if request.are_scores:
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
@@ -70,12 +65,6 @@ def open_run(path: Path | Records, request: Request) -> Opened:
     """Read ``query Q0 document rank score tag`` lines and put them into the order of the judged queries.
 
     The second and the fourth column are not read. Equal scores are put into the order of trec_eval.
-
-    Raises
-    ------
-    DataError
-        Another line, with its place; a run as truth, or a run whose truth is not a qrels file; with ``missing="error"``
-        a query that only one of the two has.
     """
     if not request.are_scores:
         raise DataError(f"{path}: is a TREC run, which holds predictions; expected truth, such as TREC qrels")

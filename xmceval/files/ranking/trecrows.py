@@ -115,11 +115,6 @@ class TrecLines(Lines):
     columns : LineColumns
     judged, documents
         As in `Lines`.
-
-    Raises
-    ------
-    DataError
-        A line of another form, with its place.
     """
 
     def __init__(

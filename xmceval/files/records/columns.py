@@ -38,11 +38,6 @@ def read_columns(
         Returns the columns of plain lines of numbers [n_lines, n_numbers], or None where they are not entries.
     from_line : callable
         Returns the fields of an entry, None for a line without one, or raises ValueError.
-
-    Raises
-    ------
-    DataError
-        A wrong line, with its place.
     """
     number = 1
     for chunk in LineChunks(path):

@@ -43,11 +43,6 @@ def check_decimals(path: Path, head: bytes) -> None:
         The file, for messages.
     head : bytes
         Its first bytes.
-
-    Raises
-    ------
-    DataError
-        The first such score, with its place.
     """
     if b"%" not in head and b"," not in head:
         return

@@ -72,11 +72,6 @@ def open_entries(
         What people are told of it.
     parts : iterable of tuple of array
         Rows, labels and values [n] of some entries, without values they count 1; or nothing.
-
-    Raises
-    ------
-    DataError
-        No entries, or a row beyond the last.
     """
     filled = [part for part in parts if part]
     if not filled:

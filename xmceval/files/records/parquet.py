@@ -22,13 +22,7 @@ ROWS_AT_ONCE = 1 << 16
 
 
 def open_parquet(path: Path, request: Request) -> Opened:
-    """Read the entries of a Parquet file into memory.
-
-    Raises
-    ------
-    DataError
-        No pyarrow, a damaged file, other columns, or a value that is missing or of another type.
-    """
+    """Read the entries of a Parquet file into memory."""
     try:
         import pyarrow
         from pyarrow import parquet

@@ -54,13 +54,7 @@ class CsvLayout:
 
 
 def open_triples(head: Head, request: Request) -> Opened | None:
-    """Open a file of triples; return None if it is not one.
-
-    Raises
-    ------
-    DataError
-        A wrong line, with its place, or a file that may be triples or lists of three labels.
-    """
+    """Open a file of triples; return None if it is not one."""
     path = head.path
     filled = [
         (number, line.strip(b" \r"))

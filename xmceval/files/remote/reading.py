@@ -22,13 +22,7 @@ PIECE = 1 << 20  # bytes
 
 
 class RemoteFile(io.RawIOBase):
-    """A remote file, from its beginning.
-
-    Raises
-    ------
-    DataError
-        It is missing, empty or a folder, its store does not answer; while reading: it changed, or it ends too early.
-    """
+    """A remote file, from its beginning."""
 
     def __init__(self, remote: Remote) -> None:
         path = remote.path
@@ -244,13 +238,7 @@ class Stream:
 
 
 def make_copy(remote: Remote) -> Copy:
-    """Copy a remote file to a temporary one, once.
-
-    Raises
-    ------
-    DataError
-        It cannot be read, or there is no room for the copy.
-    """
+    """Copy a remote file to a temporary one, once."""
     if remote.copy is None:
         copy, stream, place = Copy(), Stream(remote), 0
         buffer = memoryview(bytearray(PIECE))

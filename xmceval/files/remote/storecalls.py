@@ -37,13 +37,7 @@ def start(work: Callable[[], T]) -> Future[T]:
 
 
 def wait(future: Future[T]) -> T:
-    """Return what a thread returns.
-
-    Raises
-    ------
-    NoAnswerError
-        It takes too long.
-    """
+    """Return what a thread returns."""
     try:
         return future.result(PATIENCE)
     except BaseException as error:

@@ -60,13 +60,7 @@ class Remote:
 
     @property
     def info(self) -> dict[str, Any]:
-        """What the store knows of the file.
-
-        Raises
-        ------
-        DataError
-            It is missing, or the store does not answer.
-        """
+        """What the store knows of the file."""
         if self._info is None:
             if self._missing is not None:
                 raise self._missing
@@ -91,13 +85,7 @@ class Remote:
         return self.attempt(ask_once)
 
     def attempt(self, work: Callable[[], T], what: str = "read", run: Callable[[Callable[[], T]], T] = call) -> T:
-        """Do something that may fail for a moment, in a thread, which `run` waits for: by default for PATIENCE at most.
-
-        Raises
-        ------
-        DataError
-            It failed for good.
-        """
+        """Do something that may fail for a moment, in a thread for which `run` waits, by default PATIENCE at most."""
         failures = 0
         while True:
             try:
@@ -168,13 +156,7 @@ class Remote:
         return headers | {"Accept-Encoding": "identity"}
 
     def match(self) -> list[str]:
-        """Return the addresses of the files that match this one, a pattern.
-
-        Raises
-        ------
-        DataError
-            The store does not answer.
-        """
+        """Return the addresses of the files that match this one, a pattern."""
 
         def match_once() -> dict[str, dict[str, Any]]:
             self.system.invalidate_cache()
@@ -185,13 +167,7 @@ class Remote:
         return [name if "://" in name else f"{self.path.protocol}://{name}" for name in names]
 
     def check_unchanged(self) -> None:
-        """Check that the file is still what it was when it was first seen.
-
-        Raises
-        ------
-        DataError
-            It changed, or was removed.
-        """
+        """Check that the file is still what it was when it was first seen."""
         _ = self.info
         try:
             self._compare(identity(self.ask()))
@@ -216,13 +192,7 @@ def identity(info: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def connect(path: Address, fingerprint: tuple[tuple[str, str], ...] | None = None) -> Remote:
-    """Find the store of an address.
-
-    Raises
-    ------
-    DataError
-        No fsspec, an unknown protocol, or one that needs another package.
-    """
+    """Find the store of an address."""
     try:
         from fsspec.core import url_to_fs
         from fsspec.registry import known_implementations, registry

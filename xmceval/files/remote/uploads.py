@@ -34,13 +34,7 @@ def upload_all(files: Sequence[tuple[Path, Remote]], existing: Sequence[Remote])
 
 
 def upload(local: Path, target: Remote) -> None:
-    """Send a finished file to its store; where that fails, nothing is left there.
-
-    Raises
-    ------
-    DataError
-        The store refuses it, or cannot be connected to.
-    """
+    """Send a finished file to its store; where that fails, nothing is left there."""
     system, name = target.system, target.name
     is_atomic = target.path.protocol in _ATOMIC
     sent = name if is_atomic else f"{name}.{uuid.uuid4().hex[:8]}.part"

@@ -17,11 +17,6 @@ def read_range(remote: Any, begin: int, size: int) -> bytes:
     """Read from a place on; fewer bytes than asked for are no error.
 
     fsspec takes the bytes of any answer with status 206, whatever range the server says it is.
-
-    Raises
-    ------
-    WrongRangeError
-        Any other range, or the whole file where it does not begin there.
     """
     from fsspec.asyn import sync
 

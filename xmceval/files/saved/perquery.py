@@ -25,13 +25,7 @@ OTHER_MEASURE = re.compile(  # of trec_eval, then of ir_measures, that the table
 
 
 def read_foreign(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
-    """Make a table of one system, named after its file, from the cells of its lines.
-
-    Raises
-    ------
-    DataError
-        A file that lacks values, with the place, or one whose column of measures cannot be told.
-    """
+    """Make a table of one system, named after its file, from the cells of its lines."""
     return _long(path, lines) if _is_long(lines) else _wide(path, lines)
 
 
@@ -75,13 +69,7 @@ def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
 
 
 def _find_row_column(path: Path, lines: Sequence[Sequence[str]]) -> int:
-    """Return which of the first two columns names rows: by ``all``, by the metrics in the other, or as numbers are ids.
-
-    Raises
-    ------
-    DataError
-        Neither of them tells.
-    """
+    """Return which of the first two columns names rows: by ``all``, by the metrics in the other, or by numeric ids."""
     columns = [{line[column] for line in lines} for column in (0, 1)]
     with_all = [column for column, words in enumerate(columns) if ALL in words]
     if len(with_all) == 1:
@@ -148,13 +136,7 @@ def _is_number(text: str) -> bool:
 
 
 def parse_number(path: Path, number: int, text: str) -> float:
-    """Return a finite number of a line.
-
-    Raises
-    ------
-    DataError
-        Another word, with its place.
-    """
+    """Return a finite number of a line."""
     if not _is_number(text) or not math.isfinite(float(text)):
         raise DataError(f"{path}:{number}: expected a number, found {text!r}")
     return float(text)

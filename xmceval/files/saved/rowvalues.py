@@ -57,13 +57,7 @@ class RowWriter(Protocol):
 
 @contextmanager
 def open_row_writer(path: str | Path, head: RowHead) -> Iterator[RowWriter]:
-    """Open a file for values of rows: .npz, .csv or .jsonl.
-
-    Raises
-    ------
-    UsageError
-        Another ending, or a file that exists.
-    """
+    """Open a file for values of rows: .npz, .csv or .jsonl."""
     path = check_new_file(path, WRITERS, "per-instance values")
     with open_targets([path], force=False) as [file]:
         writer = WRITERS[path.suffix](file, head)
@@ -79,11 +73,6 @@ def read_row_values(path: str | Path) -> RowTable:
     Other tools' files have three columns, query, measure and value in any order that a header names (ir_measures), or
     measure, query and value (``trec_eval -q``), or one column per measure below a header. Without a header the column
     of measures is the one with more of the names that are known.
-
-    Raises
-    ------
-    DataError
-        A file of another form, one that lacks values, with the place, or one whose column of measures cannot be told.
     """
     path = to_path(path)
     content = read_all_bytes(path)

@@ -48,13 +48,7 @@ def to_bytes(document: Mapping[str, Any], arrays: Mapping[str, Int64]) -> bytes:
 
 
 def from_bytes(content: bytes, name: str = "the state") -> tuple[Document, Arrays]:
-    """Return the document and the arrays of a state.
-
-    Raises
-    ------
-    DataError
-        Anything but a whole state of this schema.
-    """
+    """Return the document and the arrays of a state."""
     body = memoryview(content)[_BODY:]
     if not content.startswith(_START):
         raise DataError(f"{name}: {_describe_other(content)}")
@@ -70,25 +64,13 @@ def from_bytes(content: bytes, name: str = "the state") -> tuple[Document, Array
 
 
 def write_state(path: str | Path, content: bytes, *, force: bool = False) -> None:
-    """Write a state, which appears under its name when it is complete.
-
-    Raises
-    ------
-    UsageError
-        The file exists, without `force`.
-    """
+    """Write a state, which appears under its name when it is complete."""
     with open_targets([to_path(path)], force=force) as [file]:
         file.write(content)
 
 
 def read_state(path: str | Path) -> tuple[Document, Arrays]:
-    """Read a state.
-
-    Raises
-    ------
-    DataError
-        A missing file, or one that is no state.
-    """
+    """Read a state."""
     return from_bytes(read_all_bytes(to_path(path)), str(to_path(path)))
 
 

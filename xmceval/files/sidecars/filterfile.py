@@ -21,13 +21,7 @@ from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordere
 
 
 def read_filter(path: str | Path) -> Filter:
-    """Read pairs of row and label, in any order, compressed or not; an empty file is a filter without pairs.
-
-    Raises
-    ------
-    DataError
-        A line that is not two whole numbers of at least 0, with its place.
-    """
+    """Read pairs of row and label, in any order, compressed or not; an empty file is a filter without pairs."""
     path = to_path(path)
     claim_pipe(path)
     if is_empty(path):

@@ -68,13 +68,7 @@ class Names:
 
 
 def read_names(path: str | Path) -> Names:
-    """Read label names: text with one per line, or an npy array of strings.
-
-    Raises
-    ------
-    DataError
-        A name that appears twice, an empty line between names, or a file that is not text.
-    """
+    """Read label names: text with one per line, or an npy array of strings."""
     path = to_path(path)
     claim_pipe(path)
     head = read_first_bytes(path, 64)
@@ -102,13 +96,7 @@ def read_names(path: str | Path) -> Names:
 
 
 def parse_label(word: str, names: Names | None) -> int:
-    """Return the label of a name, or the id itself where there are no names.
-
-    Raises
-    ------
-    ValueError
-        An unknown name, or a word that is not an id.
-    """
+    """Return the label of a name, or the id itself where there are no names."""
     if names is not None and word in names.labels:
         return names.labels[word]
     if names is None and is_id(word):

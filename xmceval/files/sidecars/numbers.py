@@ -16,13 +16,7 @@ from xmceval.rows.block import Float64
 
 
 def read_numbers(path: str | Path) -> Float64:
-    """Read one number per line, or an npy array of one dimension.
-
-    Raises
-    ------
-    DataError
-        A line that is not a number, with its place.
-    """
+    """Read one number per line, or an npy array of one dimension."""
     path = to_path(path)
     claim_pipe(path)
     if read_first_bytes(path, len(NPY)) == NPY:

@@ -17,11 +17,6 @@ def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None) -> Row
     """Read the group of each row, one per line; where rows have ids and each line two words, those are id and group.
 
     A tab between id and group allows for spaces in the group.
-
-    Raises
-    ------
-    DataError
-        A line without a group, with the place, an id with two groups, or rows without a group.
     """
     shards = find_shards(path)
     files = [to_path(part) for part in parts_of(shards)]

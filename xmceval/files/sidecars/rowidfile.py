@@ -14,13 +14,7 @@ from xmceval.rows.shards import Shards, parts_of
 
 
 def read_row_ids(path: str | Path | Shards) -> RowIds:
-    """Read one id per line, of one file or of several, whose rows run on.
-
-    Raises
-    ------
-    DataError
-        An id that appears twice, or a line without one, with the place.
-    """
+    """Read one id per line, of one file or of several, whose rows run on."""
     shards = find_shards(path)
     files = [to_path(part) for part in parts_of(shards)]
     lines = [read_lines(file) for file in files]

@@ -68,15 +68,7 @@ class ConfigFile:
         return any(place[: len(keys)] == keys for place, _ in self.mistakes)
 
     def check(self) -> None:
-        """Report all mistakes, in the order of their lines.
-
-        Raises
-        ------
-        DataError
-            The mistakes of the file or dict.
-        UsageError
-            Those of what was passed beside it.
-        """
+        """Report all mistakes, in the order of their lines."""
         if not self.mistakes:
             return
         lines = {keys: self._find_line(keys) for keys, _ in self.mistakes}
@@ -145,13 +137,7 @@ def show_value(value: Any) -> str:
 
 
 def read_config(source: str | Path | Mapping[str, Any]) -> ConfigFile:
-    """Read a TOML file, local or remote; a dict is taken as it is.
-
-    Raises
-    ------
-    DataError
-        A file that is missing or not TOML.
-    """
+    """Read a TOML file, local or remote; a dict is taken as it is."""
     if isinstance(source, Mapping):
         return ConfigFile(source)
     path = to_path(source)

@@ -14,11 +14,6 @@ def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
     """Yield the labels of ``{"target_ind": [12, 90562], "target_rel": [1.0, 1.0]}`` with their grades.
 
     A row may also be a list of ``{"label": 12}``.
-
-    Raises
-    ------
-    ValueError
-        Another line.
     """
     row = _load_row(line)
     if isinstance(row, list):
@@ -40,11 +35,6 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
     """Yield the labels of ``{"data": [["name", 0.9], ...]}`` with their scores.
 
     A row may also be a list of ``{"label": 12, "score": 0.9}``.
-
-    Raises
-    ------
-    ValueError
-        Another line.
     """
     row = _load_row(line)
     if isinstance(row, list):
@@ -93,13 +83,7 @@ def _load_row(line: bytes) -> Any:
 
 
 def _to_label(label: Any, names: Names | None) -> int:
-    """Return the label of a number or a name in JSON.
-
-    Raises
-    ------
-    ValueError
-        An unknown name, or another type.
-    """
+    """Return the label of a number or a name in JSON."""
     if isinstance(label, str):
         if names is None or label not in names.labels:
             raise ValueError(unknown_name(label[:40], names))
@@ -110,13 +94,7 @@ def _to_label(label: Any, names: Names | None) -> int:
 
 
 def _to_number(value: Any, field: str) -> float:
-    """Return a number in JSON, of the field that is named.
-
-    Raises
-    ------
-    ValueError
-        Another type.
-    """
+    """Return a number in JSON, of the field that is named."""
     if type(value) not in {int, float}:
         hint = explain_decimal(value.encode(errors="replace")) if isinstance(value, str) else ""
         raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}{hint}')

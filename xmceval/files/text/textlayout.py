@@ -98,13 +98,7 @@ class TextLayout:
 
 
 def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
-    """Infer the layout of a text file from its first megabyte.
-
-    Raises
-    ------
-    DataError
-        Text of no known layout.
-    """
+    """Infer the layout of a text file from its first megabyte."""
     head = read_first_bytes(path, HEAD_BYTES)
     start = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
     lines = head[start:].split(b"\n")

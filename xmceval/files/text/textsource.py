@@ -30,13 +30,7 @@ _ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
 
 
 def open_text(path: Path, request: Request) -> Opened:
-    """Open a text file, of a layout that is inferred from its content.
-
-    Raises
-    ------
-    DataError
-        Text of no known layout, or truth where predictions are expected, or the reverse.
-    """
+    """Open a text file, of a layout that is inferred from its content."""
     if request.are_scores:
         check_decimals(path, read_first_bytes(path, HEAD_BYTES))
     layout = detect_layout(path, request.names)

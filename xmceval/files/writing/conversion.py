@@ -103,13 +103,6 @@ def convert(
     Returns
     -------
     Written
-
-    Raises
-    ------
-    DataError
-        Anything wrong with the source; then nothing is left at `dst`.
-    UsageError
-        A format that cannot hold the rows, a file that already exists, or is an input.
     """
     path = to_path(dst) if isinstance(dst, (str, Path)) else None
     target = find_format(path or "-", to)

@@ -21,13 +21,7 @@ _unfinished: set[Path] = set()
 
 
 def check_new_file(path: str | Path, endings: Iterable[str], what: str) -> Path:
-    """Check that a path has one of some endings, and names no file yet.
-
-    Raises
-    ------
-    UsageError
-        It does not.
-    """
+    """Check that a path has one of some endings, and names no file yet."""
     path = to_path(path)
     if path.suffix not in endings:
         raise UsageError(f"{path}: {what} are written as {listed(endings)}")
@@ -37,16 +31,7 @@ def check_new_file(path: str | Path, endings: Iterable[str], what: str) -> Path:
 
 
 def check_targets(targets: Sequence[Path], *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
-    """Check that files can be written, before the work for them begins.
-
-    Raises
-    ------
-    UsageError
-        A target that is one of the inputs, that exists, without `force`, that is not a file, or is in a folder that
-        does not exist.
-    DataError
-        A folder that cannot be written to.
-    """
+    """Check that files can be written, before the work for them begins."""
     for target in targets:
         check_target(target)
     existing = [target for target in targets if target.exists()]
@@ -75,13 +60,6 @@ def open_targets(
     They are called ``.NAME.MACHINE.PROCESS.part``. One that a process left when it was killed is removed when the same
     target is written again. A file that replaces another has its mode. Those of remote targets are in the system's
     temporary folder, and are sent when all are complete.
-
-    Raises
-    ------
-    UsageError
-        As `check_targets`.
-    DataError
-        A target that cannot be written.
     """
     check_targets(targets, force=force, inputs=inputs)
     existing = [target for target in targets if target.exists()]
@@ -123,15 +101,7 @@ def open_targets(
 
 
 def save_text(path: str | Path, text: str) -> None:
-    """Write a text in UTF-8 to a file, which is replaced if it exists.
-
-    Raises
-    ------
-    UsageError
-        A path that is not a file.
-    DataError
-        A file that cannot be written.
-    """
+    """Write a text in UTF-8 to a file, which is replaced if it exists."""
     with open_targets([to_path(path)], force=True) as [file]:
         file.write(text.encode(errors="backslashreplace"))
 
@@ -142,15 +112,7 @@ def spool_folder(target: Path) -> Path | None:
 
 
 def check_target(target: Path) -> None:
-    """Check that a file can be written, before the work for it begins.
-
-    Raises
-    ------
-    UsageError
-        A target that is not a file, or in a folder that does not exist.
-    DataError
-        A folder that cannot be written to.
-    """
+    """Check that a file can be written, before the work for it begins."""
     if isinstance(target, RemotePath):
         return
     try:

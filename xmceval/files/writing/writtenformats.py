@@ -92,13 +92,7 @@ def split_endings(dst: str | Path) -> tuple[str, str]:
 
 
 def find_format(dst: str | Path, name: str | None = None) -> WrittenFormat:
-    """Return the format of a name, or of the ending of a file's name.
-
-    Raises
-    ------
-    UsageError
-        An unknown name, an ending of another format, or a compression of a format that is not text.
-    """
+    """Return the format of a name, or of the ending of a file's name."""
     if name is not None and name not in WRITTEN_FORMATS:
         raise UsageError(f"unknown format {name!r}; expected one of {listed(WRITTEN_FORMATS)}")
     ending, compression = split_endings(dst)

@@ -26,13 +26,7 @@ WITH_NUMBA = _is_set("XMCEVAL_PLAIN_NUMBA")
 
 
 def import_numba() -> Any:
-    """Import numba, and let it read its settings.
-
-    Raises
-    ------
-    DataError
-        Its file of settings cannot be read.
-    """
+    """Import numba, and let it read its settings."""
     try:
         import numba
 

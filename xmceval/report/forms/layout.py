@@ -54,11 +54,6 @@ class Layout:
         Whether it shows signs beyond ASCII.
     has_conventions : bool
         Whether it says how instances were counted, which a command writes to stderr.
-
-    Raises
-    ------
-    UsageError
-        A number of places that is none.
     """
 
     places: int | None = option(
@@ -147,13 +142,7 @@ class Layout:
 
 
 def _check_caption(caption: str) -> None:
-    """Check that a caption, which is LaTeX, does not break the table.
-
-    Raises
-    ------
-    UsageError
-        A special character without a backslash, or braces or $ that are not closed.
-    """
+    """Check that a caption, which is LaTeX, does not break the table."""
     text = re.sub(r"\\.", "", caption, flags=re.DOTALL)
     outside = "".join(text.split("$")[::2])
     special = re.search("[%#&]", text) or re.search("[_^]", re.sub(r"\{[^{}]*\}", "", outside))

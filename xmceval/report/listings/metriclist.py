@@ -118,13 +118,7 @@ def _choose_metrics(entries: Sequence[Asked]) -> list[Metric]:
 
 
 def find_metrics(names: Iterable[str]) -> list[Asked]:
-    """Find metrics by name, each with the measures that were named with options or a cutoff.
-
-    Raises
-    ------
-    UsageError
-        An unknown name; the message suggests one.
-    """
+    """Find metrics by name, each with the measures that were named with options or a cutoff."""
     measures: dict[str, list[Measure]] = {}
     with_level = {display_name(metric).lower(): metric.name for metric in METRICS.values() if metric.level}
     for name in (with_level.get(name.strip().lower(), name.strip()) for name in names):

@@ -57,13 +57,7 @@ class NamedList:
 
 
 def write_list(command: str, names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the list of a command, or the entries of some names in detail, in one of its forms.
-
-    Raises
-    ------
-    UsageError
-        An unknown name; the message suggests one.
-    """
+    """Write the list of a command, or the entries of some names in detail, in one of its forms."""
     own: NamedList = import_module(LISTS[command]).LIST
     return own.write(names, form, width)
 

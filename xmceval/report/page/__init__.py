@@ -52,11 +52,6 @@ def render_page(
         What was found in the files, and the command.
     layout : Layout
         Decimal places, and whether shares are percent.
-
-    Raises
-    ------
-    DataError
-        matplotlib is not installed.
     """
     check_installed()
     content = PageContent(results, comparison, evidence, layout)

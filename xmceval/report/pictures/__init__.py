@@ -68,13 +68,7 @@ def kinds_of(subject: str) -> tuple[str, ...]:
 
 
 def check_measures(kind: str, measures: Sequence[Measure], *, has_bins: bool = False) -> None:
-    """Refuse a kind of picture that can show none of the measures, before anything is scored.
-
-    Raises
-    ------
-    UsageError
-        Says what the kind shows.
-    """
+    """Refuse a kind of picture that can show none of the measures, before anything is scored."""
     from xmceval.report.pictures.plottedvalues import require_any
 
     module = _module(kind)
@@ -84,25 +78,12 @@ def check_measures(kind: str, measures: Sequence[Measure], *, has_bins: bool = F
 
 
 def check(kind: str, subject: Subject, metrics: str | Iterable[str] | None = None) -> None:
-    """Refuse what a kind of picture cannot show.
-
-    Raises
-    ------
-    UsageError
-        A kind that is none of KINDS, another subject than it needs, or a metric that it cannot show: the message names
-        those that it can.
-    """
+    """Refuse what a kind of picture cannot show."""
     _module(kind).plan(subject, metrics)
 
 
 def check_installed() -> None:
-    """Refuse to go on without matplotlib.
-
-    Raises
-    ------
-    DataError
-        Names the command that installs it.
-    """
+    """Refuse to go on without matplotlib."""
     if find_spec("matplotlib") is None:
         raise missing_package("drawing pictures", "matplotlib", "plot")
 
@@ -133,13 +114,6 @@ def draw(
     -------
     Figure
         Of matplotlib.
-
-    Raises
-    ------
-    UsageError
-        What the kind cannot show; several panels for one `ax`.
-    DataError
-        matplotlib is not installed.
     """
     plan = _module(kind).plan(subject, metrics)
     check_installed()

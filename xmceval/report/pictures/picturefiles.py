@@ -28,13 +28,7 @@ THEMES = ("light", "auto")
 
 
 def check_ending(path: str | Path) -> str:
-    """Return the form of a file by its ending.
-
-    Raises
-    ------
-    UsageError
-        Another ending than .svg, .png or .pdf.
-    """
+    """Return the form of a file by its ending."""
     form = to_path(path).suffix.lower().removeprefix(".")
     if form not in METADATA:
         raise UsageError(f"{path}: expected a name that ends with {listed(ENDINGS)}")
@@ -100,15 +94,7 @@ def _attribute(name: str, value: str, ids: Mapping[str, str], theme: str) -> str
 
 
 def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure to a file: svg, png or pdf by its ending; a file of this name is overwritten.
-
-    Raises
-    ------
-    UsageError
-        Another ending.
-    DataError
-        A file that cannot be written.
-    """
+    """Write a figure to a file: svg, png or pdf by its ending; a file of this name is overwritten."""
     from xmceval.files.writing.targets import open_targets
 
     data = to_bytes(figure, check_ending(path))

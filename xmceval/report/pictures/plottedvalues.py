@@ -71,11 +71,6 @@ def choose(
         Whether a picture of this kind can show a measure.
     what : str
         Which measures these are, in words.
-
-    Raises
-    ------
-    UsageError
-        A name that is none of them, or that the picture cannot show; nothing left to show.
     """
     everything = list(dict.fromkeys(measures))
     possible = require_any(kind, everything, shows, what)
@@ -95,13 +90,7 @@ def choose(
 
 
 def require_any(kind: str, measures: Sequence[Measure], shows: Callable[[Measure], bool], what: str) -> list[Measure]:
-    """Return the measures that a kind of picture can show.
-
-    Raises
-    ------
-    UsageError
-        It can show none.
-    """
+    """Return the measures that a kind of picture can show."""
     possible = [measure for measure in measures if shows(measure)]
     if not possible:
         raise UsageError(f"the picture {kind!r} shows {what}, such as P@5; there are only {listed(measures)}")

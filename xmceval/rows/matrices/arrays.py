@@ -38,11 +38,6 @@ def as_values(values: Any, name: str) -> Values:
     """Take a matrix of numbers [n_rows, n_columns], without a copy where possible.
 
     Rows on another device are copied when they are needed.
-
-    Raises
-    ------
-    DataError
-        Not a matrix of numbers, or values that cannot be copied from their device.
     """
     taken: Values
     if isinstance(values, np.ndarray):
@@ -75,13 +70,7 @@ def is_sparse(matrix: Any) -> bool:
 
 
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse what is not a number.
-
-    Raises
-    ------
-    DataError
-        Another dtype.
-    """
+    """Refuse what is not a number."""
     if dtype.kind not in "biuf" and dtype != BFloat16Matrix.dtype:
         raise DataError(f"{name}: expected numbers, got dtype {dtype}")
 

@@ -38,11 +38,6 @@ def find_pair(values: Any, name: str) -> Pair | None:
 
     The tuple that ``torch.topk`` returns names its parts; of others the one with integers has the labels. Where both
     have integers, arrays of numpy are labels and scores in this order.
-
-    Raises
-    ------
-    DataError
-        Two tensors of integers.
     """
     if not isinstance(values, (tuple, list)) or len(values) != 2:
         return None
@@ -76,11 +71,6 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
 
     Rows of integers are the ids of labels where they have different lengths, or another one than `n_labels`; else they
     are a dense matrix. -1 is padding. No rows at all, and rows that are all empty, are lists too.
-
-    Raises
-    ------
-    DataError
-        Rows of different lengths that are not integers.
     """
     if not isinstance(rows, (list, tuple)) or not all(_is_row(row) for row in rows):
         return None

@@ -62,13 +62,7 @@ class MatrixRows(StoredRows):
         return f"{self.name} row {self.row + row}"
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
-        """Select the `depth` best labels of each row, and the true labels that tie with the last.
-
-        Raises
-        ------
-        Fault
-            A score that is NaN.
-        """
+        """Select the `depth` best labels of each row, and the true labels that tie with the last."""
         if self.depth is None or not isinstance(self.piece, Dense):
             return None
         rows, found = slice(self.start, self.start + self.n_rows), np.array([-1, -1], dtype=np.int64)
@@ -136,13 +130,7 @@ class MatrixSource:
         return replace(self, pieces=self.pieces.starting_at(row), first_row=row)
 
     def sliced(self, start: int, stop: int) -> MatrixSource:
-        """Return some rows of a matrix in memory, under their own numbers.
-
-        Raises
-        ------
-        TypeError
-            A matrix that is read from a file.
-        """
+        """Return some rows of a matrix in memory, under their own numbers."""
         if not isinstance(self.pieces, Sequence):
             raise TypeError(f"{self.name}: is not in memory")
         return replace(self, pieces=slice_rows(self.pieces, start, stop), first_row=start)
@@ -180,11 +168,6 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
     that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
     tensor.
-
-    Raises
-    ------
-    DataError
-        Not a matrix of numbers.
     """
     if not isinstance(y_true, np.ndarray):
         y_true = tensors.unnested(y_true)
@@ -205,11 +188,6 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     dense array [n_rows, n_labels] of any library that exports DLPack, in which -inf means not predicted; a pair of
     arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
     a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`].
-
-    Raises
-    ------
-    DataError
-        Not a matrix of numbers, or a pair of different shapes.
     """
     if not isinstance(y_score, np.ndarray):
         y_score = tensors.unnested(y_score)
@@ -241,13 +219,7 @@ def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSour
 def csr_source(
     indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
 ) -> MatrixSource:
-    """Wrap a CSR matrix: indptr [n_rows + 1], indices and values [n_stored], of any type of numbers.
-
-    Raises
-    ------
-    DataError
-        Values that are not numbers, or arrays that do not fit together.
-    """
+    """Wrap a CSR matrix: indptr [n_rows + 1], indices and values [n_stored], of any type of numbers."""
     check_dtype(values.dtype, name)
     ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
     if not ends or (indptr[1:] < indptr[:-1]).any():

@@ -39,13 +39,7 @@ def unnested(value: Any) -> Any:
 
 
 def as_values(tensor: Any, name: str) -> Values:
-    """Take a dense matrix [n_rows, n_labels], in memory without a copy; elsewhere rows are copied when they are needed.
-
-    Raises
-    ------
-    DataError
-        Complex or quantized numbers, or no values at all.
-    """
+    """Take a dense matrix [n_rows, n_labels], in memory without a copy; elsewhere rows are copied when needed."""
     tensor = _plain(tensor, name)
     if not is_in_memory(tensor) and tensor.dim() == 2:
         return DeviceMatrix(tensor, name)
@@ -59,13 +53,7 @@ def as_array(tensor: Any, name: str) -> AnyArray:
 
 
 def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
-    """Take a sparse tensor as a matrix of scipy, with every stored entry; also return the type of its values.
-
-    Raises
-    ------
-    DataError
-        Not a matrix of numbers.
-    """
+    """Take a sparse tensor as a matrix of scipy, with every stored entry; also return the type of its values."""
     import scipy.sparse as sp
 
     torch = sys.modules["torch"]

@@ -21,13 +21,7 @@ AdjustOver = Literal["metric", "all"]
 
 @dataclass(frozen=True, kw_only=True)
 class Testing:
-    """How differences are tested; `xmceval.compare` documents the options.
-
-    Raises
-    ------
-    UsageError
-        A value that is wrong.
-    """
+    """How differences are tested; `xmceval.compare` documents the options."""
 
     __test__ = False  # its name does not make it a test
 
@@ -67,13 +61,7 @@ class Testing:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from a function's arguments.
-
-        Raises
-        ------
-        UsageError
-            As the class does, and where resampling has options and nothing is resampled.
-        """
+        """Take the options of testing from a function's arguments."""
         testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
         if not testing.holds_rows:
             testing._refuse_unused()

@@ -87,13 +87,7 @@ class PartResult:
         return bool(self.faults) or self.error is not None
 
     def check(self) -> None:
-        """Raise what is wrong.
-
-        Raises
-        ------
-        XmcevalError
-            The first faults of rows, or another error.
-        """
+        """Raise what is wrong."""
         if self.faults:
             raise as_error([Fault(*each) for each in self.faults])
         if self.error is not None:

@@ -97,13 +97,7 @@ class ShardedRows:
 
 
 def check_rows(sharded: Sequence[ShardedRows]) -> None:
-    """Refuse sources of different numbers of rows; shards that are read side by side are compared one by one.
-
-    Raises
-    ------
-    DataError
-        Names both files.
-    """
+    """Refuse sources of different numbers of rows; shards that are read side by side are compared one by one."""
     truth, *systems = sharded
     for system in systems:
         pairs = [(truth.source, truth.n_rows, system.source, system.n_rows)]

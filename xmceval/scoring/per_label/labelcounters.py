@@ -120,13 +120,7 @@ class LabelCounters(Mergeable):
             raise ValueError("counts has more hits than true labels or predictions, or more than its rows")
 
     def limbs(self) -> Int64:
-        """Return all numbers as limbs: one per counter, or two where rows have weights.
-
-        Raises
-        ------
-        UsageError
-            More labels than an array has counters for.
-        """
+        """Return all numbers as limbs: one per counter, or two where rows have weights."""
         if self._room > DENSE_IDS:
             raise UsageError(
                 f"label-wise metrics of more than {DENSE_IDS:,} labels have no state of fixed size (hint: merge "

@@ -54,13 +54,7 @@ class Accumulator:
 
     @property
     def state(self) -> State:
-        """The state of all rows.
-
-        Raises
-        ------
-        UsageError
-            An interrupt came while labels were counted.
-        """
+        """The state of all rows."""
         self._check_whole()
         if self._system:
             own = StatePart(n_rows=self._n_new, system=self._system)
@@ -108,11 +102,6 @@ class Accumulator:
             Checked, in the unit of the caller.
         hint : str
             For the message on a wrong number of labels.
-
-        Raises
-        ------
-        DataError
-            Anything wrong with a row, or different numbers of rows or labels.
         """
         self._check_whole()
         width = self._agree(truth, scores, hint)
@@ -128,13 +117,7 @@ class Accumulator:
             raise
 
     def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:
-        """Take the number of labels from a batch, or check it against that of earlier ones.
-
-        Raises
-        ------
-        DataError
-            Another number, or none where one is needed.
-        """
+        """Take the number of labels from a batch, or check it against that of earlier ones."""
         state, known = self._base, self._base.terms.width
         width = known.agree_with(truth).agree_with(scores, "column")
         if not width.is_known:

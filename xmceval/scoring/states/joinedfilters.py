@@ -14,13 +14,7 @@ from xmceval.scoring.states.state import State
 
 
 def join_filters(states: Sequence[State]) -> Filter | None:
-    """Return the pairs of all states, with their rows counted from one state to the next; None where none has any.
-
-    Raises
-    ------
-    DataError
-        A filter in some states only, or the same pairs in two: they are of the rows of one of them at most.
-    """
+    """Return the pairs of all states, with their rows counted from one state to the next; None where none has any."""
     filters = [(state, state.terms.filter) for state in states if state.terms.filter is not None]
     if not filters:
         return None

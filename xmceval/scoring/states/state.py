@@ -118,14 +118,7 @@ class State:
         )
 
     def merge(self, other: State) -> State:
-        """Return the state of the rows of both; associative, and commutative.
-
-        Raises
-        ------
-        DataError
-            States of different versions, metrics, options, propensities, weights or numbers of labels, or of rows that
-            a filter refers to by their number; one shard twice.
-        """
+        """Return the state of the rows of both; associative, and commutative."""
         self.check_compatible(other)
         width = self.terms.width if self.terms.width.is_known else other.terms.width
         first, second = (each.weight_range for each in (self, other))
@@ -169,11 +162,6 @@ class State:
         """Return the totals as numbers, int64 [n_numbers], that may be added element by element over 2^20 states.
 
         Lost are the digits of grades above 31 beyond their power of two, of which a warning tells.
-
-        Raises
-        ------
-        UsageError
-            An unknown number of labels, or a filter.
         """
         self.program.check_mergeable(WHAT)
         if not self.terms.width.is_known:
@@ -194,13 +182,7 @@ class State:
         return [mark(place, WEIGHT_PLACES) for place in places]
 
     def with_vector(self, numbers: Any) -> State:
-        """Return a state of this configuration with the totals that such numbers, or sums of them, stand for.
-
-        Raises
-        ------
-        DataError
-            Another number of elements, numbers that are not integers, or sums of other configurations.
-        """
+        """Return a state of this configuration with the totals that such numbers, or sums of them, stand for."""
         vector = self._check_vector(numbers)
         totals = empty(self.program, self.terms)
         sizes = [HEAD, COUNTS, WEIGHT_PLACES, WEIGHT_PLACES]

@@ -33,24 +33,12 @@ def dump_state(state: State, *, whole: bool = True) -> bytes:
 
 
 def load_state(content: bytes, name: str) -> State:
-    """Return the state that bytes hold.
-
-    Raises
-    ------
-    DataError
-        Bytes that are no state.
-    """
+    """Return the state that bytes hold."""
     return restore(*from_bytes(content), name)
 
 
 def open_state(path: str | Path) -> State:
-    """Return the state in a file.
-
-    Raises
-    ------
-    DataError
-        A missing file, or one that is no state.
-    """
+    """Return the state in a file."""
     return restore(*read_state(path), str(path))
 
 
@@ -63,11 +51,6 @@ def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], di
     whole : bool
         Include propensities and filter, so that more rows can be scored; otherwise they are included only where
         finishing needs them.
-
-    Raises
-    ------
-    UsageError
-        Metrics whose totals grow with the rows.
     """
     state.program.check_mergeable(WHAT)
     terms, width = state.terms, state.terms.width
@@ -99,13 +82,7 @@ def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], di
 
 
 def restore(document: Mapping[str, Any], arrays: Mapping[str, Int64], name: str) -> State:
-    """Return the state that a document and arrays describe.
-
-    Raises
-    ------
-    DataError
-        A field or an array that is missing, unknown, of another type or shape, or out of its range.
-    """
+    """Return the state that a document and arrays describe."""
     try:
         left = dict(arrays)
         state = _restore(read_fields(document), left, name)

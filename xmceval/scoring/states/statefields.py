@@ -257,13 +257,7 @@ FIELDS: dict[str, Kind] = {
 
 
 def read_fields(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a document as Python has them.
-
-    Raises
-    ------
-    ValueError
-        A field that is missing or unknown, or a value of another type or out of its range, with its place.
-    """
+    """Return the fields of a document as Python has them."""
     missing, unknown = sorted(set(FIELDS) - set(document)), sorted(set(document) - set(FIELDS))
     if missing or unknown:
         raise ValueError(f"{(missing or unknown)[0]}: {'is missing' if missing else 'is no field'}")

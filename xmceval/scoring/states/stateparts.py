@@ -46,13 +46,7 @@ def join_parts(*parts: Sequence[StatePart]) -> tuple[StatePart, ...]:
 
 
 def check_parts(parts: Sequence[StatePart]) -> None:
-    """Refuse parts of shards that are not different ones of so many.
-
-    Raises
-    ------
-    DataError
-        Names both.
-    """
+    """Refuse parts of shards that are not different ones of so many."""
     seen, first = dict[object, StatePart](), None
     for part in parts:
         if part.shard is not None:

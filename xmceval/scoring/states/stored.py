@@ -22,11 +22,6 @@ def take(arrays: dict[str, Int64], name: str, shape: tuple[int, ...], low: int =
         -1 for any number.
     low, high : int
         The range of its numbers.
-
-    Raises
-    ------
-    ValueError
-        A missing array, another shape, or a number out of range.
     """
     if name not in arrays:
         raise ValueError(f"the array {name} is missing")
@@ -39,13 +34,7 @@ def take(arrays: dict[str, Int64], name: str, shape: tuple[int, ...], low: int =
 
 
 def fill_part(part: Any, prefix: str, arrays: dict[str, Int64]) -> None:
-    """Let a part of the totals take the int64 arrays whose names begin with a prefix; it must take all of them.
-
-    Raises
-    ------
-    ValueError
-        What is wrong with an array, after its prefix.
-    """
+    """Let a part of the totals take the int64 arrays whose names begin with a prefix; it must take all of them."""
     names = [name for name in arrays if name.startswith(f"{prefix}.")]
     own = {name[len(prefix) + 1 :]: arrays.pop(name) for name in names}
     try:

@@ -127,13 +127,7 @@ def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ..
 
 
 def look_up(table: Collection[str], name: str, what: str, measure: Measure) -> Any:
-    """Return an entry of a table of rules, or a name of a set of rules.
-
-    Raises
-    ------
-    LookupError
-        No such entry: METRICS names a rule that is not implemented.
-    """
+    """Return an entry of a table of rules, or a name of a set of rules."""
     if name not in table:
         raise LookupError(f"{measure}: there is no {what} {name!r}; known: {listed(table)}")
     return table[name] if isinstance(table, Mapping) else name

@@ -75,13 +75,7 @@ NO_CUTOFF = 1 << 62  # a rank below every list
 
 
 def kind_of(measure: Measure) -> str:
-    """Return what a measure is over a whole row, a key of KINDS.
-
-    Raises
-    ------
-    UsageError
-        A metric that needs a cutoff.
-    """
+    """Return what a measure is over a whole row, a key of KINDS."""
     metric = measure.metric
     if metric.family == "row":
         return metric.fold

@@ -38,12 +38,8 @@ Many still differ on inputs of some kinds:
 - *scores equal in 32 bits*: those that differ in 64-bit floats only.
 
 The metric here is in parentheses; `xmceval metrics NAME` has the functions of one metric with all options. This page is
-written from `datasets/agreement.tsv`, which has the largest difference of each function:
-
-    python scripts/agreement             # installs the tools in a temporary environment, and checks every line
-    python scripts/agreement --record    # writes the table too
-
-What is no longer so makes the run fail, and each example is computed by both, and by hand.
+written from `datasets/agreement.tsv`, which `python scripts/agreement` checks: it installs the tools in a temporary
+environment, and each example is computed by both, and by hand.
 """
 
 

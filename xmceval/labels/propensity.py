@@ -79,9 +79,8 @@ class Propensities:
 
         Equal ones have the same digest, whatever file they come from.
         """
-        model, numbers = (self.n, self.a, self.b), self.counts
-        if self.n is None:
-            model, numbers = (), self.inverse
+        numbers: NDArray[Any] = self.inverse if self.n is None else self.counts
+        model = [] if self.n is None else [self.n, self.a, self.b]
         used = numbers[self.codes]
         labels = self.ids if self.ids.size else np.arange(used.size)
         differs = used != numbers[0]  # the others are as labels beyond the table

@@ -62,14 +62,13 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     ``truth`` and ``ranked`` are the first rows of both, up to N_ROWS. ``place`` says for the message which predictions
     they are, such as `` of preds.txt``; with ``drop_empty`` rows without a true label do not count for P@1.
     """
-    n_rows, lengths = truth.indptr.size - 1, np.diff(truth.indptr)
-    labels, grades = (each[: truth.indptr[-1]] for each in truth[1:])
-    swap = _find_swap(grades, ranked)
+    n_rows, lengths, labels = truth.indptr.size - 1, np.diff(truth.indptr), truth.indices[: truth.indptr[-1]]
+    swap = _find_swap(truth.values[: truth.indptr[-1]], ranked)
     best, second = ranked.best.T
     if swap or np.count_nonzero((lengths > 0) & (best >= 0)) < MIN_ROWS:
         return swap
     rows = np.repeat(np.arange(n_rows), lengths)
-    number = np.count_nonzero(labels == best[rows])
+    number = int(np.count_nonzero(labels == best[rows]))
     n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
     sample = f" (in the first {counted(n_rows, 'instance')})" if n_rows == N_ROWS else ""
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
@@ -85,7 +84,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without what takes longer
         return ""
     chance, deeper = (_Chance.of(rows, labels, each) for each in (best, second))
-    is_chance = chance.explains(number) and deeper.explains(np.count_nonzero(labels == second[rows]))
+    is_chance = chance.explains(number) and deeper.explains(int(np.count_nonzero(labels == second[rows])))
     if is_chance and _are_true_together(rows, labels, best, second):
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
@@ -130,8 +129,8 @@ def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, secon
             of_rank[row, rows[order[start:stop]]] = 1 / max(stop - start, 1)
     together = is_true[0] * is_true[1]
     others = [(is_true[0] * np.roll(is_true[1], by, axis=0)).sum() for by in range(1, N_PAIRINGS + 1)]
-    is_far_above = bool(together.sum() > np.mean(others) + FAR_FROM_CHANCE * np.std(others))
-    return is_far_above and np.count_nonzero(together.any(axis=1)) >= LEAST_PAIRS
+    is_far_above = together.sum() > np.mean(others) + FAR_FROM_CHANCE * np.std(others)
+    return bool(is_far_above and np.count_nonzero(together.any(axis=1)) >= LEAST_PAIRS)
 
 
 def _find_swap(grades: Float64, ranked: Ranked) -> str:

@@ -33,7 +33,8 @@ class FirstRows(Mergeable, Observer):
         n = N_ROWS - first_row
         n = min(n, batch.n_rows) if batch.kept is None else int(np.searchsorted(batch.kept, n))
         if n > 0:
-            truth = Rows(*(each.copy() for each in _first(batch.truth, n)))
+            indptr, labels, grades = _first(batch.truth, n)
+            truth = Rows(indptr.copy(), labels.copy(), grades.copy())
             self.combine(pieces=((first_row, system, truth, _first_ranked(batch, n)),))
 
     def find_doubt(self, system: int, place: str = "", *, drop_empty: bool = False) -> str:

@@ -127,8 +127,6 @@ def test_an_output_without_room_is_an_error(command):
         "convert a.txt link.txt",
         "convert a.txt names.txt --labels names.txt",
         "convert pair pair-labels.npy",
-        "threshold truth.txt a.txt a.txt",
-        "threshold @truths a.txt truth.txt",
     ],
 )
 def test_an_input_is_never_overwritten(run, tmp_path, monkeypatch, command):

@@ -255,8 +255,21 @@ def test_saved_states_are_those_of_one_process():
         setup = Setup.of("t.txt", options, systems, **more)
         score_systems(setup, systems, [SaveState(f"{name}.state", None)])
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
-    with pytest.raises(DataError, match="have the same instances"):
-        xmceval.merge(["one.state", "parts.state"])
+
+
+def test_labels_that_are_shifted_by_one_are_reported_from_the_first_rows_of_all_parts(rng):
+    labels = rng.integers(0, 40, 1200) * 2
+    truth, scores = (
+        sp.csr_array((np.ones(1200), (np.arange(1200), each)), shape=(1200, 81)) for each in (labels, labels + 1)
+    )
+    write_text("t.txt", truth)
+    systems, options = [Named(write_text("p.txt", scores))], Options.of({"k": 1, "metrics": "P"})
+    for engine in ({}, {"engine": Engine(PickledTasks(), 4000)}):
+        [result] = score_systems(Setup.of("t.txt", options, systems, **engine), systems).results
+        [doubt] = [line for line in result.warnings if line.startswith("P@1")]
+        assert doubt.startswith(
+            "P@1 is 0.00%, but 100.00% with every predicted label decreased by 1 (in the first 1,000"
+        )
 
 
 def test_no_result_of_a_part_is_held_after_it_was_merged():

@@ -53,37 +53,23 @@ class NotCompared:
 
 
 Expectation = Differs | Under | Bounds | NotCompared
+But = Mapping[str, Expectation]  # what is expected on inputs of a kind
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A function of a peer, and what equals it here.
-
-    Attributes
-    ----------
-    function : str
-        As its users write it.
-    ours : str
-        The measure, with {k} in place of the cutoff where the function has one.
-    call : callable
-        Computes the value of a case, or those at the cutoffs 1, 2, ...
-    options : mapping
-        Of ``xmceval.score``.
-    but : mapping of str to expectation
-        What is expected on inputs of a kind.
-    is_of_dicts : bool
-        Whether both are passed dicts by query and document.
-    tolerance : float
-        Relative, and absolute below 1.
-    why : str
-        Why an option or a tolerance is needed.
-    """
+    """A function of a peer, as its users write it, and the measure of ours that equals it."""
 
     function: str
-    ours: str
-    call: Callable[[Case], Any]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    but: Mapping[str, Expectation] = field(default_factory=dict)
-    is_of_dicts: bool = False
-    tolerance: float = 1e-9
-    why: str = ""
+    ours: str  # with {k} in place of the cutoff where the function has one
+    call: Callable[[Case], Any]  # computes the value of a case, or those at the cutoffs 1, 2, ...
+    options: Mapping[str, Any] = field(default_factory=dict)  # of xmceval.score
+    but: But = field(default_factory=dict)
+    is_of_dicts: bool = False  # whether both are passed dicts by query and document
+    tolerance: float = 1e-9  # relative, and absolute below 1
+    why: str = ""  # an option or a tolerance is needed
+
+
+def at_cutoffs(call: Callable[..., Any]) -> Callable[[Case], Any]:
+    """Return what computes the values at all cutoffs."""
+    return lambda case: [call(case, k) for k in range(1, case.most + 1)]

@@ -7,7 +7,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,9 @@ def case_of(example: Example) -> Case:
     """Return an example as a case; its labels are those of the training instances too."""
     n_labels = len(example.truth[0])
     rows = [{i: value for i, value in enumerate(row) if value or example.stores_zeros} for row in example.truth]
-    truth = stack(rows, n_labels, np.int64)
     scores = [{i: value for i, value in enumerate(row) if value is not None} for row in example.scores]
-    return Case("example", truth, stack(scores, n_labels, np.float64), csr_matrix(np.ones((3, n_labels), dtype=int)))
+    train = csr_matrix(np.ones((3, n_labels), dtype=int))
+    return Case("example", stack(rows, n_labels, np.int64), stack(scores, n_labels, np.float64), train)
 
 
 def examples_of(cell: Cell) -> Iterator[tuple[str, Example]]:
@@ -48,32 +48,26 @@ def examples_of(cell: Cell) -> Iterator[tuple[str, Example]]:
 
 
 def compute(cell: Cell, case: Case) -> Values:
-    """Return their values of a case; an error is a value."""
+    """Return their values of a case; an error is a value, as are nan and infinity."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = cell.call(case)
     except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
-    return [_plain(value) for value in found] if "{k}" in cell.ours else _plain(found)
+    numbers = [float(value) for value in (found if "{k}" in cell.ours else [found])]
+    values = [number if math.isfinite(number) else str(number) for number in numbers]
+    return values if "{k}" in cell.ours else values[0]
 
 
-def _plain(value: Any) -> float | str:
-    number = float(value)
-    return number if math.isfinite(number) else str(number)
-
-
-def main(peer: str, path: str) -> None:
+def main(peer: str, folder: str) -> None:
     """Print the version of a peer, and its values of all cases and examples, as JSON."""
     package, cells_of = PEERS[peer]
-    try:
-        found: dict[str, Any] = {"version": version(package)}
-    except PackageNotFoundError:
-        print("null")
-        return
-    cases, cells = load_cases(Path(path)), list(cells_of())
-    found["values"] = [[compute(cell, case) for case in cases] for cell in cells]
-    found["examples"] = [{kind: compute(cell, case_of(each)) for kind, each in examples_of(cell)} for cell in cells]
+    found: dict[str, Any] = {"version": version(package), "values": [], "examples": []}
+    cases = load_cases(Path(folder))
+    for cell in cells_of():
+        found["values"].append([compute(cell, case) for case in cases])
+        found["examples"].append({kind: compute(cell, case_of(example)) for kind, example in examples_of(cell)})
     print(json.dumps(found))
 
 

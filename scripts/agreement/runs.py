@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agreement.cell import Bounds, Cell, Differs, Example, Expectation, Under
+from agreement.cell import Bounds, But, Cell, Differs, Example, Under
 from agreement.inputs import CLOSE, NEITHER, Case, by_query
 
-DROPPED = Under({"empty_rows": "drop"}, "leaves out queries without a judged document")
-FLOATS = Differs("holds scores in 32 bits", Example([[1, 0]], [[0.5 + 1e-12, 0.5]], "1"))
-UNSTABLE = Bounds("equal scores in the order of an unstable sort")
-NAN = Differs("nan", Example([[0], [1]], [[None], [0.5]], "(0 + 1) / 2", stores_zeros=True))
-UNDEFINED: dict[str, Expectation] = {CLOSE: FLOATS, NEITHER: NAN}
-GRADES = Differs("weights hits by grade", Example([[2]], [[0.5]], "1 - 0.8"))
-TREC: dict[str, Expectation] = {"nothing judged": DROPPED}
-OWN_ORDER = "equal scores in another order than trec_eval's"
+DROPPED: But = {"nothing judged": Under({"empty_rows": "drop"}, "leaves out queries without a judged document")}
+FLOATS: But = {CLOSE: Differs("holds scores in 32 bits", Example([[1, 0]], [[0.5 + 1e-12, 0.5]], "1"))}
+NAN: But = {NEITHER: Differs("nan", Example([[0], [1]], [[None], [0.5]], "(0 + 1) / 2", stores_zeros=True))}
+UNSTABLE: But = {"ties": Bounds("equal scores in the order of an unstable sort")}
+
+
+def expand(name: str, case: Case) -> list[str]:
+    """Return a name at all cutoffs, or alone where it has none."""
+    return [name.format(k=k) for k in range(1, case.most + 1)] if "{k}" in name else [name]
 
 
 def pytrec_eval() -> Iterator[Cell]:
@@ -26,47 +27,35 @@ def pytrec_eval() -> Iterator[Cell]:
             import pytrec_eval as trec
 
             evaluator = trec.RelevanceEvaluator(by_query(case.truth), {measure})
-            found = evaluator.evaluate(by_query(case.scores))
-            keys = [key.format(k=k) for k in range(1, case.most + 1)] if "{k}" in key else [key]
-            means = [sum(each[one] for each in found.values()) / len(found) for one in keys]
+            found = evaluator.evaluate(by_query(case.scores)).values()
+            means = [sum(row[name] for row in found) / len(found) for name in expand(key, case)]
             return means if "{k}" in key else means[0]
 
         return call
 
-    but = TREC | {CLOSE: FLOATS}
     cutoffs = ",".join(str(k) for k in range(1, 11))
     for word, ours in {"P": "P", "recall": "R", "ndcg_cut": "nDCG", "map_cut": "AP", "success": "Hit"}.items():
-        yield Cell(word, f"{ours}@{{k}}", of(f"{word}.{cutoffs}", f"{word}_{{k}}"), but=but, is_of_dicts=True)
-    for word, ours in {
-        "map": "AP@all",
-        "recip_rank": "RR@all",
-        "Rprec": "R@n",
-        "set_P": "P@all",
-        "set_recall": "R@all",
-        "set_F": "F1@all",
-    }.items():
-        but = TREC if word.startswith("set") else TREC | {CLOSE: FLOATS}
-        yield Cell(word, ours, of(word, word), but=but, is_of_dicts=True)
-    yield Cell(
-        "iprec_at_recall_0.30",
-        "IPrec@0.3",
-        of("iprec_at_recall.0.3", "iprec_at_recall_0.30"),
-        but=TREC | UNDEFINED,
-        is_of_dicts=True,
-    )
+        call = of(f"{word}.{cutoffs}", f"{word}_{{k}}")
+        yield Cell(word, f"{ours}@{{k}}", call, but={**DROPPED, **FLOATS}, is_of_dicts=True)
+    for word, ours in {"map": "AP@all", "recip_rank": "RR@all", "Rprec": "R@n"}.items():
+        yield Cell(word, ours, of(word, word), but={**DROPPED, **FLOATS}, is_of_dicts=True)
+    for word, ours in {"set_P": "P@all", "set_recall": "R@all", "set_F": "F1@all"}.items():
+        yield Cell(word, ours, of(word, word), but=DROPPED, is_of_dicts=True)
+    name = "iprec_at_recall_0.30"
+    but = {**DROPPED, **FLOATS, **NAN}
+    yield Cell(name, "IPrec@0.3", of("iprec_at_recall.0.3", name), but=but, is_of_dicts=True)
 
 
 def ranx() -> Iterator[Cell]:
     """Yield metrics of ranx.evaluate."""
 
-    def of(*names: str) -> Callable[[Case], Any]:
+    def of(name: str) -> Callable[[Case], Any]:
         def call(case: Case) -> Any:
             from ranx import Qrels, Run, evaluate
 
             qrels, run = Qrels(by_query(case.truth)), Run(by_query(case.scores))
-            asked = [name.format(k=k) for name in names for k in (range(1, case.most + 1) if "{k}" in name else [0])]
-            found = [evaluate(qrels, run, name, make_comparable=True) for name in asked]
-            return found if "{k}" in names[0] else found[0]
+            found = [evaluate(qrels, run, each, make_comparable=True) for each in expand(name, case)]
+            return found if "{k}" in name else found[0]
 
         return call
 
@@ -82,9 +71,10 @@ def ranx() -> Iterator[Cell]:
         "ndcg": "nDCG",
         "ndcg_burges": "nDCG(gain=exp)",
     }.items():
-        yield Cell(f"{word}@k", f"{ours}@{{k}}", of(f"{word}@{{k}}"), but={"ties": UNSTABLE})
-    for word, ours in {"r-precision": "R@n", "rbp.80": "RBP@all"}.items():
-        yield Cell(word, ours, of(word), but={"ties": UNSTABLE} | ({"grades": GRADES} if ours == "RBP@all" else {}))
+        yield Cell(f"{word}@k", f"{ours}@{{k}}", of(f"{word}@{{k}}"), but=UNSTABLE)
+    yield Cell("r-precision", "R@n", of("r-precision"), but=UNSTABLE)
+    weighted = Differs("weights hits by grade", Example([[2]], [[0.5]], "1 - 0.8"))
+    yield Cell("rbp.80", "RBP@all", of("rbp.80"), but={**UNSTABLE, "grades": weighted})
 
 
 def ir_measures() -> Iterator[Cell]:
@@ -94,31 +84,29 @@ def ir_measures() -> Iterator[Cell]:
         def call(case: Case) -> Any:
             import ir_measures as ir
 
-            cutoffs = range(1, case.most + 1) if "{k}" in name else [0]
-            measures = [ir.parse_measure(name.format(k=k)) for k in cutoffs]
+            measures = [ir.parse_measure(each) for each in expand(name, case)]
             found = ir.calc_aggregate(measures, by_query(case.truth), by_query(case.scores))
             values = [found[measure] for measure in measures]
             return values if "{k}" in name else values[0]
 
         return call
 
-    for name, ours in {
-        "P@k": "P@{k}",
-        "R@k": "R@{k}",
-        "nDCG@k": "nDCG@{k}",
-        "AP@k": "AP@{k}",
-        "Success@k": "Hit@{k}",
-        "P(rel=2)@k": "P(rel=2)@{k}",
-        "AP": "AP@all",
-        "RR": "RR@all",
-        "Rprec": "R@n",
-        "SetP": "P@all",
-        "SetR": "R@all",
-        "SetF": "F1@all",
-        "SetF(beta=4.0)": "F1(beta=2)@all",
-        "IPrec@0.3": "IPrec@0.3",
-    }.items():
-        call, unordered = of(name.replace("@k", "@{k}")), name.startswith("Set") or "rel" in name
-        but = UNDEFINED if name.startswith("IPrec") else {CLOSE: FLOATS}
-        yield Cell(name, ours, call, but={} if unordered else but, is_of_dicts=True)
-    yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but={"nothing judged": DROPPED, "ties": Bounds(OWN_ORDER)})
+    for name, ours, but in (
+        ("P@k", "P@{k}", FLOATS),
+        ("R@k", "R@{k}", FLOATS),
+        ("nDCG@k", "nDCG@{k}", FLOATS),
+        ("AP@k", "AP@{k}", FLOATS),
+        ("Success@k", "Hit@{k}", FLOATS),
+        ("P(rel=2)@k", "P(rel=2)@{k}", {}),
+        ("AP", "AP@all", FLOATS),
+        ("RR", "RR@all", FLOATS),
+        ("Rprec", "R@n", FLOATS),
+        ("SetP", "P@all", {}),
+        ("SetR", "R@all", {}),
+        ("SetF", "F1@all", {}),
+        ("SetF(beta=4.0)", "F1(beta=2)@all", {}),
+        ("IPrec@0.3", "IPrec@0.3", {**FLOATS, **NAN}),
+    ):
+        yield Cell(name, ours, of(name.replace("@k", "@{k}")), but=but, is_of_dicts=True)
+    order = Bounds("equal scores in another order than trec_eval's")
+    yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but={**DROPPED, "ties": order})

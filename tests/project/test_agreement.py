@@ -1,15 +1,20 @@
 """``scripts/agreement``: what it expects, what it notices, and that a wrong expectation fails."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from agreement import checking, guidetable, inputs
+from agreement import checking, inputs
 from agreement.__main__ import main
 from agreement.cell import Bounds, Cell, Differs, Example, NotCompared, Under
 from agreement.peertools import PEERS, compute, examples_of
 
-from xmceval.report.listings.agreementlist import recorded
+from xmceval.metrics.table import METRICS
+from xmceval.report.listings.agreementlist import agrees, recorded
+from xmceval.report.listings.metriclist import display_name
+
+ROOT = Path(__file__).parents[2]
 
 CASES = [case for case in inputs.draw_cases() if case.name.endswith(", 0")]
 
@@ -109,26 +114,69 @@ def test_what_is_not_compared_has_no_values():
 
 
 def test_every_kind_that_is_expected_is_one_of_inputs():
-    kinds = {name for name, _ in inputs._kinds(CASES[0].truth, CASES[0].scores, 10)}
+    kinds = {name for name, _ in inputs.list_kinds(CASES[0])}
     named = {kind for _, cells in PEERS.values() for cell in cells() for kind in cell.but}
     assert named <= kinds
     assert len(named) > 10
 
 
 def test_drawn_cases_are_of_every_kind_and_are_read_back(tmp_path):
-    kinds = {name for name, _ in inputs._kinds(CASES[0].truth, CASES[0].scores, 10)}
+    kinds = {name for name, _ in inputs.list_kinds(CASES[0])}
     drawn = list(inputs.draw_cases())
     assert kinds - {kind for case in drawn for kind in case.kinds} <= {"labels always true"}
-    inputs.save_cases(drawn[:40], tmp_path / "cases.npz")
-    for case, again in zip(drawn, inputs.load_cases(tmp_path / "cases.npz"), strict=False):
+    inputs.save_cases(drawn[:40], tmp_path)
+    for case, again in zip(drawn[:40], inputs.load_cases(tmp_path), strict=True):
         assert (case.name, case.kinds) == (again.name, again.kinds)
         assert case.scores.dtype == again.scores.dtype
         assert case.truth.data.tolist() == again.truth.data.tolist()
 
 
-def test_functions_are_counted_once_in_the_table():
-    counts = [int(count) for count in re.findall(r"\d+ of (\d+)", guidetable.readme_table())]
-    assert sum(counts) == len(recorded())
+MICRO = ("microP", "microR", "microF1")
+GROUPS = {  # of metrics, in the README; the last one counts
+    "rankings: P, nDCG, AP ...": lambda metric: metric.family in {"top-k", "row"},
+    "with propensities: PSP, PSnDCG ...": lambda metric: metric.needs_propensities,
+    "all labels: LRAP, AUC ...": lambda metric: metric.needs_labels or metric.family == "column",
+    "by label at k: macroF1, coverage ...": lambda metric: metric.family == "label" or metric.name in MICRO,
+    "decisions: F1, hamming loss ...": lambda metric: metric.family == "confusion",
+}
+
+
+def group_of(name):
+    [metric] = (metric for metric in METRICS.values() if display_name(metric) == name)
+    return [group for group, holds in GROUPS.items() if holds(metric)][-1]
+
+
+def test_the_readme_counts_the_functions_that_agree():
+    peers = list(dict.fromkeys(peer for peer, _, _ in recorded()))
+    rows = [["agreeing", *peers]]
+    for group in GROUPS:
+        own = {peer: [] for peer in peers}
+        for (peer, metric, _), lines in recorded().items():
+            if group_of(metric) == group:
+                own[peer].append(agrees(lines))
+        rows.append([group, *(f"{sum(found)} of {len(found)}" if found else "–" for found in own.values())])
+    rows.insert(1, ["---"] * len(rows[0]))
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    assert f"\n\n{table}\n\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_guide_names_every_function_and_reason():
+    guide = (ROOT / "xmceval/guide/agreement.md").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^## ", " ".join(guide.split("\n  ")), flags=re.MULTILINE)
+    parts = {part.partition("\n")[0]: part for part in parts}
+    named = {}
+    for lines in recorded().values():
+        for line in lines:
+            named.setdefault(f"{line.peer} {line.version}", []).append(line)
+    assert list(parts) == list(named)
+    for title, lines in named.items():
+        part = re.sub(r"\s+", " ", parts[title])
+        for line in lines:
+            assert f"`{line.function.partition('(')[0]}" in part
+            assert f"; {line.reason}." in part or line.inputs in {"all others", ""} or not line.reason
+    functions, values = len(recorded()), sum(int(line.values) for lines in named.values() for line in lines)
+    assert f"{functions} functions of eight tools" in guide
+    assert f"{values:,} values" in guide
 
 
 @pytest.mark.parametrize("arguments", [["--peer", "none"], ["--record", "--peer", "ranx"], ["--colour"]])
@@ -143,7 +191,6 @@ def test_wrong_arguments_are_refused(arguments, monkeypatch, capsys):
 def test_a_tool_that_is_not_installed_is_named(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("agreement.__main__.ask", lambda *_: None)
     monkeypatch.setattr("agreement.__main__.draw_cases", lambda: CASES[:1])
-    monkeypatch.delenv("XMCEVAL_REALDATA", raising=False)
     monkeypatch.setattr("sys.argv", ["agreement", "--python", "python", "--peer", "ranx"])
     with pytest.raises(SystemExit) as ended:
         main()

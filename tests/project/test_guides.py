@@ -10,16 +10,15 @@ from pathlib import Path
 
 import click
 import pytest
-from guidelists import GENERATED
 
 import xmceval
 from xmceval.cli import COMMANDS, cli
-from xmceval.metrics.names import parse
+from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
+from xmceval.report.listings import metriclist
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {each.stem: each.read_text(encoding="utf-8") for each in sorted((ROOT / "xmceval" / "guide").glob("*.md"))}
-WRITTEN = [topic for topic in GUIDES if topic not in GENERATED]
 OF_OTHERS = {"--array", "--out_path"}  # of Slurm and omikuji
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -70,7 +69,7 @@ def test_links_lead_to_guides(text):
     assert {name for _, name in re.findall(r"\[([^\]]+)\]\((\w+)\.md\)", text)} <= set(GUIDES)
 
 
-@all_over(WRITTEN)
+@all_over(GUIDES)
 def test_every_python_name_exists(text):
     names = set(re.findall(r"(?<![\w./'\"-])(xmceval(?:\.[A-Za-z_]\w*)+)", text)) - {"xmceval.toml"}
     # these two import what may not be installed
@@ -86,12 +85,23 @@ def test_help_names_what_there_is_and_the_first_guide():
     assert {"start", "design"} == set(re.findall(r"``(\w+)\.md``", xmceval.__doc__)) <= set(GUIDES)
 
 
-def test_the_guide_to_metrics_has_every_metric():
-    text = GUIDES["metrics"].replace("\\", "")
-    assert [name for name in METRICS if not re.search(rf"^\| {re.escape(name)}[@ ]", text, re.MULTILINE)] == []
+def test_the_guide_to_metrics_says_what_their_table_says():
+    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in GUIDES["metrics"].splitlines() if line[:1] == "|"]
+    rows = {tuple(re.sub(r"\\(.)|`", r"\1", cell.strip()) for cell in line) for line in lines}
+    for metric in METRICS.values():
+        options = "; ".join(word for word in metriclist.option_words(metric) if word != "rel=1")  # said once, above
+        what, better = f"{metric.title}: {metric.formula}", "higher" if metric.higher_is_better else "lower"
+        assert (metriclist.display_name(metric), what, metriclist.format_range(metric), better, options) in rows
+    pairs = [row for row in rows if len(row) == 2]
+    for metric in METRICS.values():
+        for text in filter(None, (metric.note, metric.source)):
+            assert any(metriclist.display_name(metric) in names for names, said in pairs if said == text)
+    for there, here in ALIASES.items():
+        assert any(there in names.split(", ") for name, names in pairs if name == here)
+    assert set(metriclist.explain_symbols(METRICS.values())) <= rows
 
 
-@all_over(WRITTEN)
+@all_over(GUIDES)
 def test_every_file_of_the_source_exists(text):
     spans = re.findall(r"`((?:datasets|scripts|tests)/[\w./]+)", text)
     spans += [f"xmceval/{span}" for span in re.findall(r"`((?:[a-z]+/)[\w./]+)`", text)]
@@ -101,14 +111,14 @@ def test_every_file_of_the_source_exists(text):
     assert not missing
 
 
-@all_over(WRITTEN)
+@all_over(GUIDES)
 def test_names_of_metrics_with_options_are_read(text):
     keys = {key for metric in METRICS.values() for key in (*metric.options, *metric.numbers)}
     for name, key in re.findall(r"[`'](\w+\((\w+)=[\w,=-]+\)(?:@[\d,a-z]+)?)[`']", text):
         assert key not in keys or parse(name, [1])
 
 
-@all_over([topic for topic in WRITTEN if topic not in {"loops", "recipes"}])
+@all_over([topic for topic in GUIDES if topic not in {"loops", "recipes"}])
 def test_python_runs(text, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "datasets" / "sample", tmp_path / "datasets" / "sample")
     monkeypatch.chdir(tmp_path)
@@ -120,7 +130,7 @@ def test_python_runs(text, tmp_path, monkeypatch):
         assert doctest.DocTestRunner().run(test).failed == 0
 
 
-@all_over(WRITTEN)
+@all_over(GUIDES)
 def test_lines_are_at_most_120_wide(text):
     prose = BLOCK.sub("", text).splitlines()
     assert [line for line in prose if len(line) > 120 and not line.startswith("|")] == []

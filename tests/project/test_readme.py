@@ -7,7 +7,6 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
-from agreement.guidetable import readme_table
 
 from xmceval.cli import main
 from xmceval.files.formats import FORMATS
@@ -54,15 +53,6 @@ def test_output_may_be_shown_in_part(output, cut):
     (shown,) = SCRIPT.find_shown(f"```console\n$ cd there\n$ xmceval score a b \\\n    -q\n{output}```\n")
     assert (shown.folder, shown.arguments) == ("there", ["score", "a", "b", "-q"])
     assert shown.cut("one\ntwo\nthree\n") == cut
-
-
-@pytest.mark.parametrize("topic", SCRIPT.GENERATED)
-def test_generated_guides_are_those_of_the_tables(topic):
-    assert (SCRIPT.GUIDE / f"{topic}.md").read_text(encoding="utf-8") == SCRIPT.GENERATED[topic], "run scripts/readme"
-
-
-def test_the_table_of_agreement_is_what_was_recorded():
-    assert f"\n\n{readme_table()}\n\n" in README, "run scripts/readme"
 
 
 def test_what_a_newcomer_needs_comes_first():

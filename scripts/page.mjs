@@ -114,7 +114,6 @@ for (const file of pages) {
   console.log(file);
   for (const [name, options] of Object.entries(WINDOWS)) {
     const { page, close } = await open(file, options);
-    await page.screenshot({ path: `${stem}-${name}-first.png` });
     await page.screenshot({ path: `${stem}-${name}.png`, fullPage: true });
     await checkAccess(page, name);
     if (name === "light") {

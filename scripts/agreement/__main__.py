@@ -45,11 +45,8 @@ def make_environment(folder: Path, packages: Sequence[str]) -> str:
 
 def ask(peer: str, python: str, cases: Path) -> Any:
     """Return the version and the values of a peer, or None where it is not installed or ends with an error."""
-    argv, environment = (
-        [python, "-m", "agreement.peertools", peer, str(cases)],
-        {**os.environ, "PYTHONPATH": str(SCRIPTS)},
-    )
-    ended = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    argv, env = [python, "-m", "agreement.peertools", peer, str(cases)], {**os.environ, "PYTHONPATH": str(SCRIPTS)}
+    ended = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=False)
     return json.loads(ended.stdout.splitlines()[-1]) if ended.returncode == 0 else None
 
 
@@ -66,13 +63,6 @@ def compare(peers: Sequence[str], python: str, cases: list[Case]) -> Iterator[tu
             ours = Ours(cells)
             for cell, values, examples in zip(cells, found["values"], found["examples"], strict=True):
                 yield peer, found["version"], check(cell, cases, values, examples, ours)
-
-
-def show(peer: str, finding: Finding) -> None:
-    """Print what of a function was not expected: the first line of each kind of case."""
-    print(f"{peer} {finding.cell.function}, {finding.kind}: {len(finding.wrong)} not as expected", file=sys.stderr)
-    first = {line.partition(",")[0]: line for line in reversed(finding.wrong)}
-    print(*(f"    {line}" for line in first.values()), sep="\n", file=sys.stderr)
 
 
 def main() -> None:
@@ -95,7 +85,9 @@ def main() -> None:
                 print("  ".join(filter(None, (row[name] for name in SHOWN))), flush=True)
             for finding in (each for each in findings if each.wrong):
                 is_expected = False
-                show(peer, finding)
+                wrong = f"{peer} {finding.cell.function}, {finding.kind}: {len(finding.wrong)} not as expected"
+                first = {line.partition(",")[0]: line for line in reversed(finding.wrong)}  # of each kind of case
+                print(wrong, *first.values(), sep="\n    ", file=sys.stderr)
     if not is_expected or compared < set(peers):
         sys.exit(1)
     if arguments.record:

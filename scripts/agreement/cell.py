@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from agreement.inputs import Case
 
 OTHERS = "all others"  # inputs of none of the kinds of which something is said
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """The smallest input on which values differ; None is a label without a score."""
 
     truth: Sequence[Sequence[int]]
@@ -22,31 +21,27 @@ class Example:
     stores_zeros: bool = False  # in the truth
 
 
-@dataclass(frozen=True)
-class Differs:
+class Differs(NamedTuple):
     """Values differ on inputs of this kind; where the peer is wrong, an example shows it."""
 
     reason: str
     example: Example | None = None
 
 
-@dataclass(frozen=True)
-class Under:
+class Under(NamedTuple):
     """Values are equal on inputs of this kind with these options of ours."""
 
     options: Mapping[str, Any]
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Values are equal on inputs of this kind for some order of tied scores: they lie within our tie bounds."""
 
     reason: str
 
 
-@dataclass(frozen=True)
-class NotCompared:
+class NotCompared(NamedTuple):
     """Values depend on an order of tied scores that is not defined, and of which no bounds are known."""
 
     reason: str

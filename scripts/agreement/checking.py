@@ -15,7 +15,6 @@ import xmceval
 from xmceval.metrics.names import parse
 from xmceval.report.listings.metriclist import display_name
 
-Row = dict[str, str]
 VERDICTS = {NotCompared: "not compared", Differs: "different", Bounds: "within tie bounds", Under: ""}
 
 
@@ -127,7 +126,7 @@ def check_example(finding: Finding, example: Example, theirs: Values) -> None:
     finding.example = f"{inputs.replace('None', '-')}{cutoff}: {values}"
 
 
-def rows(peer: str, version: str, findings: Sequence[Finding]) -> Iterator[Row]:
+def rows(peer: str, version: str, findings: Sequence[Finding]) -> Iterator[dict[str, str]]:
     """Yield the rows of the table of a cell; what holds for most inputs first."""
     for finding in sorted(findings, key=lambda each: each.kind not in {OTHERS, ANY}):
         cell, expected = finding.cell, finding.expected

@@ -29,11 +29,9 @@ def sklearn() -> Iterator[Cell]:
 
         return call
 
-    yield Cell(
-        "label_ranking_average_precision_score", "LRAP", of("label_ranking_average_precision_score"), but=UNSCORED
-    )
-    yield Cell("coverage_error", "coverage_error", of("coverage_error"), but=UNSCORED)
-    yield Cell("label_ranking_loss", "ranking_loss", of("label_ranking_loss"), but=UNSCORED)
+    same = {"label_ranking_average_precision_score": "LRAP", "coverage_error": "coverage_error"}
+    for name, ours in {**same, "label_ranking_loss": "ranking_loss"}.items():
+        yield Cell(name, ours, of(name), but=UNSCORED)
     ranked = Differs("ranks labels without a score too, at 0", Example([[0, 1]], [[0.9, None]], "0", k=2))
     unstable = Bounds("equal scores in the order of an unstable sort")
     but: But = {"labels without a score": ranked}

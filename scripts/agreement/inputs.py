@@ -103,39 +103,27 @@ def draw_case(name: str, altered: str, is_full: bool, rng: np.random.Generator) 
             n = int(rng.integers(1, N_LABELS))
         if row % 5 == 0 and ("none" in altered or is_all):
             n = 0
-        truth.append(draw_truth(altered, is_all, n_true, rng))
-        values = draw_scores(altered, is_all, n, rng)
+        labels = rng.permutation(N_LABELS - 2 if altered == "unseen" else N_LABELS)
+        has_grades = altered == "grades" or is_all
+        true = {int(label): int(rng.integers(1, 4)) if has_grades else 1 for label in labels[:n_true]}
+        if altered == "zeros" or is_all:
+            true |= {int(label): 0 for label in labels[n_true : n_true + 3]}
+        labels, values = rng.permutation(N_LABELS)[:n], rng.random(n)
+        if altered == "ties":
+            values = rng.integers(1, 5, n) / 8 + 0.2
+        if altered == "close":
+            values = 0.5 + 1e-12 * rng.permutation(n)
+        if altered == "negative" or is_all:
+            values = values * 4 - 2
+        if (altered == "zero scores" or is_all) and n:
+            values[0] = 0
         if altered == "good" and row % 2:
-            values = {label: value / 2 + 0.49 * (label in truth[-1]) for label, value in values.items()}
-        scores.append(values)
+            values = values / 2 + 0.49 * np.isin(labels, list(true))
+        truth.append(true)
+        scores.append(dict(zip(labels.tolist(), values.tolist(), strict=True)))
     dtype = np.float32 if altered == "float32" else np.float64
     train = rng.random((200, N_LABELS)) < np.linspace(0.5, 0.01, N_LABELS)
     return Case(name, stack(truth, N_LABELS, np.int64), stack(scores, N_LABELS, dtype), csr_matrix(train.astype(int)))
-
-
-def draw_truth(altered: str, is_all: bool, n_true: int, rng: np.random.Generator) -> dict[int, int]:
-    """Draw true labels, with grades and stored zeros where these are asked for."""
-    labels = rng.permutation(N_LABELS - 2 if altered == "unseen" else N_LABELS)
-    row = {int(label): 1 for label in labels[:n_true]}
-    if altered == "grades" or is_all:
-        row = {label: int(rng.integers(1, 4)) for label in row}
-    if altered == "zeros" or is_all:
-        row |= {int(label): 0 for label in labels[n_true : n_true + 3]}
-    return row
-
-
-def draw_scores(altered: str, is_all: bool, n: int, rng: np.random.Generator) -> dict[int, float]:
-    """Draw labels and scores of a row."""
-    labels, values = rng.permutation(N_LABELS)[:n], rng.random(n)
-    if altered == "ties":
-        values = rng.integers(1, 5, n) / 8 + 0.2
-    if altered == "close":
-        values = 0.5 + 1e-12 * rng.permutation(n)
-    if altered == "negative" or is_all:
-        values = values * 4 - 2
-    if (altered == "zero scores" or is_all) and n:
-        values[0] = 0
-    return dict(zip(labels.tolist(), values.tolist(), strict=True))
 
 
 def stack(rows: list[dict[int, Any]], n_labels: int, dtype: Any) -> csr_matrix:

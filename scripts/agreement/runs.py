@@ -41,9 +41,8 @@ def pytrec_eval() -> Iterator[Cell]:
         yield Cell(word, ours, of(word, word), but={**DROPPED, **FLOATS}, is_of_dicts=True)
     for word, ours in {"set_P": "P@all", "set_recall": "R@all", "set_F": "F1@all"}.items():
         yield Cell(word, ours, of(word, word), but=DROPPED, is_of_dicts=True)
-    name = "iprec_at_recall_0.30"
-    but = {**DROPPED, **FLOATS, **NAN}
-    yield Cell(name, "IPrec@0.3", of("iprec_at_recall.0.3", name), but=but, is_of_dicts=True)
+    call, but = of("iprec_at_recall.0.3", "iprec_at_recall_0.30"), {**DROPPED, **FLOATS, **NAN}
+    yield Cell("iprec_at_recall_0.30", "IPrec@0.3", call, but=but, is_of_dicts=True)
 
 
 def ranx() -> Iterator[Cell]:
@@ -108,5 +107,5 @@ def ir_measures() -> Iterator[Cell]:
         ("IPrec@0.3", "IPrec@0.3", {**FLOATS, **NAN}),
     ):
         yield Cell(name, ours, of(name.replace("@k", "@{k}")), but=but, is_of_dicts=True)
-    order = Bounds("equal scores in another order than trec_eval's")
-    yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but={**DROPPED, "ties": order})
+    but = {**DROPPED, "ties": Bounds("equal scores in another order than trec_eval's")}
+    yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but=but)

@@ -15,10 +15,9 @@ if not __package__:  # run as `python scripts/bench`
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from bench import measure, picture
-from bench.measure import CUTS, ROOT, Command, Figures, Usage, alternate, entries, figures_of
+from bench.measure import CUTS, ROOT, WHOLE, Command, Figures, Usage, alternate, entries, figures_of
 
 TURNS = 3  # of picture and peers
-WHOLE = "a TREC run"  # works of which the whole process is measured
 
 
 def draw(options: argparse.Namespace) -> None:
@@ -90,22 +89,16 @@ def lines_of_work(work: str, measured: Sequence[Figures]) -> Iterator[str]:
     """Yield a line of the guide's table for each way of ours to do a work, beside the fastest other."""
     ours = [entry for entry in measured if entry["contestant"].startswith(picture.OURS)]
     others = [entry for entry in measured if entry not in ours]
-    best = min(others, key=lambda entry: entry["cpu"]["median"], default=None)
+    best = min(others, key=lambda entry: entry["cpu"]["median"], default=ours[0])
     for entry in ours:
-        name = entry["contestant"].removeprefix(picture.OURS).lstrip(".,: ")
-        other, times = "–", ""
-        if best is not None:
-            other = f"{best['contestant']}: {amounts(best)}"
-            times = f"{entry['cpu']['median'] / best['cpu']['median']:.2f}"
-        yield f"| {work} | {name}: {amounts(entry)} | {other} | {times} |"
+        name, times = entry["contestant"].removeprefix("xmceval."), entry["cpu"]["median"] / best["cpu"]["median"]
+        yield f"| {work} | {name}: {amounts(entry)} | {best['contestant']}: {amounts(best)} | {times:.2f} |"
 
 
 def amounts(entry: Figures) -> str:
     """Return the processor time and the memory of an entry for people."""
-    milliseconds = 1e3 * entry["cpu"]["median"]
-    digits = 2 if milliseconds < 10 else 0
-    time = f"{milliseconds:.{digits}f} ms" if milliseconds < 1000 else f"{milliseconds / 1e3:.1f} s"
-    return f"{time}, {entry['peak']['median']:.0f} MB"
+    seconds, memory = entry["cpu"]["median"], f"{entry['peak']['median']:.0f} MB"
+    return f"{seconds:.1f} s, {memory}" if seconds >= 1 else f"{1e3 * seconds:#.3g} ms, {memory}"
 
 
 def against(options: argparse.Namespace) -> None:

@@ -16,8 +16,7 @@ from scipy.sparse import csr_matrix, save_npz
 import xmceval
 
 Ints = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Entries = tuple[Ints, Ints, Floats]  # entries per row, label ids, values
+Entries = tuple[Ints, Ints, npt.NDArray[np.float64]]  # entries per row, label ids, values
 
 VERSION = 2  # of the recipe: raise it and cached files are made anew
 SEED = 20160813

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ SCRIPTS = Path(__file__).resolve().parents[1]
 ROOT = SCRIPTS.parent
 MADE = Path(tempfile.gettempdir()) / "xmceval-bench"  # files that are made once
 LONG = 15.0  # seconds
+WHOLE = "a TREC run"  # works of which the whole process is measured
 LEAST = 0.01  # a smaller difference than this is not reported, however consistent
 KEYS = ("wall", "cpu", "peak")
 CUTS = (1, 3, 5)
@@ -116,23 +118,17 @@ def tree_of(name: str) -> Path:
     """Return a source tree: a folder that has one, or the files of a revision, which are kept."""
     if (Path(name) / "xmceval").is_dir():
         return Path(name).resolve()
-    commit = git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    if commit is None:
+    run = partial(subprocess.run, cwd=ROOT, stdout=subprocess.PIPE)
+    found = run(["git", "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"], check=False)
+    if found.returncode:
         sys.exit(f"{name} is neither a checkout nor a revision of {ROOT}")
-    home = MADE / "revisions" / commit[:16]
+    home = MADE / "revisions" / found.stdout.decode()[:16]
     if not home.exists():
-        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], check=True, stdout=subprocess.PIPE).stdout
         part = home.with_suffix(".part")
         part.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["tar", "-x", "-C", str(part)], check=True, input=archive)
+        run(["tar", "-x", "-C", str(part)], check=True, input=run(["git", "archive", home.name], check=True).stdout)
         part.rename(home)
     return home
-
-
-def git(*arguments: str) -> str | None:
-    """Return what git prints of this repository, or None where it fails."""
-    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def spread(values: Sequence[float | None]) -> Figures | None:
@@ -183,11 +179,8 @@ def table(title: str, measured: Sequence[Figures]) -> str:
 
 def provenance() -> Figures:
     """Return when, on what machine and with which versions something was measured."""
-    found: Figures = {"python": platform.python_version()}
-    found |= versions_of(("numpy", "scipy", "numba", "llvmlite", "xmceval"))
-    revision = git("rev-parse", "--short=10", "HEAD")
-    found["revision"] = revision and revision + ("+" if git("status", "--porcelain") else "")
-    return {"date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": machine(), "versions": found}
+    versions = {"python": platform.python_version(), **versions_of(("numpy", "scipy", "numba", "llvmlite", "xmceval"))}
+    return {"date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": machine(), "versions": versions}
 
 
 def machine() -> Figures:

@@ -125,23 +125,19 @@ def apart(heights: Mapping[str, float]) -> dict[str, float]:
     return placed
 
 
-def seconds(entry: Mapping[str, Any]) -> str:
-    """Return the median of seconds for people: three digits at most."""
-    value = entry["wall"]["median"]
-    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
-
-
-def amount(entry: Mapping[str, Any]) -> str:
-    """Return the peak of memory for people."""
-    value = entry["peak"]["median"]
+def show(key: str, value: float) -> str:
+    """Return seconds or MB for people."""
+    if key == "wall":
+        return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
     return f"{value:.0f} MB" if value < 1000 else f"{value / 1000:.1f} GB"
 
 
 def rows_of_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield the rows of the README's table of tools that have figures: for as many instances as a tool was given."""
     ends = {name: points[-1] for name, points in lines_of(figures["measured"]).items()}
-    for head, show in (("Time", seconds), ("Memory", amount)):
-        cells = {name: show(entry) + f" for {n:,}" * (n < ROWS[-1]) for name, (n, entry) in ends.items()}
+    for head, key in (("Time", "wall"), ("Memory", "peak")):
+        medians = {name: (n, entry[key]["median"]) for name, (n, entry) in ends.items()}
+        cells = {name: show(key, value) + f" for {n:,}" * (n < ROWS[-1]) for name, (n, value) in medians.items()}
         cells[OURS] = f"**{cells[OURS]}**"
         yield " | ".join([f"| {head}", *(cells.get(name, "–") for name in COLUMNS)]) + " |"
 

@@ -19,8 +19,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from bench.measure import CUTS, MADE, versions_of
+from bench.measure import CUTS, MADE, WHOLE, versions_of
 from scipy import sparse as sp
+
+with suppress(ImportError):  # an interpreter of other tools lacks it
+    import xmceval
 
 Array = np.ndarray[Any, Any]
 Calls = Iterator[tuple[str, Callable[[], Any]]]
@@ -51,8 +54,6 @@ def few_rows() -> Calls:
     truth, scores, _ = make_batch(10, 159)
     predicted = sp.csr_matrix(np.where(scores > 0, scores, 0))
     if has("xmceval"):
-        import xmceval
-
         xmceval.precision_at_k(truth, predicted, k=5)  # what is loaded once does not count
         yield "xmceval.precision_at_k", lambda: xmceval.precision_at_k(truth, predicted, k=5)
         yield "xmceval.score", lambda: xmceval.score(truth, predicted, metrics="P", k=5)["P@5"]
@@ -60,10 +61,6 @@ def few_rows() -> Calls:
         from pecos.utils.smat_util import Metrics
 
         yield "PECOS", lambda: Metrics.generate(truth, predicted, topk=5).prec[4]
-    if has("napkinxc"):
-        from napkinxc import metrics
-
-        yield "napkinXC", lambda: metrics.precision_at_k(truth, predicted, k=5)[4]
 
 
 def by_torch(dense: Array, scores: Array) -> Calls:
@@ -72,19 +69,14 @@ def by_torch(dense: Array, scores: Array) -> Calls:
         import torch
 
         truth, logits = torch.from_numpy(dense), torch.from_numpy(scores)
-
-        def call() -> float:
-            return (truth.gather(1, logits.topk(5).indices).sum(1, dtype=logits.dtype).mean() / 5).item()
-
-        yield "torch.topk by hand", call
+        best = partial(logits.topk, 5)
+        yield "torch.topk by hand", lambda: float(truth.gather(1, best().indices).sum(1, dtype=logits.dtype).mean() / 5)
 
 
 def updates(n_rows: int, n_labels: int) -> Calls:
     """P@5 of batches that come one by one; each call is one batch."""
     truth, scores, dense = make_batch(n_rows, n_labels)
     if has("xmceval"):
-        import xmceval
-
         for name, y_true in (("xmceval.Evaluator", dense), ("xmceval.Evaluator, sparse truth", truth)):
             evaluator = xmceval.Evaluator(metrics="P", k=5)
             evaluator.update(y_true, scores)  # what is loaded once does not count
@@ -96,8 +88,6 @@ def dense_truth(kind: str) -> Calls:
     """P@5 of 256 rows of 100,000 logits, with a truth that has every cell."""
     sparse, scores, truth = make_batch(256, 100_000, kind)
     if has("xmceval"):
-        import xmceval
-
         xmceval.score(truth[:1], scores[:1], metrics="P", k=5)  # what is loaded once does not count
         yield "xmceval.precision_at_k", lambda: xmceval.precision_at_k(truth, scores, k=5)
         yield "xmceval.score", lambda: xmceval.score(truth, scores, metrics="P", k=5)["P@5"]
@@ -119,8 +109,7 @@ def ranking(n_queries: int) -> Calls:
     """Five metrics of a TREC run with 500 documents per query, half of the judged ones among them."""
     paths = [str(MADE / f"trec-{n_queries}.{suffix}") for suffix in ("qrels", "run")]
     if has("xmceval"):
-        import xmceval
-
+        MADE.mkdir(exist_ok=True)
         make_run(n_queries, *paths)
         yield "xmceval.score", lambda: xmceval.score(*paths, metrics=list(METRICS.values()))["P@10"]
     if has("pytrec_eval"):
@@ -147,7 +136,6 @@ def make_run(n_queries: int, qrels: str, run: str) -> None:
             ranked.writelines(f"{query} Q0 D{each:07d} {rank} {score:.6f} made\n" for rank, (each, score) in lines)
 
 
-WHOLE = "a TREC run"  # works of which the whole process is measured
 WORKS: Mapping[str, Callable[[], Calls]] = {
     "P@5, CSR, 10 × 159": few_rows,
     "P@5 of a batch, 32 × 100": partial(updates, 32, 100),

@@ -1,9 +1,7 @@
 """The facts about the package that an index shows, and what its archive of sources has."""
 
 import importlib.util
-import io
 import re
-import tarfile
 import tomllib
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -78,24 +76,3 @@ def test_without_a_repository_links_to_files_are_their_words(release):
 def test_no_link_of_the_readme_stays_relative_on_an_index(release, repository):
     text = release.with_full_links((ROOT / "README.md").read_text(encoding="utf-8"), repository, "v1")
     assert [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")] == []
-
-
-def test_an_archive_is_the_same_bytes_whenever_and_wherever_it_was_built(release, tmp_path):
-    contents = []
-    for number, names in enumerate((["a", "b/c", "b/d"], ["b/d", "b/c", "a"])):
-        path = tmp_path / f"{number}.tar.gz"
-        with tarfile.open(path, "w:gz") as archive:
-            for name in names:
-                member = tarfile.TarInfo(name)
-                member.size, member.mtime, member.uid, member.uname = 1, number + 0.5, number, f"user{number}"
-                member.mode = (0o600, 0o664)[number] | (0o100 if name == "a" else 0)
-                archive.addfile(member, io.BytesIO(name[-1:].encode()))
-        release.make_reproducible(path, 1700000000)
-        contents.append(path.read_bytes())
-        with tarfile.open(path) as archive:
-            found = [(each.name, each.mode, each.mtime, archive.extractfile(each).read()) for each in archive]
-        assert found == [
-            (name, mode, 1700000000, name[-1:].encode())
-            for name, mode in (("a", 0o755), ("b/c", 0o644), ("b/d", 0o644))
-        ]
-    assert contents[0] == contents[1]

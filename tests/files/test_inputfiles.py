@@ -1,18 +1,18 @@
-"""Input files: local files, remote ones and pipes answer the same questions, and only they know what they are."""
+"""Input files: local files, remote ones and copies of pipes answer the same questions."""
 
 import io
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from xmceval.errors import DataError
-from xmceval.files.io import inputfiles
-from xmceval.files.io.inputfiles import LocalInput, RemoteInput, find_pipe, input_at
+from xmceval.files.io import pipes
+from xmceval.files.io.inputfiles import LocalInput, RemoteInput, input_at
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import Pipe
 
 TEXT = b"1 2 3\n0:0.5\n"
 
@@ -22,51 +22,46 @@ class Stdin:
         self.buffer = io.BytesIO(TEXT)
 
 
-KINDS = {"local.txt": LocalInput, "memory://inputs/remote.txt": RemoteInput, "-": Pipe, "pipe": Pipe}
+KINDS = {"local.txt": LocalInput, "memory://inputs/remote.txt": RemoteInput, "-": LocalInput, "pipe": LocalInput}
 
 
 @pytest.fixture(params=KINDS)
 def path(request, tmp_path, monkeypatch):
     """The path of a text: on the disk, on a store, and two that come once."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(inputfiles, "_pipes", {})
+    monkeypatch.setattr(pipes, "_copies", {})
     monkeypatch.setattr(sys, "stdin", Stdin())
     Path("local.txt").write_bytes(TEXT)
     MemoryFileSystem().pipe_file("/inputs/remote.txt", TEXT)
     os.mkfifo("pipe")
-    writer = os.open("pipe", os.O_RDWR)  # which waits for no reader
-    os.write(writer, TEXT)
-    yield to_path(request.param)
-    os.close(writer)
+    if request.param == "pipe":
+        threading.Thread(target=Path("pipe").write_bytes, args=(TEXT,), daemon=True).start()
+    return to_path(request.param)
 
 
 def test_what_a_path_names_is_found_in_one_place(path):
     file = input_at(path)
     assert type(file) is KINDS[str(path)]
-    assert (find_pipe(path) is file) == isinstance(file, Pipe)
     assert file.is_remote == str(path).startswith("memory")
-    assert (file.is_copied, file.is_started) == (False, False)
-    assert file.size == (None if isinstance(file, Pipe) else len(TEXT))
+    assert file.is_copied == (str(path) in {"-", "pipe"})
+    assert file.size == len(TEXT)
 
 
-def test_reading_begins_with_the_first_byte(path):
-    with input_at(path).open() as stream:
-        buffer = bytearray(len(TEXT))
-        assert stream.readinto(buffer) == len(TEXT)
-        assert buffer == TEXT
-        assert input_at(path).is_started == (input_at(path) is find_pipe(path))
-
-
-@pytest.mark.parametrize("path", [name for name in KINDS if name != "pipe"], indirect=True)  # its writer never ends
-def test_a_copy_is_made_only_of_what_comes_once(path):
-    file = input_at(path)
-    file.copy()
-    file.copy()
-    assert input_at(path).is_copied == isinstance(file, Pipe)
+def test_a_file_can_be_read_any_number_of_times(path):
     for _ in range(2):
         with input_at(path).open() as stream:
-            assert stream.read(5) == TEXT[:5]
-    assert not input_at(path).is_started
+            buffer = bytearray(len(TEXT))
+            assert stream.readinto(buffer) == len(TEXT)
+            assert buffer == TEXT
+
+
+def test_copies_of_pipes_are_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipes, "_copies", {})
+    monkeypatch.setattr(sys, "stdin", Stdin())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pipes.kept_pipes([Path("-")]):
+        assert pipes.stored_at(Path("-")) in tmp_path.iterdir()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_path_that_names_nothing_is_that_of_a_local_file(tmp_path):

@@ -14,7 +14,7 @@ import test_formats
 from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files.io import inputfiles, pipes
+from xmceval.files.io import pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 
@@ -22,7 +22,7 @@ DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(inputfiles, "_pipes", {})
+    monkeypatch.setattr(pipes, "_copies", {})
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
     write("names", "a\nb\nc\nd\ne\n")
@@ -83,12 +83,6 @@ def test_a_copy_is_reported(monkeypatch):
     notes = scored("-").notes
     assert "-: text, rows of idx:value, header '4 5', copied to a temporary file" in notes
     assert "p.txt: text, rows of idx:value, header '4 5'" in notes
-
-
-def test_predictions_that_are_read_once_are_not_copied(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", Stdin(PREDS.encode()))
-    monkeypatch.setattr(pipes.Pipe, "copy", lambda _: pytest.fail("copied"))
-    assert "-: text, rows of idx:value, header '4 5'" in scored(preds="-").notes
 
 
 @pytest.mark.parametrize("way", ["-", "pipe"])
@@ -184,7 +178,7 @@ def test_no_room_for_a_copy_is_reported(monkeypatch):
     def full(**_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(tempfile, "mkstemp", full)
     with pytest.raises(xmceval.DataError) as caught:
         scored("-")
     expected = "-: cannot be copied to a temporary file: No space left on device (hint: set TMPDIR)"

@@ -232,7 +232,7 @@ def test_only_readers_and_writers_open_files(module):
 LOCAL = {
     "xmceval.files.io.paths",
     "xmceval.rows.shards",
-    "xmceval.files.io.inputfiles",
+    "xmceval.files.io.pipes",
     "xmceval.scoring.ahead",
     "xmceval.cli.systems",
     CACHE,

@@ -15,8 +15,8 @@ from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError
 from xmceval.files.io.digests import digest_files
-from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
-from xmceval.files.io.inputfiles import claim_pipe, input_at
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
@@ -58,7 +59,7 @@ def open_truth(
 
         return open_qrels(path, request)
     path = to_path(path)
-    claim_pipe(path)
+    take_pipe(path)
     return open_as(path, request)
 
 
@@ -98,7 +99,7 @@ def open_scores(
 
         return open_run(path, request)
     path = to_path(path)
-    claim_pipe(path)
+    take_pipe(path)
     return open_as(path, request)
 
 
@@ -122,14 +123,14 @@ def open_either(
     """
     check_kind(kind)
     path = to_path(path)
-    claim_pipe(path)
+    take_pipe(path)
     truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone) for role in ROLES)
     if kind == "truth" or (kind is None and _is_json_truth(path)):
         return open_as(path, truth)
     try:
         return open_as(path, scores)
     except DataError as error:
-        if kind == "scores" or input_at(path).is_started:
+        if kind == "scores":
             raise
         try:
             return open_as(path, truth)
@@ -138,7 +139,7 @@ def open_either(
 
 
 def open_as(path: Path, request: Request) -> Opened:
-    """Open a file, or a pipe that was claimed before, as what a request says."""
+    """Open a file, or a pipe that was taken before, as what a request says."""
     if request.are_scores and is_pair(path):
         return open_pair(path, request)
     if not request.are_scores:  # truth may be read several times

@@ -10,8 +10,8 @@ from typing import Any
 from xmceval.api.scoring.inputs import Opener
 from xmceval.api.scoring.openshards import Input
 from xmceval.errors import DataError, UsageError, argument, counted
-from xmceval.files.io.inputfiles import find_pipe
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import pipe_key
 from xmceval.files.ranking.judgments import name_queries
 from xmceval.scoring.options import Options
 
@@ -28,7 +28,7 @@ def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None
         raise UsageError(
             f"{missing} and {argument('filter')} cannot be combined, as a filter refers to rows by their number"
         )
-    pipes = [each for each in inputs if isinstance(each, (str, Path)) and find_pipe(to_path(each)) is not None]
+    pipes = [each for each in inputs if isinstance(each, (str, Path)) and pipe_key(to_path(each)) is not None]
     if options.missing == "drop" and pipes:
         raise UsageError(f"{pipes[0]}: is a pipe, and {missing} reads all files twice (hint: save it as a file)")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, counted
-from xmceval.files.io.inputfiles import find_pipe
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
@@ -94,7 +94,7 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
 def open_lean(path: str | Path | Records, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_file()
-    if not is_shard or not opened.is_held or isinstance(path, Records) or find_pipe(to_path(path)) is not None:
+    if not is_shard or not opened.is_held or isinstance(path, Records) or pipe_key(to_path(path)) is not None:
         return opened
     return replace(opened, source=ReopenedSource(opened.source, lambda: open_file().source))
 

@@ -93,7 +93,7 @@ class Archive:
         """Return members that threads can read where they are in the file; None where they cannot."""
         if self.content is not None or not CAN_READ or input_at(self.path).is_remote:
             return None
-        file, arrays = StoredFile(self.path), list[StoredArray]()
+        file, arrays = StoredFile(open_jumping(self.path)), list[StoredArray]()
         for name in names:
             with self.open_array(opened, name) as stream:  # checks what is before its items
                 header, n_head = stream.header, stream.stream.tell()

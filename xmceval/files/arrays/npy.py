@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
 from xmceval.files.io.inputfiles import input_at
+from xmceval.files.io.pipes import stored_at
 from xmceval.files.io.streams import is_mappable, is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
@@ -242,7 +243,7 @@ def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[
     header = read_header(path)
     if header.is_fortran and is_mappable(path):
         try:
-            whole = np.load(path, mmap_mode="r", allow_pickle=False)
+            whole = np.load(stored_at(path), mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise damage_error(str(path), error) from None
         yield from _cut(whole[first_row:], n_entries)

@@ -10,7 +10,8 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.inputfiles import find_pipe, input_at
+from xmceval.files.io.inputfiles import input_at
+from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.streams import open_bytes
 from xmceval.files.text.textsource import Mark, TextSource, count_rows
 from xmceval.rows.block import Int64, Source
@@ -43,7 +44,7 @@ def paths_of(source: Source) -> tuple[Path, ...]:
     """Return the files that reading a source opens; none where its rows are in memory."""
     files = source.files()
     for path in files:
-        if find_pipe(path) is not None:
+        if pipe_key(path) is not None:
             raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
     return files
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, argument
-from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.streams import open_bytes, read_into
 
@@ -110,11 +109,8 @@ class LineChunks:
 
     def _length_error(self, n_before: int) -> DataError:
         hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
-        if input_at(self.path).is_started:
-            place = f"{self.path}: the line at byte {n_before:,}"
-        else:
-            place = f"{self.path}:{count_lines(self.path, n_before) + 1}: this line"
-        return DataError(f"{place} is longer than {self.max_line or MAX_LINE:,} MiB{hint}")
+        n_line = count_lines(self.path, n_before) + 1
+        return DataError(f"{self.path}:{n_line}: this line is longer than {self.max_line or MAX_LINE:,} MiB{hint}")
 
 
 def count_lines(path: Path, n_bytes: int | None = None) -> int:

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from xmceval.errors import as_here
 from xmceval.files.arrays.npypairs import find_files
-from xmceval.files.io.inputfiles import find_pipe
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.paths import to_path
 
 PIECE = 1 << 20
@@ -31,7 +30,7 @@ class Digest:
 def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
     """Read files once more and return the digests of each path: two where it names a pair of npy files.
 
-    A pipe must have been copied to a temporary file.
+    The copy of a pipe must have been kept.
     """
     files = [find_files(path) for path in paths]
     unique = list(dict.fromkeys(file for of_path in files for file in of_path))
@@ -67,9 +66,7 @@ def _digest(path: Path) -> Digest:
 
 
 def _pieces(path: Path) -> Iterator[memoryview]:
-    pipe = find_pipe(path)
     buffer = memoryview(bytearray(PIECE))
-    opened: Any = path.open("rb", buffering=0) if pipe is None else pipe.open()
-    with opened as stream:
-        while n_read := stream.readinto(buffer):
+    with input_at(path).open() as stream:
+        while n_read := stream.readinto(buffer):  # type: ignore[attr-defined]
             yield buffer[:n_read]

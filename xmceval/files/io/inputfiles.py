@@ -1,23 +1,18 @@
-"""Input files: what a path names that is read, with the same methods: a local file, a remote one or a pipe."""
+"""Input files: what a path names that is read, with the same methods: a local file, a remote one, a copied pipe."""
 
 from __future__ import annotations
 
 import io
 import os
 import stat
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, cast
 
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError
 from xmceval.files.io.paths import RemotePath
-from xmceval.files.io.pipes import Pipe
+from xmceval.files.io.pipes import stored_at
 from xmceval.rows.progress import Watcher, find_watcher
-
-STDIN = Path("-")
 
 _WATCHED_BYTES = 1 << 20  # at a time, of a file that is read whole
 
@@ -27,14 +22,18 @@ class LocalInput:
     """A file that the operating system opens, if there is one."""
 
     path: Path
+    stored: Path  # the copy of a pipe, else the path itself
     is_remote: ClassVar[bool] = False
-    is_copied: ClassVar[bool] = False
-    is_started: ClassVar[bool] = False
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether it is a pipe that was copied to a temporary file."""
+        return self.stored != self.path
 
     @property
     def size(self) -> int | None:
         """The number of bytes as it is stored."""
-        return self.path.stat().st_size
+        return self.stored.stat().st_size
 
     def copy(self) -> None:
         """Do nothing: it can be read any number of times."""
@@ -43,14 +42,14 @@ class LocalInput:
         """Open it as it is stored."""
         path = self.path
         try:
-            status = path.stat()
+            status = self.stored.stat()
             if stat.S_ISDIR(status.st_mode):
                 raise DataError(f"{path}: is a directory; expected a file")
             if not stat.S_ISREG(status.st_mode):
                 raise DataError(f"{path}: is a device or a socket; expected a file or a pipe")
             if status.st_size == 0:
                 raise DataError(f"{path}: the file is empty")
-            return cast(BinaryIO, path.open("rb", buffering=0))
+            return cast(BinaryIO, self.stored.open("rb", buffering=0))
         except DataError:
             raise
         except FileNotFoundError:
@@ -64,7 +63,7 @@ class LocalInput:
         if watcher is None:
             return stream
         stream.close()
-        watched = _WatchedFile(self.path, "rb")
+        watched = _WatchedFile(self.stored, "rb")
         watched.watcher = watcher
         watcher.open(str(self.path), os.fstat(watched.fileno()).st_size)
         return cast(BinaryIO, watched)
@@ -76,7 +75,6 @@ class RemoteInput:
 
     path: RemotePath
     is_remote: ClassVar[bool] = True
-    is_started: ClassVar[bool] = False
 
     @property
     def is_copied(self) -> bool:
@@ -104,77 +102,9 @@ class RemoteInput:
         return self.open()
 
 
-_pipes: dict[object, Pipe] = {}  # by device and inode, or "-"
-
-
-def input_at(path: Path) -> LocalInput | RemoteInput | Pipe:
+def input_at(path: Path) -> LocalInput | RemoteInput:
     """Return what a path names."""
-    if isinstance(path, RemotePath):
-        return RemoteInput(path)
-    if path == STDIN:
-        return _find_stdin("-")
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return LocalInput(path)
-    if not stat.S_ISFIFO(status.st_mode):
-        return LocalInput(path)
-    with suppress(AttributeError, OSError, ValueError):  # a standard input without a descriptor
-        if os.path.samestat(status, os.fstat(sys.stdin.fileno())):
-            return _find_stdin(str(path))
-    return _pipes.setdefault((status.st_dev, status.st_ino), Pipe(str(path), path))
-
-
-def find_pipe(path: Path) -> Pipe | None:
-    """Return the pipe that a path names, or None where it names something else."""
-    file = input_at(path)
-    return file if isinstance(file, Pipe) else None
-
-
-def _find_stdin(name: str) -> Pipe:
-    if sys.stdin is None or getattr(sys.stdin, "closed", False):
-        raise DataError(f"{name}: standard input is closed")
-    if "-" not in _pipes or _pipes["-"].origin is not sys.stdin:
-        _pipes["-"] = Pipe(name, sys.stdin)
-    return _pipes["-"]
-
-
-def claim_pipe(path: Path) -> None:
-    """Reserve a pipe for one input; anything else may be several inputs."""
-    pipe = find_pipe(path)
-    if pipe is None or pipe.is_kept:
-        return
-    if pipe.is_claimed and not pipe.is_stdin and pipe.is_finished:  # a named pipe may be written to again
-        key = next(key for key, each in _pipes.items() if each is pipe)
-        pipe = Pipe(str(path), path)
-        with suppress(DataError):
-            pipe.peek(1)
-            _pipes[key] = pipe
-        pipe = _pipes[key]
-    if pipe.is_claimed:
-        what = "- is standard input, which" if pipe.is_stdin else f"{path}: a pipe"
-        raise UsageError(f"{what} can stand for one file only")
-    pipe.is_claimed = True
-
-
-@contextmanager
-def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
-    """Copy the pipes of some paths to temporary files, so that each can be opened as an input any number of times."""
-    pipes = list[Pipe]()
-    try:
-        for path in paths:
-            claim_pipe(path)
-            pipe = find_pipe(path)
-            if pipe is not None:
-                pipe.copy()
-                pipe.is_kept = True
-                pipes.append(pipe)
-        yield
-    finally:
-        for pipe in pipes:
-            pipe.is_kept = False
-        for key in [key for key, pipe in _pipes.items() if pipe in pipes and not pipe.is_stdin]:
-            del _pipes[key]
+    return RemoteInput(path) if isinstance(path, RemotePath) else LocalInput(path, stored_at(path))
 
 
 class _WatchedFile(io.FileIO):

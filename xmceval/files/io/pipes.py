@@ -1,139 +1,110 @@
-"""Pipes: bytes that come once, so the first of them, or all, are kept for readers."""
+"""Pipes: standard input and named pipes, whose bytes come once: they are copied to a temporary file and read there."""
 
 from __future__ import annotations
 
-import io
+import os
 import select
+import stat
+import sys
+import tempfile
+import weakref
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.io.copies import Copy, write_all
+from xmceval.files.io.paths import RemotePath
 from xmceval.rows.progress import phase
 
-COPY_BYTES = 1 << 20
+STDIN = Path("-")
+
+_PIECE = 1 << 20
 
 
-class Pipe(io.RawIOBase):
-    """Bytes that come once; those that were peeked at are kept for the reader.
+class Copy:
+    """The temporary file with the bytes of a pipe, which is deleted with this object, or at exit."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in messages.
-    origin : path or stream
-        A named pipe, or the standard input of this process.
-    """
-
-    is_remote = False
-    size: int | None = None  # nobody knows before its end
-
-    def __init__(self, name: str, origin: Any) -> None:
-        self.name, self.origin = name, origin
-        self.is_claimed = self.is_kept = False
-        self._raw: Any = None
-        self._head, self._at_end, self._is_started = bytearray(), False, False
-        self._copy: Copy | None = None
-
-    @property
-    def is_stdin(self) -> bool:
-        """Whether it is standard input."""
-        return not isinstance(self.origin, Path)
-
-    @property
-    def is_copied(self) -> bool:
-        """Whether it is copied to a temporary file, and can be read any number of times."""
-        return self._copy is not None
-
-    @property
-    def is_started(self) -> bool:
-        """Whether a reader has taken bytes from it, which no other reader gets."""
-        return self._is_started and not self.is_copied
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether all of it has been read."""
-        return self._at_end and (self.is_copied or not self._head)
-
-    def peek(self, size: int) -> bytes:
-        """Return the first bytes and keep them."""
-        if self._copy is not None:
-            return self.open().read(size)
-        while len(self._head) < size and not self._at_end:
-            piece = bytearray(size - len(self._head))
-            self._head += piece[: self._read_raw(piece)]
-        if not self._head and not self._is_started:
-            raise DataError(f"{self.name}: {'standard input' if self.is_stdin else 'the pipe'} is empty")
-        return bytes(self._head[:size])
-
-    def copy(self) -> None:
-        """Copy all of it to a temporary file."""
-        if self._copy is not None:
-            return
-        self.open()
-        try:
-            copy = Copy()
-            with phase(self.name, unit="bytes") as add:
-                while text := self.read(COPY_BYTES):
-                    write_all(copy.file, text)
-                    add(len(text))
-        except OSError as error:
-            raise DataError(
-                f"{self.name}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"
-            ) from None
-        self._copy = copy
-        self.close()
-
-    def open(self) -> BinaryIO:
-        """Start reading: any number of times from a copy, else once."""
-        if self._copy is not None:
-            return cast(BinaryIO, io.BufferedReader(_CopyReader(self._copy), COPY_BYTES))
-        if self._is_started:
-            raise DataError(f"{self.name}: a pipe can be read only once (hint: save it to a file first)")
-        self._is_started = True
-        return cast(BinaryIO, self)
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, view: Any) -> int:
-        """Read the bytes that were kept, then those that follow."""
-        if not self._head:
-            return self._read_raw(view)
-        size = min(len(view), len(self._head))
-        view[:size] = self._head[:size]
-        del self._head[:size]
-        return size
-
-    def close(self) -> None:
-        """Close a named pipe; standard input stays open."""
-        if self._raw is not None and not self.is_stdin:
-            self._raw.close()
-        super().close()
-
-    def _read_raw(self, view: Any) -> int:
-        """Read into a buffer; return 0 at the end."""
-        if self._raw is None:
-            self._raw = getattr(self.origin, "buffer", self.origin) if self.is_stdin else self.origin.open("rb", 0)
-        n_read = self._raw.readinto(view)
-        while n_read is None:  # it is in non-blocking mode
-            select.select([self._raw], [], [])
-            n_read = self._raw.readinto(view)
-        self._at_end |= not n_read and len(view) > 0
-        return int(n_read)
+    def __init__(self, pipe: Path) -> None:
+        descriptor, name = tempfile.mkstemp(prefix="xmceval-")
+        self.path = Path(name)
+        weakref.finalize(self, self.path.unlink, missing_ok=True)
+        with open(descriptor, "wb") as file, phase(str(pipe), unit="bytes") as add:
+            for piece in _pieces(pipe):
+                file.write(piece)
+                add(len(piece))
+            if not file.tell():
+                raise DataError(f"{pipe}: {'standard input' if pipe == STDIN else 'the pipe'} is empty")
 
 
-class _CopyReader(io.RawIOBase):
-    """The copy of a pipe, from its beginning."""
+_copies: dict[Hashable, Copy] = {}
+_kept: set[Hashable] = set()
 
-    def __init__(self, copy: Copy) -> None:
-        self._copy, self._offset = copy, 0
 
-    def readable(self) -> bool:
-        return True
+def pipe_key(path: Path) -> Hashable:
+    """Return what all names of one pipe share, such as ``-`` and ``/dev/stdin``; None where the path is not a pipe."""
+    if isinstance(path, RemotePath):
+        return None
+    try:
+        status = os.fstat(sys.stdin.fileno()) if path == STDIN else path.stat()
+    except (AttributeError, OSError, ValueError):  # no such file, or a standard input without a descriptor
+        status = None
+    if status is not None and stat.S_ISFIFO(status.st_mode):
+        return status.st_dev, status.st_ino
+    return "-" if path == STDIN else None
 
-    def readinto(self, view: Any) -> int:
-        n_read = self._copy.read_at(self._offset, view)
-        self._offset += n_read
-        return n_read
+
+def take_pipe(path: Path) -> None:
+    """Copy what a pipe holds, for another input; do nothing where the path is not a pipe."""
+    key = pipe_key(path)
+    if key is None or key in _kept:
+        return
+    _copies.pop(key, None)
+    try:
+        _copies[key] = Copy(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"
+        ) from None
+
+
+def stored_at(path: Path) -> Path:
+    """Return where the bytes of a path are: in the copy of a pipe, which is made if there is none, or where it says."""
+    key = pipe_key(path)
+    if key is None:
+        return path
+    if key not in _copies:
+        take_pipe(path)
+    return _copies[key].path
+
+
+@contextmanager
+def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
+    """Keep the copies of some pipes meanwhile, so that each can be taken any number of times."""
+    keys = set[Hashable]()
+    try:
+        for path in paths:
+            take_pipe(path)
+            keys.add(pipe_key(path))
+            _kept.update(keys)
+        yield
+    finally:
+        for key in keys:
+            _copies.pop(key, None)
+        _kept.difference_update(keys)
+
+
+def _pieces(pipe: Path) -> Iterator[bytes]:
+    """Yield the bytes of a pipe."""
+    if pipe != STDIN:
+        with pipe.open("rb", buffering=0) as stream:
+            yield from iter(lambda: stream.read(_PIECE), b"")
+        return
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise DataError(f"{pipe}: standard input is closed")
+    stdin: Any = sys.stdin.buffer
+    while (piece := stdin.read1(_PIECE)) != b"":
+        if piece is None:  # standard input is in non-blocking mode
+            select.select([stdin], [], [])
+        else:
+            yield piece

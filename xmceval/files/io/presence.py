@@ -9,8 +9,8 @@ from typing import Any
 
 from xmceval.errors import DataError, UsageError, names_flags
 from xmceval.files.arrays.npypairs import describe_missing, has_pair
-from xmceval.files.io.inputfiles import STDIN
 from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.io.pipes import STDIN, pipe_key
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
@@ -25,8 +25,13 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if not paths:
         return
-    if paths.count(STDIN) > 1:
-        raise UsageError("- is standard input, which can stand for one file only")
+    pipes = dict[object, Path]()
+    for path in paths:
+        key = pipe_key(path)
+        if key is not None and key in pipes:
+            what = "- is standard input, which" if STDIN in {path, pipes[key]} else f"{path}: a pipe"
+            raise UsageError(f"{what} can stand for one file only")
+        pipes[key] = path
     option = "--shard-dirs, or " if names_flags() else ""
     hint = f" (hint: pass {option}a pattern such as 'shards/*', to take its files as shards)"
     hints = {path: hint if path in may_have_shards else "" for path in paths}

@@ -1,9 +1,8 @@
-"""Streams: the bytes of files and pipes, decompressed where their first bytes ask for it."""
+"""Streams: the bytes of files, decompressed where their first bytes ask for it."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
 from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
-from xmceval.files.io.inputfiles import find_pipe, input_at
-from xmceval.files.io.pipes import Pipe
+from xmceval.files.io.inputfiles import LocalInput, input_at
 from xmceval.files.io.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
 from xmceval.rows.progress import find_watcher
 
@@ -33,19 +31,16 @@ _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file or a pipe, such as standard input, for reading; it is decompressed by its first bytes."""
+    """Open a file for reading; it is decompressed by its first bytes."""
     file = input_at(path)
-    if isinstance(file, Pipe):
-        head = file.peek(_LONGEST_SIGNATURE)
-        return _decompress(file.open(), head, path)
     stream = file.open_watched()
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
     if not head.startswith(tuple(DECOMPRESSORS)):
         return stream
-    if find_watcher() is None and not file.is_remote:
+    if find_watcher() is None and isinstance(file, LocalInput):
         stream.close()
-        return _decompress(path, head, path)
+        return _decompress(file.stored, head, path)
     decompressed = _decompress(stream, head, path)
     weakref.finalize(decompressed, stream.close)  # some decompressors leave the file open that they are passed
     return decompressed
@@ -54,7 +49,7 @@ def open_bytes(path: Path) -> BinaryIO:
 def open_jumping(path: Path) -> Any:
     """Return what opens an uncompressed file for readers that jump in it: the path, or a remote file that is opened."""
     file = input_at(path)
-    return file.open() if file.is_remote else path
+    return file.stored if isinstance(file, LocalInput) else file.open()
 
 
 def is_mappable(path: Path) -> bool:
@@ -69,31 +64,16 @@ def is_empty(path: Path) -> bool:
 
 def is_uncompressed(path: Path) -> bool:
     """Return whether a path is a file that is not compressed."""
-    file = input_at(path)
-    if isinstance(file, Pipe):
-        return False
-    with file.open() as stream:
+    with input_at(path).open() as stream:
         head = stream.read(_LONGEST_SIGNATURE)
     return not head.startswith(tuple(DECOMPRESSORS))
 
 
 def read_first_bytes(path: Path, size: int) -> bytes:
-    """Read the first bytes of a file, decompressed; those of a pipe are kept for its reader."""
+    """Read the first bytes of a file, decompressed."""
     buffer = bytearray(size)
-    pipe = find_pipe(path)
-    if pipe is None:
-        with open_bytes(path) as stream:
-            return bytes(buffer[: read_into(stream, memoryview(buffer), path)])
-    compressed = pipe.peek(size)
-    stream = _decompress(io.BytesIO(compressed), compressed, path)
-    filled = 0
-    with _locate_damage(path):
-        try:
-            while n_read := stream.readinto(memoryview(buffer)[filled:]):  # type: ignore[attr-defined]
-                filled += n_read
-        except EOFError:  # these are the first compressed bytes only
-            pass
-    return bytes(buffer[:filled])
+    with open_bytes(path) as stream:
+        return bytes(buffer[: read_into(stream, memoryview(buffer), path)])
 
 
 def read_all_bytes(path: Path) -> bytes:

@@ -11,9 +11,9 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
 from xmceval.files.io.chunks import Chunk, LineChunks
-from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY
 from xmceval.files.io.streams import is_empty, quote, read_first_bytes
 from xmceval.rows.block import Float64
@@ -23,7 +23,7 @@ from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordere
 def read_filter(path: str | Path) -> Filter:
     """Read pairs of row and label, in any order, compressed or not; an empty file is a filter without pairs."""
     path = to_path(path)
-    claim_pipe(path)
+    take_pipe(path)
     if is_empty(path):
         return ordered(path.name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:

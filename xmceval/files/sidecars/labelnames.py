@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.rows.block import Int64
@@ -70,7 +70,7 @@ class Names:
 def read_names(path: str | Path) -> Names:
     """Read label names: text with one per line, or an npy array of strings."""
     path = to_path(path)
-    claim_pipe(path)
+    take_pipe(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
         from xmceval.files.arrays.npy import read_header, read_strings

@@ -8,8 +8,8 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
-from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import quote, read_all_bytes, read_first_bytes
 from xmceval.rows.block import Float64
@@ -18,7 +18,7 @@ from xmceval.rows.block import Float64
 def read_numbers(path: str | Path) -> Float64:
     """Read one number per line, or an npy array of one dimension."""
     path = to_path(path)
-    claim_pipe(path)
+    take_pipe(path)
     if read_first_bytes(path, len(NPY)) == NPY:
         array = read_array(path)
         if array.ndim != 1 or array.dtype.kind not in "iuf":

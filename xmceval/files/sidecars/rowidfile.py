@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_all_bytes
@@ -27,6 +27,6 @@ def read_row_ids(path: str | Path | Shards) -> RowIds:
 
 def read_lines(path: Path) -> list[str]:
     """Return the lines of a small file without the spaces around them."""
-    claim_pipe(path)
+    take_pipe(path)
     text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
     return [line.strip().decode(errors="surrogateescape") for line in text.split(b"\n")] if text else []

@@ -145,18 +145,6 @@ def literals(module):
             yield node.lineno, node.value
 
 
-def test_every_name_of_a_schema_follows_one_grammar_and_is_defined_once():
-    places = [(text, module) for module in MODULES for _, text in literals(module) if re.match(r"xmceval\S*/\d", text)]
-    names = dict(places)
-    assert len(names) == len(places), "a name is defined where its document is described; others import it"
-    earlier = names.pop("xmceval-rows/1")  # saved files of earlier versions are still read
-    assert earlier == "xmceval.files.saved.rowvalues"
-    assert len(names) >= 8
-    assert [name for name in names if not re.fullmatch(r"xmceval/[a-z]+(-[a-z]+)*/[1-9][0-9]*", name)] == []
-    kinds = [name.split("/")[1] for name in names]
-    assert len(set(kinds)) == len(kinds), "only the newest version of a schema is written"
-
-
 # What is not a message but describes options, formats and metrics to people who read help, listings or a page.
 DESCRIPTIONS = {
     "xmceval.scoring.options",
@@ -227,27 +215,6 @@ OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "memm
 def test_only_readers_and_writers_open_files(module):
     calls = (node.func for node in ast.walk(TREES[module]) if isinstance(node, ast.Call))
     assert not [(call.lineno, ast.unparse(call)) for call in calls if ast.unparse(call).rpartition(".")[2] in OPENING]
-
-
-LOCAL = {
-    "xmceval.files.io.paths",
-    "xmceval.rows.shards",
-    "xmceval.files.io.pipes",
-    "xmceval.scoring.ahead",
-    "xmceval.cli.systems",
-    CACHE,
-    LOCKS,
-}
-
-
-@over([module for module in MODULES if module not in LOCAL])
-def test_names_of_files_become_paths_in_one_place(module):
-    """`Path(name)` would lose a slash of s3://bucket/name; `to_path(name)` knows addresses."""
-    calls = (node for node in ast.walk(TREES[module]) if isinstance(node, ast.Call) and node.args)
-    paths = [ast.unparse(call) for call in calls if ast.unparse(call.func) == "Path"]
-    # of names that are local for certain
-    fine = {"Path(path.stem)", "Path(html)", "Path(tempfile.gettempdir())", "Path(file.name)"}
-    assert not set(paths) - fine
 
 
 def test_only_remote_files_import_fsspec():

@@ -432,7 +432,7 @@ COMMANDS = {
 }
 
 
-CODES = {"inspect": 1, "missing": 1, "wrong": 1, "usage": 2, "pipe": 2}
+CODES = {"missing": 1, "wrong": 1, "usage": 2, "pipe": 2}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

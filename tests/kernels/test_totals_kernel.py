@@ -24,7 +24,6 @@ from xmceval.kernels.metrics.totals import (
     WORD,
     WORDS,
     add_pairs,
-    add_to_groups,
     add_values,
 )
 
@@ -256,31 +255,3 @@ def test_products_of_two_systems_are_added_exactly(drawn, turn, n_other):
     kept = np.zeros((a.shape[1], FEW_DIFFER, 4))
     add_pairs(a, b, np.array(weights, dtype=np.float64), signs, products, counts, kept)
     assert (products.tolist(), counts.tolist(), kept.tolist()) == expected_pairs(a, b, weights, signs)
-
-
-@EXAMPLES
-@given(rows(any_size, 2), st.integers(1, 5), st.integers(0, 2))
-def test_sums_by_group_are_exact(drawn, n_groups, first):
-    values, weights = drawn
-    codes = np.arange(len(values)) % n_groups
-    sums = np.zeros((n_groups, first + values.shape[1], 2, 2), dtype=np.int64)
-    assert add_to_groups(codes, values, np.array(weights, dtype=np.float64), first, sums) == -1
-    expected = [[[0, 0] for _ in range(first + values.shape[1])] for _ in range(n_groups)]
-    for row, weight, code in zip(values.tolist(), weights if len(weights) else [1.0] * len(values), codes, strict=True):
-        for output, slots in enumerate(row, start=first):
-            for slot, value in enumerate(slots):
-                expected[code][output][slot] += cut_off(weight * value)
-    exact = [[[int(low) + (int(high) << WORD) for low, high in each] for each in group] for group in sums.tolist()]
-    assert exact == expected
-    assert sums[..., 0].min(initial=0) >= 0
-    assert sums[..., 0].max(initial=0) < 1 << WORD
-
-
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 2.0**61, -1e200])
-def test_the_first_row_out_of_range_of_groups_is_returned(wrong):
-    values, sums = np.full((9, 3, 2), 0.5), np.zeros((2, 3, 2, 2), dtype=np.int64)
-    values[4, 1, 1] = wrong
-    values[7, 0, 0] = wrong
-    assert add_to_groups(np.zeros(9, dtype=np.int64), values, np.empty(0), 0, sums) == 4
-    values[:] = 2.0**60
-    assert add_to_groups(np.zeros(9, dtype=np.int64), values, np.empty(0), 0, sums) == 1

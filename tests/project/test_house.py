@@ -2,7 +2,6 @@
 
 import ast
 import graphlib
-import re
 import sys
 from pathlib import Path
 
@@ -131,81 +130,6 @@ def test_kernels_import_numpy_and_numba_only(module):
         assert ours(module) - {"xmceval.kernels.compile.decorators"} <= set(KERNELS) - MACHINERY
 
 
-@over([module for module in KERNELS if module != "xmceval.kernels.compile.dispatchers"])
-def test_no_kernel_has_numbas_own_cache(module):
-    words = (node for node in ast.walk(TREES[module]) if isinstance(node, ast.keyword))
-    assert "cache" not in {word.arg for word in words}, "a kernel has the decorator of kernels/compile/decorators"
-
-
-def literals(module):
-    """Yield (line, text) of every literal text of a module but its docstrings."""
-    documentation = {id(node.value) for node in ast.walk(TREES[module]) if isinstance(node, ast.Expr)}
-    for node in ast.walk(TREES[module]):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-            yield node.lineno, node.value
-
-
-# What is not a message but describes options, formats and metrics to people who read help, listings or a page.
-DESCRIPTIONS = {
-    "xmceval.scoring.options",
-    "xmceval.scoring.comparing.testoptions",
-    "xmceval.report.listings.metriclist",
-    "xmceval.report.forms.layout",
-    *("xmceval.report.forms.html", "xmceval.report.page.pageparts"),  # properties of CSS
-}
-FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])-[mkAB] ")
-
-
-@over([module for module in MODULES if layer(module) != "cli"])
-def test_messages_name_options_in_one_place(module):
-    flags = [(line, text) for line, text in literals(module) if FLAG.search(text)]
-    allowed = {
-        "xmceval.errors": {"-m", "--as", "--dask"},
-        "xmceval.files.io.presence": {"--shard-dirs, or "},
-        "xmceval.files.arrays.npz": {"xmceval compare --rows"},
-    }
-    assert (
-        module in DESCRIPTIONS or [(line, text) for line, text in flags if text not in allowed.get(module, set())] == []
-    ), "write argument(name), which is `name=` in Python and `--name` on the command line"
-
-
-PRODUCTS = {"dot", "vdot", "inner", "matmul", "tensordot", "einsum"}
-
-
-@over([module for module in MODULES if RANK["kernels"] <= RANK[layer(module)] <= RANK["scoring"]])
-def test_sums_have_the_same_bits_on_every_machine(module):
-    """The order of a BLAS product depends on the processor."""
-    names = {name for _, name in words(module) if name.partition(".")[0] in {"math", "np", "numpy"}}
-    assert not {name for name in names if name.rpartition(".")[2] in PRODUCTS}
-    products = [
-        node
-        for node in ast.walk(TREES[module])
-        if (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult))
-        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PRODUCTS)
-    ]
-    assert not [ast.unparse(node) for node in products]
-
-
-@over(sorted(set(KERNELS) - MACHINERY))
-def test_powers_in_kernels_are_products(module):
-    """What is raised to a number that is not written down is the C library's."""
-    functions = (
-        node
-        for node in ast.walk(TREES[module])
-        if isinstance(node, ast.FunctionDef)
-        and {"kernel", "helper", "function"} & {ast.unparse(each) for each in node.decorator_list}
-    )
-    powers = (node for each in functions for node in ast.walk(each) if isinstance(node, ast.BinOp))
-    powers = [node for node in powers if isinstance(node.op, ast.Pow)]
-    assert not [ast.unparse(node) for node in powers if not isinstance(node.right, ast.Constant)]
-
-
-def test_nobody_imports_the_command_line():
-    assert {module for module in MODULES for name in ours(module) if layer(name) == "cli"} <= {
-        module for module in MODULES if layer(module) in {"cli", "__main__"}
-    }
-
-
 STREAMS = "xmceval.cli"  # opens standard streams that are closed, on the null device
 
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "memmap", "fromfile", "loadtxt", "load_npz"}
@@ -227,16 +151,6 @@ def test_only_remote_files_import_fsspec():
 def test_only_the_command_line_writes_to_streams(module):
     writing = {"print", "click.echo", "sys.stdout", "sys.stderr", "sys.exit"}
     assert not [place for place in words(module) if place[1] in writing]
-
-
-@over(MODULES)
-def test_no_assertion_stands_for_a_users_mistake(module):
-    assert not [node.lineno for node in ast.walk(TREES[module]) if isinstance(node, ast.Assert)]
-
-
-@over(SOURCES)
-def test_a_file_opens_with_a_sentence(module):
-    assert (ast.get_docstring(TREES[module]) or "").partition("\n")[0].endswith((".", "):", ":"))
 
 
 def test_type_checkers_see_what_is_loaded_when_used():

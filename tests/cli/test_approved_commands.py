@@ -47,8 +47,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_a_command_prints_is_as_it_was_approved(name, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_command_prints_is_as_it_was_approved(name, run):
     for file, text in {"broken.txt": BROKEN, "truth.txt": TRUTH, "scores.txt": SCORES}.items():
         Path(file).write_text(text, encoding="utf-8")
     code, out, err = run(*COMMANDS[name])

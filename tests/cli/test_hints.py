@@ -58,8 +58,7 @@ CASES = {  # the call in Python, the same command, and the hint of each
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_a_folder():
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
     write("twice.txt", TWICE)

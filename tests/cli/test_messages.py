@@ -17,7 +17,6 @@ HARMLESS = "a\\nError: all is lost\\x1b]0;title\\x07\\x9b2J\\u202etxt"
 
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
     shutil.copy(SAMPLE / "tst_X_Y.txt", "t.txt")
     shutil.copy(SAMPLE / "model_a.txt", "p.txt")
 

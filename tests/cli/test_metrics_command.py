@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.approved import check
 
 import xmceval
 from xmceval.cli import cli
@@ -16,38 +17,6 @@ from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.report.listings import metriclist as definitions
 from xmceval.report.listings.metriclist import describe_empty_rows, describe_ties, display_name, list_aliases
-
-PSP = """\
-PSP@k: propensity-scored precision
-  definition     sum over instances of (sum of w over hits / k) / the same for
-                 the ideal rankings
-  PSP@5          sum over instances of (sum of w over hits / k) / the same for
-                 the ideal rankings; w = 1 / propensity of the label; ratio of
-                 sums over instances; k = 5
-  where          k is the cutoff
-                 w is 1 / propensity of the label
-                 ideal is the best possible ranking of the instance's true
-                 labels
-  overall        ratio: ratio of sums over instances; none: mean over instances
-  from           the k best labels of an instance
-  range          0..1, higher is better
-  options        norm=ratio|none, ratio by default
-                   ratio: sum over instances of (sum of w over hits / k) / the
-                   same for the ideal rankings
-                   none: sum of w over hits / k
-                 rel=1 by default, a whole number of at least 1; labels of this
-                 grade or above are true
-  no true label  adds 0 to both sums (--empty-rows drop leaves it out)
-  ties           higher score first, then the lower label id; the report shows
-                 how far ties could move a value
-  note           XMLRepository prints the formula without the ideals (norm=none,
-                 napkinXC's normalize=False); XC scripts divide by them
-                 (norm=ratio)
-  agrees with    napkinXC 0.7.2: psprecision_at_k in 3 variants, except on ties,
-                 stored zeros in the truth
-  also called    psprecision (in any case, with any _ or -)
-  source         Jain, Prabhu, Varma, KDD 2016
-"""
 
 
 def run(*arguments, columns=200):
@@ -137,8 +106,8 @@ def test_the_misnomer_of_other_tools_is_noted():
     assert "napkinXC and xCOLUMNs call the hit rate abandonment" in run("abandonment").stdout
 
 
-def test_one_metric_as_a_literal():
-    assert run("psp_5", columns=80).stdout == PSP
+def test_one_metric_is_as_it_was_approved():
+    check(__file__, "metrics-psp.txt", run("psp_5", columns=80).stdout)
 
 
 def test_rows_without_truth_do_what_the_design_says():

@@ -293,7 +293,6 @@ def test_the_package_changes_nothing_of_numba_and_needs_no_cache(tmp_path):
 def test_the_second_process_never_has_the_current_directory_on_its_path(monkeypatch, tmp_path):
     for name in ("numpy", "json", "xmceval"):
         (tmp_path / f"{name}.py").write_text("open('executed', 'w').close()")
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.syspath_prepend("")
     monkeypatch.syspath_prepend(tmp_path / "users" / "site")

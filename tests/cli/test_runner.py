@@ -17,10 +17,9 @@ WRONG = {
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(tmp_path, capsys):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
 
     def run_command(command, *arguments):
         with pytest.raises(SystemExit) as ended:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
+from support.approved import check
 
 import xmceval
 from xmceval.cli import main
@@ -19,25 +20,6 @@ from xmceval.rows.width import Width
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
 
-TRUTH_REPORT = """\
-t.txt: valid
-
-t.txt
-  text, rows of idx:value, header '4 6'; read as truth: every value is 1
-  4 rows · 6 labels (declared) · 5 entries
-  4 labels with entries, the largest is 5 · 1 empty row
-  values from 1 to 1
-  order: all rows by label
-  entries per row: 0 to 2, median 1, mean 1.25
-      0  ############              1 row, 0.0% of the entries
-      1  ############              1 row, 20.0% of the entries
-    2-3  ########################  2 rows, 80.0% of the entries
-  entries per label: 1 to 2, median 1, mean 1.25
-      1  ########################  3 labels, 60.0% of the entries
-    2-3  ########                  1 label, 40.0% of the entries
-  head: the most frequent 1% of these labels have 40.0% of the entries; tail: the less frequent half has 40.0%
-"""
-
 
 def run(*words):
     with pytest.raises(SystemExit) as leave:
@@ -46,9 +28,8 @@ def run(*words):
 
 
 @pytest.fixture
-def made(tmp_path, rng, monkeypatch):
+def made(rng):
     """A truth and predictions of a good model, 400 rows of 60 labels, and their matrices."""
-    monkeypatch.chdir(tmp_path)
     topics, topic = np.arange(60) % 12, rng.integers(0, 12, 400)  # labels that are true together
     truth = (rng.random((400, 60)) < np.where(topics == topic[:, None], 0.6, 0.01)).astype(float)
     scores = np.where(truth + (rng.random((400, 60)) < 0.1) > 0, rng.random((400, 60)) + 0.5 * truth, -np.inf)
@@ -64,11 +45,10 @@ def warnings_of(capsys, *words):
     return code, pair["faults"], pair["warnings"]
 
 
-def test_the_report_of_a_file_is_printed_in_full(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_report_of_a_file_is_as_it_was_approved(tmp_path, capsys):
     (tmp_path / "t.txt").write_text(TRUTH)
     assert run("t.txt") == 0
-    assert capsys.readouterr().out == TRUTH_REPORT
+    check(__file__, "truth.txt", capsys.readouterr().out)
 
 
 def test_scores_are_counted(tmp_path):
@@ -89,8 +69,7 @@ def test_scores_are_counted(tmp_path):
         ("cut", "3 6\n0:0.5\n1:1\n", "p.txt: the header '3 6' declares 3 rows"),
     ],
 )
-def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, monkeypatch, capsys, name, text, fault):
-    monkeypatch.chdir(tmp_path)
+def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, capsys, name, text, fault):
     (tmp_path / "p.txt").write_text(text)
     (tmp_path / "t.txt").write_text(f"{text[0]} 6\n" + "0:1\n" * int(text[0]))
     with pytest.raises(xmceval.DataError):
@@ -244,10 +223,7 @@ def test_an_extra_column_is_a_warning_as_in_score(made, capsys):
         ("scores", "2 2\n0:.5 1:.2\n1:.5\n", 9, True),
     ],
 )
-def test_a_number_of_labels_is_compared_with_the_header_as_score_does(
-    tmp_path, monkeypatch, kind, text, n_labels, is_sound
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_number_of_labels_is_compared_with_the_header_as_score_does(tmp_path, kind, text, n_labels, is_sound):
     (tmp_path / "f").write_text(text)
     (tmp_path / "scores").write_text("0:.5\n1:.5\n")
     (tmp_path / "truth").write_text("0,1\n1\n")
@@ -261,9 +237,8 @@ def test_a_number_of_labels_is_compared_with_the_header_as_score_does(
             xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
 
 
-def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path, monkeypatch):
+def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path):
     """Row 0 of label 2^40 was row 1 of label 0."""
-    monkeypatch.chdir(tmp_path)
     high = 2**40
     (tmp_path / "t").write_text(f"2 {high + 5}\n3:1\n0:1\n")
     (tmp_path / "p").write_text(f"2 {high + 5}\n{high}:.5\n1:.5\n")
@@ -284,8 +259,7 @@ def test_real_files_are_sound_and_belong_together(realdata, capsys):
     assert document["together"][0]["warnings"] == document["together"][0]["mistakes"] == []
 
 
-def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, capsys):
     (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
     assert run("js") == 1
     lines = capsys.readouterr().out.splitlines()
@@ -294,8 +268,7 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatc
     assert lines[2:] == ["", "js", "  text, JSON lines, no header; no row could be read"]
 
 
-def test_what_cannot_be_parsed_has_no_statistics(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_parsed_has_no_statistics(tmp_path, capsys):
     (tmp_path / "bad").write_text("0:1 x\n")
     assert run("bad") == 1
     out = capsys.readouterr().out
@@ -310,8 +283,7 @@ def test_the_same_file_twice_is_reported(made, capsys):
     assert warnings == ["t.txt and ./t.txt are the same file"]
 
 
-def test_ranks_are_not_called_values(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_ranks_are_not_called_values(tmp_path, capsys):
     (tmp_path / "l").write_text("0,1,2\n1,2\n3\n")
     assert run("l", "--as", "scores") == 0
     assert "no values: ranks from 1 to 3, the highest for the first label of a row" in capsys.readouterr().out
@@ -362,8 +334,7 @@ def test_json_has_the_same_numbers_as_the_values(made):
     assert [entry["precision"] for entry in document["together"]] == [pair.precision for pair in report.pairs]
 
 
-def test_of_several_lists_the_first_is_the_truth(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_of_several_lists_the_first_is_the_truth(tmp_path):
     row = ",".join(map(str, range(12)))
     (tmp_path / "a").write_text(f"{row}\n{row}\n")
     (tmp_path / "b").write_text(f"{row}\n{row}\n")
@@ -371,8 +342,7 @@ def test_of_several_lists_the_first_is_the_truth(tmp_path, monkeypatch):
     assert xmceval.inspect(["a", "b"], kind="scores").pairs == ()
 
 
-def test_names_of_labels_are_their_number(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_names_of_labels_are_their_number(tmp_path):
     (tmp_path / "names").write_text("a\nb\nc\nd\n")
     (tmp_path / "t").write_text("a b\nc\n")
     (file,) = xmceval.inspect("t", labels="names").files
@@ -396,8 +366,7 @@ def test_a_file_that_is_not_sound_is_not_compared(made):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_the_first_ten_faults_are_reported_for_any_number_of_threads(tmp_path, monkeypatch, threads):
-    monkeypatch.chdir(tmp_path)
+def test_the_first_ten_faults_are_reported_for_any_number_of_threads(monkeypatch, threads):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 3)
     bad = np.arange(60).reshape(60, 1) * [[1.0, np.nan]]
     tally = tally_rows(as_scores(np.where(np.arange(60)[:, None] % 4, 1.0, bad)), Width(2, "n_labels is"), threads)

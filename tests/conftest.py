@@ -19,6 +19,12 @@ settings.register_profile(
 settings.load_profile("xmceval")
 
 
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
+    """Every test runs in an empty folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20260)

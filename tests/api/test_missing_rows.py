@@ -14,9 +14,8 @@ IDS = [f"q{i}" for i in range(60)]
 
 
 @pytest.fixture
-def made(rng, tmp_path, monkeypatch):
+def made(rng):
     """Return truth and scores of all rows, and save the values of some rows of each system."""
-    monkeypatch.chdir(tmp_path)
     truth = (rng.random((60, 12)) < 0.3).astype(int)
     truth[7] = 0
     scores = {name: truth * rng.random() + rng.random((60, 12)) for name in "ab"}
@@ -72,8 +71,7 @@ def test_wrong_rules_and_nothing_in_common_are_refused(made, tmp_path):
         xmceval.compare_rows(["a.rows.csv", "c.rows.csv"], missing="drop")
 
 
-def test_files_of_trec_eval_lack_what_a_run_lacks(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_files_of_trec_eval_lack_what_a_run_lacks(tmp_path):
     for name, queries in (("a.txt", range(8)), ("b.txt", range(2, 10))):
         lines = [f"map\tq{i}\t{(i * 7 + len(name)) % 10 / 10}\n" for i in queries]
         (tmp_path / name).write_text("".join(lines))

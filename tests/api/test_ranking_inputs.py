@@ -17,8 +17,7 @@ RUN = {"q2": {"d1": 0.5, "d9": 0.25}, "q1": {"d2": 0.75, "d1": 0.5}}
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_a_folder():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", xmceval.XmcevalWarning)
         yield

@@ -20,8 +20,7 @@ SCORES = "3 4\n0:.9 1:.8\n1:.7\n2:.6\n"
 
 
 @pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def in_folder(tmp_path):
     for name, content in {"t.txt": ROWS, "train.txt": ROWS, "a.txt": SCORES, "b.txt": SCORES, "c.txt": ROWS}.items():
         (tmp_path / name).write_text(content)
 

@@ -24,11 +24,6 @@ from xmceval.kernels.text import pickles as kernels
 MIB = 1 << 20
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def peak_of(function):
     """Return the peak of memory in MiB while a function runs, once kernels are compiled."""
     assert kernels.check_pickle(np.frombuffer(b"", np.uint8)) == kernels.DAMAGED

@@ -12,12 +12,6 @@ import xmceval
 from xmceval.files.io import chunks, streams
 from xmceval.files.text import textlayout
 
-
-@pytest.fixture(autouse=True)
-def in_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 # Broken files: the whole message of each. The other file is good.
 
 SIZES = "t.txt has 4 rows, p.txt has {} rows; they must be of the same instances"

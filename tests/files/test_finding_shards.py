@@ -12,11 +12,6 @@ from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.rows.shards import Shards
 
 
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def touch(*names):
     for name in names:
         Path(name).parent.mkdir(exist_ok=True)

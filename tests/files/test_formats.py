@@ -26,8 +26,7 @@ REAL = os.environ.get("XMCEVAL_REALDATA")
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_a_folder():
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
     write("names.txt", "\n".join(NAMES) + "\n")
@@ -277,15 +276,16 @@ PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst":
 
 
 @pytest.mark.parametrize("packer", PACKERS)
-@pytest.mark.parametrize("what", ["text", "npz", "npy", "two members"])
+@pytest.mark.parametrize("what", ["text", "npz CSR", "npz CSC", "npz COO", "npy indicator", "two members"])
 def test_compression_is_recognised_by_content(packer, what):
     pack = PACKERS[packer]
     if what == "two members":
-        return same_numbers(scored(write("a", pack(TRUTH[:9].encode()) + pack(TRUTH[9:].encode()))))
+        truth, preds = (pack(text[:9].encode()) + pack(text[9:].encode()) for text in (TRUTH, PREDS))
+        return same_numbers(scored(write("a", truth), write(f"b.{packer}", preds)))
     if what == "text":
         return same_numbers(scored(write("a", pack(TRUTH.encode())), write("b", pack(PREDS.encode()))))
-    make = {"npz": lambda: npz("x.npz", dense()), "npy": lambda: saved("x.npy", dense())}[what]
-    return same_numbers(scored(write("a", pack(Path(make()).read_bytes()))))
+    make, _ = TRUTHS[what]
+    return same_numbers(scored(write(f"a.{packer}", pack(Path(make()).read_bytes()))))
 
 
 @pytest.mark.parametrize("packer", PACKERS)

@@ -25,11 +25,6 @@ def skippable(number=0, content=b"abcd"):
     return struct.pack("<II", 0x184D2A50 + number, len(content)) + content
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def read(tmp_path, content):
     write("x", content)
     return read_all_bytes(tmp_path / "x")

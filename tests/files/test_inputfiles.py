@@ -26,9 +26,8 @@ KINDS = {"local.txt": LocalInput, "memory://inputs/remote.txt": RemoteInput, "-"
 
 
 @pytest.fixture(params=KINDS)
-def path(request, tmp_path, monkeypatch):
+def path(request, monkeypatch):
     """The path of a text: on the disk, on a store, and two that come once."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pipes, "_copies", {})
     monkeypatch.setattr(sys, "stdin", Stdin())
     Path("local.txt").write_bytes(TEXT)

@@ -19,8 +19,7 @@ NUMBERS = [0, -0.5, 1e3, 5e-324, 1e308, 12345678901234567890, 0.1 + 0.2, 10**400
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_a_folder(monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 2000)
 
 

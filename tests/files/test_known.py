@@ -81,8 +81,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_is_read_as_its_format(tmp_path, monkeypatch, example):
-    monkeypatch.chdir(tmp_path)
+def test_an_example_is_read_as_its_format(example):
     name, role, content = EXAMPLES[example]
     names = judgments = None
     if name in NAMES:

@@ -11,8 +11,7 @@ from xmceval.files.io.presence import check_files
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def home(tmp_path):
     (tmp_path / "t.txt").write_text("2 3\n0:1\n1:1\n")
     (tmp_path / "p.txt").write_text("2 3\n0:.5\n1:.5\n")
     (tmp_path / "broken.txt").write_text("2 3\nx:1\n1:1\n")

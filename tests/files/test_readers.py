@@ -5,19 +5,12 @@ import re
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, matrix, same_numbers, scored, write
+from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, same_numbers, scored, write
 
 import xmceval
 from xmceval.files.io import chunks
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.sidecars.numbers import read_numbers
-
-
-@pytest.fixture(autouse=True)
-def in_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
 
 TEXTS = {
     "as it is": lambda text: text,
@@ -80,20 +73,6 @@ def test_the_inferred_layout_is_described():
     assert open_scores(write("p.txt", body(PREDS))).description == "text, rows of idx:value, no header"
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-@pytest.mark.parametrize("zipped", [False, True])
-def test_npz_is_read_in_three_forms(form, zipped):
-    sp.save_npz("m.npz", matrix().asformat(form))
-    with open("m.npz", "rb") as file:
-        name = write("m.npz.gz", gzip.compress(file.read())) if zipped else "m.npz"
-    same_numbers(scored(write("t.txt", TRUTH), name), scored(write("t.txt", TRUTH), matrix()))
-
-
-def test_npz_truth_equals_text_truth():
-    sp.save_npz("t.npz", matrix([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0] * 5, [0, 0, 0, 1, 1]]))
-    same_numbers(scored("t.npz", write("p.txt", PREDS)))
-
-
 @pytest.mark.parametrize("name", ["r", "r-labels.npy", "r-scores.npy"])
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_npy_pair_is_named_by_either_file_or_its_stem(name, ending):
@@ -104,12 +83,6 @@ def test_npy_pair_is_named_by_either_file_or_its_stem(name, ending):
                 write(f"r-{part}.npy.gz", gzip.compress(file.read()))
     result = scored(write("t.txt", TRUTH), name + (ending if name != "r" else ""))
     same_numbers(result, scored("t.txt", (LABELS, SCORES)))
-
-
-def test_gzip_is_recognised_by_its_content():
-    zipped = gzip.compress(PREDS[:20].encode()) + gzip.compress(PREDS[20:].encode())
-    for name in ("p.txt.gz", "p.txt"):
-        same_numbers(scored(write("t.txt", gzip.compress(TRUTH.encode())), write(name, zipped)))
 
 
 # Small pieces.

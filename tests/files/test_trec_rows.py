@@ -34,11 +34,6 @@ VALUES = ["1", "-0.5", "1e3", "1E-400", ".5", "5.", "+7", "inf", "-Infinity", "0
 WRONG_VALUES = ["x", "1_0", "٣", "0x1", "1e", "5%"]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def make(rng, columns, n_lines, wrong=0.0):
     """Return text with lines in every form."""
     names = [rng.choice(NAMES) + rng.choice(["", str(i % 37)]) for i in range(n_lines)]

@@ -13,8 +13,7 @@ RUN = "q1 Q0 d7 1 2 tag\nq1 Q0 d9 2 2 tag\nq2 Q0 d7 1 5 tag\n"
 QRELS = "q1 0 d9 1\nq3 0 d1 2\n"
 
 
-def test_a_run_is_described_by_its_own_queries(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_is_described_by_its_own_queries():
     report = xmceval.inspect(write("run", RUN))
     [file] = report.files
     assert (file.kind, file.n_rows, file.n_labels, file.n_entries, file.tied_rows) == ("scores", 2, 2, 3, 1)
@@ -22,16 +21,14 @@ def test_a_run_is_described_by_its_own_queries(tmp_path, monkeypatch):
     assert "TREC run, rows are queries" in str(report)
 
 
-def test_a_run_is_joined_to_its_qrels_by_query(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_is_joined_to_its_qrels_by_query():
     report = xmceval.inspect([write("qrels", QRELS), write("run", RUN)])
     assert report.is_sound
     assert report.pairs[0].precision_at_1 == 0.5
     assert any("ignored 1 query not in qrels" in line for line in report.pairs[0].warnings)
 
 
-def test_a_run_is_still_no_matrix(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_is_still_no_matrix():
     with pytest.raises(DataError, match="the truth must be TREC qrels"):
         xmceval.convert(write("run", RUN), "run.npz")
 
@@ -44,15 +41,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_was_downloaded_instead_of_data_is_named(tmp_path, monkeypatch, case):
-    monkeypatch.chdir(tmp_path)
+def test_what_was_downloaded_instead_of_data_is_named(case):
     content, message = REFUSED[case]
     with pytest.raises(DataError, match=f"^f: {message}"):
         xmceval.inspect(write("f", content))
 
 
-def test_an_archive_of_several_arrays_lists_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_archive_of_several_arrays_lists_them():
     np.savez("both.npz", y_true=np.eye(2, 3), y_score=np.eye(2, 3, dtype=np.float32))
     with pytest.raises(DataError) as error:
         xmceval.inspect("both.npz")
@@ -60,8 +55,7 @@ def test_an_archive_of_several_arrays_lists_them(tmp_path, monkeypatch):
     assert str(error.value).endswith("(hint: save each matrix in a file of its own)")
 
 
-def test_an_archive_of_other_files_is_to_be_unzipped(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_archive_of_other_files_is_to_be_unzipped():
     import zipfile
 
     with zipfile.ZipFile("data.zip", "w") as archive:
@@ -70,8 +64,7 @@ def test_an_archive_of_other_files_is_to_be_unzipped(tmp_path, monkeypatch):
         xmceval.inspect("data.zip")
 
 
-def test_json_lines_of_another_shape_are_named_by_their_keys(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_json_lines_of_another_shape_are_named_by_their_keys():
     report = xmceval.inspect(write("j", '{"uid": 1, "labels": [3]}\n{"uid": 2, "labels": [4]}\n'))
     assert not report.is_sound
     assert "found the keys 'uid', 'labels'" in report.files[0].faults[0]

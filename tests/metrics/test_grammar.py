@@ -99,8 +99,7 @@ def test_cutoffs_may_be_text_within_a_list():
     assert Options(k=["1-3", 5]).cutoffs == [1, 2, 3, 5]
 
 
-def test_python_and_the_command_understand_the_same_lists(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_python_and_the_command_understand_the_same_lists(tmp_path):
     (tmp_path / "t.txt").write_text("2 4\n0:1 2:1\n1:1\n")
     (tmp_path / "p.txt").write_text("2 4\n0:.9 1:.8 2:.7\n1:.5 2:.1 3:.2\n")
     result = xmceval.score("t.txt", "p.txt", k="1-3", metrics="P,nDCG@2,LRAP")

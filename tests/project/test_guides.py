@@ -119,9 +119,8 @@ def test_names_of_metrics_with_options_are_read(text):
 
 
 @all_over([topic for topic in GUIDES if topic not in {"loops", "recipes"}])
-def test_python_runs(text, tmp_path, monkeypatch):
+def test_python_runs(text, tmp_path):
     shutil.copytree(ROOT / "datasets" / "sample", tmp_path / "datasets" / "sample")
-    monkeypatch.chdir(tmp_path)
     code = "\n".join(block for kind, block in BLOCK.findall(text) if kind == "python")
     assert ">>>" in code or not code
     with warnings.catch_warnings():

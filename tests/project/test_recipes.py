@@ -175,7 +175,6 @@ def files(tmp_path, monkeypatch):
     """Work beside the files of the recipes, with the command on the path."""
     shutil.copytree(SAMPLE, tmp_path / "datasets" / "sample")
     write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     return tmp_path

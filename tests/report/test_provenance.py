@@ -53,8 +53,7 @@ WITH = {
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files(tmp_path):
     (tmp_path / "sub").mkdir()
     written = {
         "truth.txt": TRUTH,

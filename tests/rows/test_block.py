@@ -24,11 +24,6 @@ TEXT = "".join(" ".join(f"{i}:{x}" for i, x in enumerate(row) if np.isfinite(x))
 LISTS = np.argsort(-SCORES, axis=1)[:, :3]
 
 
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def text(content=TEXT, name="s.txt"):
     with open(name, "w", encoding="utf-8") as file:
         file.write(content)

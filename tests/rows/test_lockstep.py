@@ -65,8 +65,7 @@ def test_the_truth_is_read_once(systems, monkeypatch):
     assert reads.count("y_true") == 1
 
 
-def test_each_system_has_the_number_of_labels_it_has_alone(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_each_system_has_the_number_of_labels_it_has_alone():
     Path("truth.txt").write_text("0:1\n1:1\n")
     Path("open.txt").write_text("0:1 5:0.5\n1:1\n")
     save_npz("wide.npz", csr_matrix(([1.0, 0.5], ([0, 1], [0, 8])), shape=(2, 9)))

@@ -14,11 +14,6 @@ from xmceval.rows.sources import ShardedSource
 EYE = np.eye(4)
 
 
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def write(name, *rows, header=True):
     with open(name, "w") as file:
         file.write("\n".join([f"{len(rows)} 4", *rows] if header else rows) + "\n")

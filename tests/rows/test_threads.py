@@ -118,7 +118,6 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("size", [8, 1 << 20])
 def test_every_command_reports_the_same_for_any_number_of_threads(tmp_path, monkeypatch, case, size):
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
     for name, text in zip(("t.txt", "p.txt"), CASES[case], strict=True):
         (tmp_path / name).write_text(text)

@@ -297,8 +297,7 @@ def test_each_of_several_systems_is_judged(good, rng):
     assert ends[2][0].endswith(TOO_HIGH)
 
 
-def test_files_and_arrays_have_the_same_warning(good, rng, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_files_and_arrays_have_the_same_warning(good, rng):
     truth, scores = good
     truth, scores = csr_matrix(truth), csr_matrix(scores[rng.permutation(truth.shape[0])])
     convert(as_truth(truth), "t.txt", are_scores=False)
@@ -372,10 +371,7 @@ def test_grades_are_reported_with_their_range_where_a_metric_takes_them():
         (6, 5, 3, True),
     ],
 )
-def test_a_header_of_another_number_of_labels_is_doubted(
-    tmp_path, monkeypatch, n_labels, n_columns, n_predictions, is_doubtful
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_header_of_another_number_of_labels_is_doubted(tmp_path, n_labels, n_columns, n_predictions, is_doubtful):
     (tmp_path / "t").write_text(f"3 {n_labels}\n0:1\n2:1\n1:1\n")
     row = " ".join(f"{label}:{1 / (label + 2)}" for label in range(n_predictions))
     (tmp_path / "p").write_text(f"3 {n_columns}\n{row}\n1:.5\n0:1\n")

@@ -15,7 +15,7 @@ from xmceval.kernels.metrics.totals import LARGEST_TOP, MOMENTS, WORD, WORDS, ad
 from xmceval.metrics.names import parse
 from xmceval.scoring import estimates
 from xmceval.scoring.sums import Sums, check_words, no_extremes
-from xmceval.statistics.intervals import RowSums, t_quantile
+from xmceval.statistics.intervals import RowSums
 
 [MEASURE] = parse("RR@1")
 QUANTUM = Fraction(1, 1 << 60)
@@ -191,12 +191,6 @@ def test_grades_too_many_and_too_large_to_square_are_refused_with_their_place():
     scores = sp.csr_array((np.arange(n), np.arange(n), [0, 0, n]), shape=(2, n))
     with pytest.raises(DataError, match=r"y_true row 1: a sum of squares .* weights or grades too large"):
         xmceval.score(truth, scores, metrics="DCG(discount=none)@all")
-
-
-@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 299, 300, 301, 1000, 10**6, 10**9])
-def test_the_quantile_is_students(degrees):
-    assert t_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-11)
-    assert t_quantile(degrees, 0.99) == pytest.approx(stats.t.ppf(0.995, degrees), rel=1e-10)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -21,9 +21,10 @@ from xmceval.statistics.intervals import (
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
 def test_the_quantile_is_students_at_every_number_of_degrees(confidence):
-    degrees = range(1, 1000)
+    degrees = [*range(1, 1001), 10**6, 10**9]
     expected = stats.t.ppf((1 + confidence) / 2, degrees)
     assert [t_quantile(n, confidence) for n in degrees] == pytest.approx(expected.tolist(), rel=1e-11)
+    assert t_quantile(29) == t_quantile(29, 0.95)
 
 
 def within(t, degrees):

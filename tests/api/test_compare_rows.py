@@ -1,4 +1,4 @@
-"""Saved values of rows: written by score and compare, read back with the same digits; other tools' per-query files."""
+"""Saved values of rows: written by score and compare, read back with the same digits."""
 
 import json
 import pickle
@@ -10,10 +10,9 @@ import pytest
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError, XmcevalWarning
-from xmceval.files.saved.rowvalues import read_row_values
+from xmceval.files.saved.rowvalues import read_rows
 from xmceval.rows.matrices import matrices
 
-EARLIER = Path(__file__).parents[1] / "support" / "earlier"
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]
 
 
@@ -29,7 +28,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+@pytest.mark.parametrize("form", ["npz", "csv"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_saved_rows_give_the_same_digits(made, form, weighted, rng, monkeypatch):
     truth, scores, options = made
@@ -53,7 +52,7 @@ def test_rows_are_in_order_and_are_those_of_the_judge(made, monkeypatch):
     truth, scores, _ = made
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 7)
     result = xmceval.score(truth, scores["a"], metrics="P", k=1, save_rows="a.rows.csv", threads=3)
-    table = read_row_values("a.rows.csv")
+    table = read_rows("a.rows.csv")
     assert table.rows == tuple(map(str, range(90)))
     best = np.where(scores["a"].max(axis=1) > -np.inf, scores["a"].argmax(axis=1), -1)
     hits = [float(label >= 0 and truth[row, label]) for row, label in enumerate(best)]
@@ -82,59 +81,17 @@ def test_files_with_other_metrics_or_rows_are_refused(made):
         xmceval.compare_rows(["a.rows.npz", "c.rows.csv"])
 
 
-@pytest.mark.parametrize("ending", ["npz", "jsonl"])
-def test_values_of_rows_that_were_saved_under_the_earlier_name_of_their_schema_are_read(ending):
-    table = read_row_values(EARLIER / f"one.rows.{ending}")  # written by the code before the names had one grammar
-    assert table.meta["schema"] == "xmceval-rows/1"
-    assert table.metrics == ("P@1", "P@3", "PSR@1", "PSR@3")
-    assert table.values[:, 0, :2, 0].sum(axis=0).tolist() == pytest.approx([4, 3])
-    assert table.values[1, 0, 2].tolist() == [0.5665423826013808, 0.5937555283390501]
-
-
-TREC_EVAL = "map\t301\t0.5\nmap\t302\t0.25\nP_5\t301\t0.4\nP_5\t302\t0.2\nmap\tall\t0.375\nP_5\tall\t0.3\n"
-IR_MEASURES = "301\tAP\t0.5\n301\tP@5\t0.4\n302\tAP\t0.25\n302\tP@5\t0.2\n"
-OF_QUERIES = "map\t301\t0.5\nP_5\t301\t0.4\nmap\t302\t0.25\nP_5\t302\t0.2\n"  # trec_eval -q without the means
-LONG = "query_id,measure,value\n301,AP,0.5\n301,P@5,0.4\n302,AP,0.25\n302,P@5,0.2\n"
-META = '{"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [0]}'
-WIDE = "query,AP,P@5\n301,0.5,0.4\n302,0.25,0.2\n"
-
-
-@pytest.mark.parametrize("text", [TREC_EVAL, OF_QUERIES, IR_MEASURES, LONG, WIDE])
-def test_per_query_files_of_other_tools_are_read(text):
-    Path("a.txt").write_text(text)
-    table = read_row_values("a.txt")
-    assert table.rows == ("301", "302")
-    assert sorted(table.values[:, 0, :, 0].ravel().tolist()) == [0.2, 0.25, 0.4, 0.5]
-    Path("b.txt").write_text(text.replace("0.25", "0.5"))
-    comparison = xmceval.compare_rows(["a.txt", "b.txt"])
-    assert {each.measure.metric.name for each in comparison.values()} == {"AP", "P"}
-    assert max(each.difference for each in comparison.values()) == 0.125
-    document = comparison.to_dict()
-    assert [document[name] for name in ("n_instances", "n_labels", "n_true", "explicit_zeros")] == [2, None, None, None]
-    assert [each["n_predictions"] for each in document["systems"]] == [None, None]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ("query,AP\n301,0.5\n302,x\n", "a.txt:3: expected a number, found 'x'"),
-        ("query,AP\n301,0.5,3\n", "a.txt:2: expected 2 cells, got 3"),
-        ("query,AP\n301,0.5\n301,0.5\n", "a.txt:3: row '301' appears twice"),
-        ("query_id,measure,value\n301,AP,0.5\n301,RR,0.5\n302,AP,1\n", "row '302' has no value of RR"),
-        ("1,2,3,4\n5,6,7,8\n", "expected per-instance values: a header"),
-        ('{"row": 0}\n', "its last line has no 'meta'"),
-        ('{"row": 0\n', "a.txt:1: expected a JSON object"),
-        ('{"row": 0}\n3\n', "its last line has no 'meta'"),
-        ('{"row": 0}\n{"meta": [1]}\n', "its last line has no 'meta'"),
-        ('{"meta": {"schema": "xmceval/rows/1", "systems": ["a"]}}\n', "its 'meta' lacks metrics, has_ideal"),
-        (
-            '{"row": 0}\n{"meta": ' + META + "}\n",
-            "a.txt:1: expected an object with row, system, weight and a value of each metric",
-        ),
-        ("query,AP\n301,inf\n", "a.txt:2: expected a number, found 'inf'"),
+        ("query,AP\n301,0.5\n", "expected per-instance values, npz or CSV with the columns row, system, weight"),
+        ('{"row": 0}\n', "expected per-instance values, npz or CSV"),
+        ("row,system,weight,P@1\n0,a,1,x\n", "a.txt:2: expected a number, found 'x'"),
         ("row,system,weight,P@1\n0,a,1,inf\n", "a.txt:2: expected a number, found 'inf'"),
+        ("row,system,weight,P@1\n0,a,1\n", "a.txt:2: expected 4 cells, got 3"),
         ("row,system,weight,P@1\n0,a,1,1\n0,a,1,0\n", "a.txt:3: row 0 of a appears twice"),
+        ("row,system,weight,P@1\n0,a,1,1\n0,b,1,1\n1,a,1,1\n", "row 1 has no values of b"),
         ("row,system,weight,P@1\n", "a.txt: has no values of rows"),
         ("row,system,weight,P@1\n0,a,1,1\n0,b,2,0\n", "a.txt:3: row 0 has weight 2, and 1 in a line above"),
         ("a,b\n1\r2,3\n", "cannot be read as CSV"),
@@ -144,37 +101,77 @@ def test_per_query_files_of_other_tools_are_read(text):
 def test_broken_files_are_refused_with_their_place(text, message):
     Path("a.txt").write_bytes(text.encode())
     with pytest.raises(DataError, match=message):
-        read_row_values("a.txt")
+        read_rows("a.txt")
+
+
+META = {"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [False]}
+ARRAYS = {"rows": np.arange(3), "weights": np.ones(3), "values": np.ones((3, 1, 1, 2))}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"values": np.ones((3, 2))}, "its arrays do not fit together"),
+        ({"values": np.ones((3, 1, 2, 2))}, "its arrays do not fit together"),
+        ({"values": np.ones((3, 1, 1, 2), dtype=complex)}, "its arrays do not fit together"),
+        ({"values": np.full((3, 1, 1, 2), np.inf)}, "some values are infinite or missing"),
+        ({"weights": np.ones(2)}, "its arrays do not fit together"),
+        ({"weights": np.full(3, np.nan)}, "some values are infinite or missing"),
+        ({"rows": np.zeros(3, dtype=int)}, "its arrays do not fit together"),
+        ({"rows": np.ones((3, 1), dtype=int)}, "its arrays do not fit together"),
+        ({"rows": np.array(["a", "b", None])}, "cannot be read as npz"),
+        (
+            {"meta": {**META, "schema": "xmceval/rows/9"}},
+            "values of rows under the schema 'xmceval/rows/9'; expected",
+        ),
+        ({"meta": {**META, "metrics": ["P@1", "R@1"]}}, "its 'meta' lacks systems, metrics or has_ideal"),
+        ({"meta": {"schema": "xmceval/rows/1"}}, "its 'meta' lacks systems, metrics or has_ideal"),
+        ({"meta": [1]}, "its 'meta' is not a JSON object"),
+        ({"meta": {**META, "systems": [[]]}}, "its 'meta' lacks systems, metrics or has_ideal"),
+    ],
+)
+def test_an_npz_that_was_forged_is_refused(change, message):
+    arrays = {"meta": META, **ARRAYS, **change}
+    meta = np.frombuffer(json.dumps(arrays.pop("meta")).encode(), dtype=np.uint8)
+    np.savez("a.rows.npz", meta=meta, **arrays)
+    with pytest.raises(DataError, match=f"a.rows.npz: {message}"):
+        read_rows("a.rows.npz")
+
+
+@pytest.mark.parametrize("counts", [[3], [{}], [{"short_rows": 1}], "ab"])
+def test_counts_that_were_forged_are_refused(counts):
+    meta = np.frombuffer(json.dumps({**META, "counts": counts}).encode(), dtype=np.uint8)
+    np.savez("a.rows.npz", meta=meta, **ARRAYS)
+    with pytest.raises(DataError, match=r"a.rows.npz, a.rows.npz: the counts cannot be read"):
+        xmceval.compare_rows(["a.rows.npz", "a.rows.npz"])
 
 
 def test_columns_of_saved_rows_may_be_in_any_order():
     Path("a.rows.csv").write_text("P@1,row,weight,system\n0.5,0,1,a\n1,0,1,b\n")
-    table = read_row_values("a.rows.csv")
+    table = read_rows("a.rows.csv")
     assert (table.systems, table.metrics, table.values[0, :, 0, 0].tolist()) == (("a", "b"), ("P@1",), [0.5, 1.0])
 
 
-@pytest.mark.parametrize(("form", "line"), [("csv", 3), ("jsonl", 2)])
-def test_a_saved_row_that_appears_twice_is_refused_in_every_form(made, form, line):
+def test_a_saved_row_that_appears_twice_is_refused(made):
     truth, scores, options = made
-    xmceval.score(truth, scores["a"], **options, save_rows=f"a.{form}")
-    head, first, *others = Path(f"a.{form}").read_text().splitlines(keepends=True)
-    twice = [head, first, first, *others] if form == "csv" else [head, head, first, *others]
-    Path(f"a.{form}").write_text("".join(twice))
-    with pytest.raises(DataError, match=rf"a.{form}:{line}: row 0 of \S+ appears twice"):
-        read_row_values(f"a.{form}")
+    xmceval.score(truth, scores["a"], **options, save_rows="a.csv")
+    head, first, *others = Path("a.csv").read_text().splitlines(keepends=True)
+    Path("a.csv").write_text("".join([head, first, first, *others]))
+    with pytest.raises(DataError, match=r"a.csv:3: row 0 of \S+ appears twice"):
+        read_rows("a.csv")
 
 
-@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+@pytest.mark.parametrize("form", ["npz", "csv"])
 def test_a_saved_file_that_is_cut_anywhere_is_refused(made, form):
     truth, scores, _ = made
     systems = {"a": scores["a"][:9], "b": scores["b"][:9]}
     xmceval.compare(truth[:9], systems, metrics=["P@1", "PSP@1"], save_rows=f"r.{form}")
     content = Path(f"r.{form}").read_bytes()
-    whole = read_row_values(f"r.{form}")
+    whole = read_rows(f"r.{form}")
     for size in range(len(content)):
         Path(f"r.{form}").write_bytes(content[:size])
         try:
-            table = read_row_values(f"r.{form}")
+            table = read_rows(f"r.{form}")
         except DataError:
             continue
         assert size == len(content) - 1
@@ -188,38 +185,25 @@ def test_a_csv_of_chosen_rows_says_so_by_lacking_the_number_of_rows(made):
     assert head == "row,system,weight,P@1,n_rows\n"
     assert [line.rpartition(",")[2] for line in lines] == ["\n"] * (len(truth) - 1) + [f"{len(truth)}\n"]
     Path("b.csv").write_text("".join([head, *reversed(lines)]))  # in another order, which tables of other programs have
-    assert len(read_row_values("b.csv").rows) == len(truth)
+    assert len(read_rows("b.csv").rows) == len(truth)
     Path("b.csv").write_text("".join([head, *lines[:2], *lines[3:]]))
     n = len(truth)
     with pytest.raises(DataError, match=rf"b.csv: its column n_rows has {n}, but there are {n - 1} rows; is the file"):
-        read_row_values("b.csv")
+        read_rows("b.csv")
     Path("b.csv").write_text("".join([head, *lines[:2]]))
     with pytest.raises(DataError, match=r"b.csv: no line has n_rows, but there are 2 rows; is the file truncated\?"):
-        read_row_values("b.csv")
+        read_rows("b.csv")
     Path("b.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in [head, *lines[:2]]))
-    assert read_row_values("b.csv").rows == ("0", "1")
+    assert read_rows("b.csv").rows == ("0", "1")
 
 
-def test_a_digit_that_changed_in_json_lines_is_found_by_their_digest(made):
-    truth, scores, _ = made
-    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.jsonl")
-    text = Path("a.jsonl").read_text()
-    Path("a.jsonl").write_text(text.replace('"P@1": 1.0', '"P@1": 0.0', 1))
-    with pytest.raises(DataError, match=r"a.jsonl: does not match its digest; was it damaged\? \(hint:"):
-        read_row_values("a.jsonl")
-    *lines, last = Path("a.jsonl").read_text().splitlines(keepends=True)
-    Path("a.jsonl").write_text("".join([*lines, last.partition(', "digest"')[0] + "}\n"]))
-    assert len(read_row_values("a.jsonl").rows) == len(truth)
-
-
-@pytest.mark.parametrize("form", ["npz", "jsonl"])
-def test_rows_with_other_propensities_are_refused(made, form):
+def test_rows_with_other_propensities_are_refused(made):
     truth, scores, options = made
-    xmceval.score(truth, scores["a"], **options, save_rows=f"a.rows.{form}")
+    xmceval.score(truth, scores["a"], **options, save_rows="a.rows.npz")
     options["inverse_propensities"] = options["inverse_propensities"] + 1
-    xmceval.score(truth, scores["b"], **options, save_rows=f"b.rows.{form}")
+    xmceval.score(truth, scores["b"], **options, save_rows="b.rows.npz")
     with pytest.raises(DataError, match=r"were scored with different propensities, which PSP@3 depends on \(hint:"):
-        xmceval.compare_rows([f"a.rows.{form}", f"b.rows.{form}"])
+        xmceval.compare_rows(["a.rows.npz", "b.rows.npz"])
 
 
 def test_equal_propensities_from_other_files_are_the_same(made):
@@ -253,13 +237,13 @@ def test_systems_without_names_are_refused(systems):
 def test_an_npz_of_something_else_is_refused(made):
     np.savez("a.rows.npz", data=np.ones(3))
     with pytest.raises(DataError, match="has no values of rows"):
-        read_row_values("a.rows.npz")
+        read_rows("a.rows.npz")
 
 
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("a.txt", {}, "per-instance values are written as .npz, .csv, .jsonl"),
+        ("a.txt", {}, "per-instance values are written as .npz, .csv"),
         ("a.rows.npz", {"metrics": "macroF1@3"}, "none of the metrics has per-instance values"),
     ],
 )
@@ -318,8 +302,8 @@ def test_names_of_systems_are_their_own(capsys):
 
 def test_metrics_of_other_tools_can_be_pickled():
     for name, other in (("a", 0.5), ("b", 0.25)):
-        lines = [f"{row},{row % 2 * other},{row + other},{other},{row % 3 * other}" for row in range(40)]
-        Path(f"{name}.csv").write_text("row,P@1,my gain,P,odd@5x\n" + "\n".join(lines) + "\n")
+        lines = [f"{row},{name},1,{row % 2 * other},{row + other},{other},{row % 3 * other}" for row in range(40)]
+        Path(f"{name}.csv").write_text("row,system,weight,P@1,my gain,P,odd@5x\n" + "\n".join(lines) + "\n")
     comparison = xmceval.compare_rows(["a.csv", "b.csv"])
     assert str(pickle.loads(pickle.dumps(comparison))) == str(comparison)
 
@@ -338,60 +322,6 @@ def test_a_file_of_rows_that_is_passed_twice_is_warned_of(made):
     xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
     with pytest.warns(xmceval.XmcevalWarning, match="a.rows.npz is passed twice: its systems tie"):
         xmceval.compare_rows(["a.rows.npz", "./a.rows.npz"])
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("P_1 q1 0.5\nP_1 q1 1\n", "a.eval:2: P_1 of row 'q1' appears twice"),
-        ("P_1 q1 0.5\nP_1 q2 x\nP_1 all 1\n", "a.eval:2: expected a number, found 'x'"),
-    ],
-)
-def test_lines_of_other_tools_that_are_wrong_are_refused(lines, message):
-    Path("a.eval").write_text(lines.replace(" ", "\t"))
-    with pytest.raises(DataError, match=message):
-        read_row_values("a.eval")
-
-
-def lines_of(columns, ids, measures):
-    cells = [{"measure": measure, "query": row} for row in ids for measure in measures]
-    return "".join(f"{each[columns[0]]}\t{each[columns[1]]}\t0.1000\n" for each in cells)
-
-
-@pytest.mark.parametrize("ids", [["1", "2", "30"], ["q1", "q2"], ["1", "q2"], ["MAP-1", "map"], ["7"], ["q7"]])
-@pytest.mark.parametrize(
-    "measures",
-    [
-        ["P_5"],
-        ["map", "P_5", "recip_rank"],
-        ["num_ret", "num_rel", "num_rel_ret"],
-        ["bpref"],
-        ["iprec_at_recall_0.00", "iprec_at_recall_0.10", "set_P", "gm_map"],
-        ["AP", "SetF(beta=0.5)", "NumRet", "IPrec@0.1", "nDCG@10"],
-    ],
-)
-@pytest.mark.parametrize("columns", [("measure", "query"), ("query", "measure")])
-def test_the_column_of_metrics_is_found_without_a_header(columns, ids, measures):
-    Path("a.eval").write_text(lines_of(columns, ids, measures))
-    table = read_row_values("a.eval")
-    assert (list(table.rows), list(table.metrics)) == (ids, measures)
-
-
-@pytest.mark.parametrize(
-    "text", ["own\tq1\t0.5\n", "301\t0.5\t0.25\n302\t0.5\t0.25\n", "P_5\tmap\t0.5\n", "q1,0.5,0.25\nq2,0.5,0.125\n"]
-)
-def test_columns_that_could_be_either_way_round_are_refused(text):
-    Path("a.eval").write_text(text)
-    with pytest.raises(DataError, match="it is unclear which of the first two columns names metrics"):
-        read_row_values("a.eval")
-    if text.startswith("own"):
-        Path("a.eval").write_text("measure\tquery\tvalue\n" + text)
-        assert read_row_values("a.eval").metrics == ("own",)
-
-
-def test_measures_of_other_tools_that_are_texts_are_left_out():
-    Path("a.eval").write_text("P_1\tq1\t0.5\nrelstring_10\tq1\t'01'\nrunid\tall\tme\n")
-    assert read_row_values("a.eval").metrics == ("P_1",)
 
 
 def test_values_of_rows_under_another_name_have_a_hint(made):
@@ -418,20 +348,20 @@ def queries():
     return "q.txt", {"a": "a.run", "b": "b.run"}
 
 
-@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
-def test_rows_of_qrels_are_called_by_their_queries_and_joined_with_files_of_other_tools(form, queries):
+@pytest.mark.parametrize("form", ["npz", "csv"])
+def test_rows_of_qrels_are_called_by_their_queries_and_joined_by_them(form, queries):
     truth, runs = queries
     together = xmceval.compare(truth, runs, metrics="P", k=1, save_rows=f"r.{form}")
-    assert read_row_values(f"r.{form}").rows == ("q9", "q10", "q\u00e97")
-    other = "".join(f"P_1\t{query}\t{value}\n" for query, value in (("q10", 0), ("q\u00e97", 1), ("q9", 0)))
-    Path("b.eval").write_text(other.replace("P_1", "P@1"), encoding="utf-8")
+    assert read_rows(f"r.{form}").rows == ("q9", "q10", "q\u00e97")
+    other = "".join(f"{query},b,1,{value}\n" for query, value in (("q10", 0), ("q\u00e97", 1), ("q9", 0)))
+    Path("b.csv").write_text("row,system,weight,P@1\n" + other, encoding="utf-8")
     xmceval.score(truth, runs["a"], metrics="P", k=1, save_rows=f"a.rows.{form}")
     with pytest.warns(XmcevalWarning, match="cannot check that the instances are those of the same truth"):
-        joined = xmceval.compare_rows([f"a.rows.{form}", "b.eval"], names=["a", "b"])
+        joined = xmceval.compare_rows([f"a.rows.{form}", "b.csv"], names=["a", "b"])
     assert joined.differences == together.differences
 
 
-@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+@pytest.mark.parametrize("form", ["npz", "csv"])
 @pytest.mark.parametrize("kind", ["sequence", "file", "shards"])
 def test_ids_of_rows_are_kept_in_saved_rows(form, kind, made):
     truth, scores, options = made
@@ -441,7 +371,7 @@ def test_ids_of_rows_are_kept_in_saved_rows(form, kind, made):
     passed = {"sequence": np.array(ids), "file": "ids.txt", "shards": "part-*.txt"}[kind]
     weights, shards = np.arange(90) % 3, xmceval.Shards([truth[:50], truth[50:]])
     xmceval.compare(shards, scores, **options, sample_weight=weights, row_ids=passed, save_rows=f"r.{form}")
-    assert read_row_values(f"r.{form}").rows == tuple(name for name, weight in zip(ids, weights, strict=True) if weight)
+    assert read_rows(f"r.{form}").rows == tuple(name for name, weight in zip(ids, weights, strict=True) if weight)
 
 
 BAD_IDS = {
@@ -472,3 +402,35 @@ def test_ids_without_effect_or_beside_queries_are_refused(queries):
         xmceval.score(truth, runs["a"], row_ids=["x", "y", "z"], save_rows="r.csv")
     with pytest.raises(UsageError, match=r"row_ids has no effect without .* or by_group"):
         xmceval.score(np.eye(3), np.eye(3), row_ids=[1, 2, 3])
+
+
+@pytest.mark.parametrize("with_ids", [False, True])
+@pytest.mark.parametrize("form", ["npz", "csv"])
+def test_patterns_of_shards_give_the_same_digits(made, with_ids, form, capsys):
+    truth, scores, options = made
+    together = xmceval.compare(truth, scores, **options)
+    for name, each in scores.items():
+        for number, rows in enumerate(np.array_split(np.arange(90), 11)):
+            ids = {"row_ids": [f"q{row}" for row in rows]} if with_ids else {}
+            xmceval.score(truth[rows], each[rows], **options, **ids, save_rows=f"{name}-{number}.rows.{form}")
+    found = xmceval.compare_rows([f"a-*.rows.{form}", f"b-*.rows.{form}"], names=["a", "b"])
+    assert [vars(each) for each in found.differences] == [vars(each) for each in together.differences]
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", f"a=a-*.rows.{form}", f"b=b-*.rows.{form}", "-o", "json"])
+    assert json.loads(capsys.readouterr().out)["comparisons"] == together.to_dict()["comparisons"]
+    Path(f"b-3.rows.{form}").unlink()
+    with pytest.raises(DataError, match=r"lacks \d+ rows that a-\*.rows|are of different truths"):
+        xmceval.compare_rows([f"a-*.rows.{form}", f"b-*.rows.{form}"], names=["a", "b"])
+
+
+def test_shards_of_another_truth_or_other_metrics_are_refused(made):
+    truth, scores, _ = made
+    other = ~truth
+    for name, of_last in (("a", truth), ("b", other)):
+        for number, part in enumerate((truth, of_last)):
+            xmceval.score(part, scores[name], metrics="P@1", save_rows=f"{name}-{number}.rows.npz")
+    with pytest.raises(DataError, match=r"a-\*.rows.npz and b-\*.rows.npz are of different truths"):
+        xmceval.compare_rows(["a-*.rows.npz", "b-*.rows.npz"])
+    xmceval.score(truth, scores["a"], metrics="R@1", save_rows="a-2.rows.npz")
+    with pytest.raises(DataError, match=r"a-0.rows.npz and a-2.rows.npz, shards of a-\*.rows.npz, have different met"):
+        xmceval.compare_rows(["a-*.rows.npz", "b-*.rows.npz"])

@@ -16,7 +16,7 @@ from xmceval import DataError, UsageError
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.cluster.runparts import FAN_IN
 from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.extras.saverows import SaveRows
+from xmceval.api.extras.holdrows import HoldRows
 from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
@@ -244,7 +244,7 @@ def test_what_needs_single_rows_is_refused_by_name():
     ):
         setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
         with pytest.raises(UsageError, match=message):
-            score_systems(setup, systems, [SaveRows("rows.npz")] if "k" in options else [])
+            score_systems(setup, systems, [HoldRows(in_results=False, path="rows.npz")] if "k" in options else [])
 
 
 def test_saved_states_are_those_of_one_process():

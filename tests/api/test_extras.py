@@ -7,7 +7,7 @@ import pytest
 
 from xmceval.api.extras.choose import choose_extras
 from xmceval.api.extras.extra import Extra
-from xmceval.api.extras.saverows import SaveRows
+from xmceval.api.extras.holdrows import HoldRows
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError
@@ -35,8 +35,8 @@ def test_a_plain_score_has_no_extras():
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ({"rows": True}, "HoldValues"),
-        ({"save_rows": "x.csv"}, "SaveRows"),
+        ({"rows": True}, "HoldRows"),
+        ({"save_rows": "x.csv"}, "HoldRows"),
         ({"save_state": "x.state", "shard": "2/3"}, "SaveState"),
     ],
 )
@@ -56,7 +56,7 @@ def test_files_of_extras_are_whole_or_not_there(setup):
             raise UsageError("something went wrong")
 
     with pytest.raises(UsageError, match="something went wrong"):
-        score_systems(*setup, [SaveRows("x.rows.csv"), Failing()])
+        score_systems(*setup, [HoldRows(in_results=False, path="x.rows.csv"), Failing()])
     assert list(Path().iterdir()) == []
-    score_systems(*setup, [SaveRows("x.rows.csv")])
+    score_systems(*setup, [HoldRows(in_results=False, path="x.rows.csv")])
     assert len(Path("x.rows.csv").read_text().splitlines()) == 31

@@ -160,7 +160,7 @@ def test_blocks_threads_and_partitions_keep_the_same_rows(n_other, monkeypatch):
     assert parts.to_dict()["comparisons"] == expected["comparisons"]
 
 
-@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+@pytest.mark.parametrize("form", ["npz", "csv"])
 @pytest.mark.parametrize("options", TESTS[:2])
 def test_saved_rows_give_the_same_p(form, options, tmp_path):
     truth, scores = make(np.random.default_rng(2), 60, 4)

@@ -7,7 +7,7 @@ import pytest
 
 import xmceval
 from xmceval.cli import main
-from xmceval.errors import DataError, UsageError, XmcevalWarning
+from xmceval.errors import DataError, UsageError
 
 METRICS = "P@1,PSP@3,GAUC"
 IDS = [f"q{i}" for i in range(60)]
@@ -69,12 +69,3 @@ def test_wrong_rules_and_nothing_in_common_are_refused(made, tmp_path):
     (tmp_path / "c.rows.csv").write_text(text)
     with pytest.raises(DataError, match=r"no row is in all of a\.rows\.csv, c\.rows\.csv"):
         xmceval.compare_rows(["a.rows.csv", "c.rows.csv"], missing="drop")
-
-
-def test_files_of_trec_eval_lack_what_a_run_lacks(tmp_path):
-    for name, queries in (("a.txt", range(8)), ("b.txt", range(2, 10))):
-        lines = [f"map\tq{i}\t{(i * 7 + len(name)) % 10 / 10}\n" for i in queries]
-        (tmp_path / name).write_text("".join(lines))
-    with pytest.warns(XmcevalWarning, match="lacks 2 rows of 10"):
-        found = xmceval.compare_rows(["a.txt", "b.txt"], missing="drop")
-    assert found.differences[0].n == 6

@@ -7,7 +7,7 @@ import pytest
 
 import xmceval
 from xmceval.errors import UsageError
-from xmceval.files.saved.rowvalues import read_row_values
+from xmceval.files.saved.rowvalues import read_rows
 
 N_ROWS, N_LABELS = 90, 16
 METRICS = ["P@1,3", "PSP@3", "R@3", "RR@3", "microP@3", "AUC", "GAUC", "macroF1@3"]
@@ -34,7 +34,7 @@ HELD = {
 def test_rows_are_those_that_are_saved_and_give_the_metric(case, data, tmp_path):
     truth, scores, options = data
     result = xmceval.score(truth, scores[0], rows=True, save_rows=tmp_path / "a.npz", **{**options, **HELD[case]})
-    rows, saved = result.rows, read_row_values(tmp_path / "a.npz")
+    rows, saved = result.rows, read_rows(tmp_path / "a.npz")
     places = np.flatnonzero(rows.weights)
     names = tuple(map(str, places)) if rows.ids is None else tuple(rows.ids[i] for i in places)
     assert (saved.rows, saved.metrics) == (names, tuple(rows))

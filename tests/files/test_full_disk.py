@@ -40,7 +40,7 @@ def evaluator(path):
 
 
 WAYS = {
-    **{f"r.rows.{ending}": "save_rows" for ending in ("npz", "csv", "jsonl")},
+    **{f"r.rows.{ending}": "save_rows" for ending in ("npz", "csv")},
     "s.state": "save_state",
     "e.state": evaluator,
     **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c-labels.npy"), "convert"),

@@ -420,7 +420,7 @@ COMMANDS = {
     "score": "score {truth.txt} {p.txt} --train {truth.txt} --sample-weight {weights.txt} --filter {filter.txt} "
     "--labels {names.txt} --save-rows memory://o/r.npz -v",
     "json": "score {truth.txt} {p.txt} {p.npz} -o json --counts {counts.txt} --n-train 9 -v",
-    "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl",
+    "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.csv",
     "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{dense.npy} -o json",
     "inspect": "inspect {truth.txt} {p.txt} --filter {filter.txt} -o json",
     "convert": "convert {p.txt} memory://o/p.npz -v",

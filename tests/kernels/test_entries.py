@@ -390,7 +390,7 @@ HEAVY = {
         "xmceval.files.arrays.npz",
     ),
     *("xmceval.kernels.compile.compiler", "xmceval.scoring.ahead"),
-    *(f"xmceval.api.extras.{extra}" for extra in ("saverows", "savestate")),
+    *(f"xmceval.api.extras.{extra}" for extra in ("holdrows", "savestate")),
 }
 
 

@@ -72,6 +72,12 @@ def write_files(folder):
     users, clicked = rng.integers(0, 9, 300), rng.integers(0, 2, 300)
     log = pd.DataFrame({"user": users, "clicked": clicked, "score": (clicked + rng.normal(size=300)).round(2)})
     log.to_csv(folder / "clicks.csv", index=False)
+    for name, seed in (("old", 2), ("new", 3)):
+        random = np.random.default_rng(seed)
+        lines = [
+            f"{metric:22}\tq{i}\t{random.integers(0, 6) / 5:.4f}\n" for i in range(40) for metric in ("map", "P_5")
+        ]
+        (folder / f"{name}.eval").write_text("".join(lines) + "map                   \tall\t0.5\n")
     judgments = truth.tolil()
     for row, label in np.ndindex(500, 300):
         if row % 3 == 0 and label in {97, 218} and not judgments[row, label]:
@@ -101,6 +107,11 @@ RECORDED = {
             4.829041051474616,
             5.27585155259514,
         ],
+    },
+    "Values per query of trec_eval": {
+        "[found.difference, found.p]": [-0.05, 0.4751425248314463],
+        "[found.low, found.high]": [-0.19024838128092256, 0.09024838128092258],
+        "comparison['AP', 'new', 'old'].p": 0.1306832326715279,
     },
     "AUC of a log": {"auc": 0.7414969059126428, "group_auc": 0.7502631808918236},
     "A threshold for micro F1, or for each label": {

@@ -13,7 +13,7 @@ from xmceval.labels.growing import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
 from xmceval.scoring.mergeable import NUMBERS, Mergeable, PartField
-from xmceval.scoring.observing.orderedrows import digest_rows
+from xmceval.scoring.observing.heldrows import digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
 

@@ -146,7 +146,7 @@ save_rows = option(
     type=FILE,
     group="Output",
     metavar="FILE",
-    help="Write the values of every instance: .npz, .csv or .jsonl.",
+    help="Write the values of every instance: .npz or .csv.",
 )
 runs = option(
     "--runs",

@@ -70,7 +70,7 @@ def compare(
     rows : bool
         Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional
-        Write the values of every row there: .npz, .csv or .jsonl.
+        Write the values of every row there: .npz or .csv.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options

@@ -1,4 +1,4 @@
-"""Compare saved values of rows: those of ``--save-rows``, or the per-query files of other tools."""
+"""Compare saved values of rows: the files of ``--save-rows``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
-from xmceval.files.saved.rowtable import RowTable, join_rows
-from xmceval.files.saved.rowvalues import read_row_values
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.saved.rowtable import RowTable, align
+from xmceval.files.saved.rowvalues import read_rows
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, restore_measure
 from xmceval.report.comparison import Comparison
@@ -47,9 +48,8 @@ def compare_rows(
     Parameters
     ----------
     files : sequence of path
-        Files of `score` or `compare` with ``save_rows``, each with one system or more; or per-query files of other
-        tools: three columns of query, measure and value (ir_measures), measure, query and value (``trec_eval -q``),
-        or one column per measure below a header.
+        Files of `score` or `compare` with ``save_rows``, each with one system or more. A pattern such as
+        ``"a-*.rows.npz"`` stands for the shards of one file.
     names : sequence of str
         Names of the systems, in the order of the files; default those in the files.
     against : str, optional
@@ -64,7 +64,7 @@ def compare_rows(
         As in `compare`.
     missing : {"error", "zero", "drop"}
         Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
-        them, or left out. ``trec_eval -q`` and others write no line for a query that a run lacks.
+        them, or left out.
     threads : int, optional
         Default: one per processor.
 
@@ -84,12 +84,21 @@ def compare_rows(
     --------
     compare : From the predictions themselves.
     """
-    testing = Testing.of(locals())
+    testing = Testing.of(
+        {
+            "against": against,
+            "test": test,
+            "adjust": adjust,
+            "adjust_over": adjust_over,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
     if isinstance(files, (str, Path)):
         raise UsageError(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
-    tables = [read_row_values(path) for path in files]
+    tables = [read_rows(find_shards(path)) for path in files]
     comparison = compare_tables(tables, names, testing, threads, missing=missing)
     warn(comparison.warnings)
     return comparison
@@ -103,40 +112,42 @@ def compare_tables(
     watch: Watch | None = None,
     missing: Missing = "error",
 ) -> Comparison:
-    """Compare the systems of tables of values of rows."""
-    if sum(len(table.systems) for table in tables) < 2:
+    """Compare the systems of tables of values of rows; `names` are those of the first systems."""
+    systems = [system for table in tables for system in table.systems]
+    if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
     if missing not in get_args(Missing):
         raise UsageError(f"missing must be one of {listed(get_args(Missing))}, got {missing!r}")
-    tables, lacking = join_rows(tables, missing)
-    first = tables[0]
+    if len(names) > len(systems):
+        raise UsageError(f"{counted(len(names), 'name')} for {counted(len(systems), 'system')}")
     for table in tables[1:]:
-        _check_together(first, table)
-    own = [system for table in tables for system in table.systems]
-    if len(names) > len(own):
-        raise UsageError(f"{counted(len(names), 'name')} for {counted(len(own), 'system')}")
-    called = _distinct([*names, *own[len(names) :]], tables)
+        _check_same_data(tables[0], table)
+    called = _distinct([*names, *systems[len(names) :]], tables)
     pairs = find_pairs(called, testing)
-    values = np.concatenate([_aligned(first, table) for table in tables], axis=1)
-    measures = [_measure(name, values[:, :, i, 0]) for i, name in enumerate(first.metrics)]
+    joined, lacking = align(tables, missing)
+    values, n_rows = joined.values, len(joined.rows)
+    measures = [_measure(name, values[:, :, i, 0]) for i, name in enumerate(joined.metrics)]
     is_missing = np.isnan(values[:, :, :, 0])
     values[is_missing] = 0.0
-    weights = first.weights if (first.weights != 1).any() else np.empty(0)
-    n_rows, holds_rows = len(first.rows), testing.holds_rows
-    outputs = outputs_of_rows(measures, values, weights, pairs, is_missing.sum(axis=0), holds_rows=holds_rows)
-    estimates = [[_estimate(each, system) for each in outputs] for system in range(len(own))]
-    source = f"{counted(n_rows, 'instance')} from saved values"
+    weights = joined.weights if (joined.weights != 1).any() else np.empty(0)
+    left_out = is_missing.sum(axis=0)
+    outputs = outputs_of_rows(measures, values, weights, pairs, left_out, holds_rows=testing.holds_rows)
+    counts = _counts(tables, n_rows, are_known=not lacking)
+    results = tuple(
+        Result(name, tuple(Figure(output.measure, _estimate(output, system)) for output in outputs), counts[system])
+        for system, name in enumerate(called)
+    )
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
-    results = tuple(_result(name, s, measures, estimates[s], tables, n_rows) for s, name in enumerate(called))
     tested = adjust([*tests.differences(outputs)], testing)
-    found = [[figure.estimate.value for figure in result.figures] for result in results]
-    differences = tuple(in_order(tested, measures, called, found, pairs))
-    warnings = *lacking, *_warnings(tables), *warn_of_untested(differences, outputs)
+    means = [[figure.estimate.value for figure in result.figures] for result in results]
+    differences = tuple(in_order(tested, measures, called, means, pairs))
+    warnings = *lacking, *_warnings(tables, rows_differ=len(lacking) > 0), *warn_of_untested(differences, outputs)
+    source = f"{counted(n_rows, 'instance')} from saved values"
     return Comparison(results, differences, testing, warnings, source=source)
 
 
-def _check_together(first: RowTable, other: RowTable) -> None:
-    """Refuse tables that are not of the same rows, metrics and truth."""
+def _check_same_data(first: RowTable, other: RowTable) -> None:
+    """Refuse tables that are not of the same metrics, truth and propensities."""
     if set(first.metrics) != set(other.metrics):
         lacking = "; ".join(
             f"{lacks.name} has no {listed(sorted(alone))}"
@@ -144,45 +155,26 @@ def _check_together(first: RowTable, other: RowTable) -> None:
             if (alone := set(has.metrics) - set(lacks.metrics))
         )
         raise DataError(f"{first.name} and {other.name} have different metrics: {lacking}")
-    digests = first.meta.get("truth"), other.meta.get("truth")
+    # Without the queries that a run lacks, digests of one truth differ: `align` refuses such rows, or leaves them out.
     lost_rows = (first.has_dropped or other.has_dropped) and set(first.rows) != set(other.rows)
-    if None not in digests and digests[0] != digests[1] and not lost_rows:
+    if _differ(first, other, "truth") and not lost_rows:
         raise DataError(
             f"{first.name} and {other.name} are of different truths, by their digests (hint: score both against the "
             f"same truth, with its rows in the same order and the same {argument('filter')}, if any)"
         )
     weighed = [name for name in first.metrics if any(each.needs_propensities for each in _parsed(name))]
-    digests = first.meta.get("propensities"), other.meta.get("propensities")
-    if weighed and None not in digests and digests[0] != digests[1]:
+    if weighed and _differ(first, other, "propensities"):
         raise DataError(
             f"{first.name} and {other.name} were scored with different propensities, which {listed(weighed)} "
             f"{'depends' if len(weighed) == 1 else 'depend'} on "
             f"(hint: score both with the same {argument('train')}, A and B)"
         )
-    for lacks, has in ((other, first), (first, other)):
-        known = set(lacks.rows)
-        rows = [row for row in has.rows if row not in known]
-        if rows:
-            ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
-            raise DataError(
-                f"{lacks.name} lacks {counted(len(rows), 'row')} that {has.name} has; the first is row {rows[0]} "
-                f"(hint: pass {ways} to compare them all the same)"
-            )
-    if not np.array_equal(first.weights, _in_rows_of(first, other, other.weights)):
-        raise DataError(f"{first.name} and {other.name} have different sample weights")
 
 
-def _in_rows_of(first: RowTable, table: RowTable, array: NDArray[Any]) -> NDArray[Any]:
-    if table.rows == first.rows:
-        return array
-    places = {row: i for i, row in enumerate(table.rows)}
-    return array[[places[row] for row in first.rows]]
-
-
-def _aligned(first: RowTable, table: RowTable) -> NDArray[np.float64]:
-    """Return values in the rows and metrics of the first table."""
-    order = [table.metrics.index(name) for name in first.metrics]
-    return _in_rows_of(first, table, table.values)[:, :, order]
+def _differ(first: RowTable, other: RowTable, what: str) -> bool:
+    """Return whether two tables have different digests."""
+    digests = first.meta.get(what), other.meta.get(what)
+    return None not in digests and digests[0] != digests[1]
 
 
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
@@ -208,25 +200,28 @@ def _parsed(name: str) -> list[Measure]:
         return []
 
 
-def _result(
-    name: str,
-    system: int,
-    measures: Sequence[Measure],
-    estimates: Sequence[Estimate],
-    tables: Sequence[RowTable],
-    n_rows: int,
-) -> Result:
-    """Make the result of a system from its values of rows."""
-    figures = tuple(map(Figure, measures, estimates))
+def _counts(tables: Sequence[RowTable], n_rows: int, *, are_known: bool) -> list[Counts]:
+    """Return the counts of each system; unknown where a table lacks them, as zeros would be read as counts."""
     saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
-    if None in saved:  # beside counts of other systems, zeros would be read as counts
-        return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False))
-    counts = dict(saved[system])
-    for key in ("short_rows", "tied_rows"):
-        counts[key] = {int(k): rows for k, rows in counts[key].items()}
-    counts["grades"] = tuple(counts["grades"])
-    counts["unscored"] = {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}
-    return Result(name, figures, Counts(**counts))
+    if None in saved or not are_known:
+        unknown = Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
+        return [unknown for _ in saved]
+    try:
+        return [_restore(counts) for counts in saved]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataError(
+            f"{listed(table.name for table in tables)}: the counts cannot be read; is a file damaged?"
+        ) from None
+
+
+def _restore(counts: Mapping[str, Any]) -> Counts:
+    """Return counts from JSON, whose keys are texts."""
+    by_number: dict[str, Any] = {
+        name: {int(number): value for number, value in counts[name].items()}
+        for name in ("short_rows", "tied_rows", "unscored")
+    }
+    by_number["unscored"] = {grade: Unscored(*numbers) for grade, numbers in by_number["unscored"].items()}
+    return Counts(**{**counts, **by_number, "grades": tuple(counts["grades"])})
 
 
 def _estimate(output: Output, system: int) -> Estimate:
@@ -234,8 +229,9 @@ def _estimate(output: Output, system: int) -> Estimate:
     return estimate(output.measure, *of_rows).without_tie_bounds()
 
 
-def _warnings(tables: Sequence[RowTable]) -> list[str]:
-    unknown = [table.name for table in tables if "truth" not in table.meta]
+def _warnings(tables: Sequence[RowTable], *, rows_differ: bool) -> list[str]:
+    """Warn of what cannot be checked, of files that are passed twice, and of options that differ."""
+    unknown = [table.name for table in tables if "truth" not in table.meta or (table.has_dropped and rows_differ)]
     paths = [to_path(table.name).resolve() for table in tables]
     twice = dict.fromkeys(table.name for i, table in enumerate(tables) if paths[i] in paths[:i])
     warnings = [f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice]

@@ -30,14 +30,10 @@ def choose_extras(
         ways = f"{shown} or {argument('by_group')}"
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
-    if rows:
-        from xmceval.api.extras.holdvalues import HoldValues
+    if rows or save_rows is not None:
+        from xmceval.api.extras.holdrows import HoldRows
 
-        extras.append(HoldValues())
-    if save_rows is not None:
-        from xmceval.api.extras.saverows import SaveRows
-
-        extras.append(SaveRows(save_rows))
+        extras.append(HoldRows(in_results=rows, path=save_rows))
     if save_state is not None or shard is not None:
         from xmceval.api.extras.savestate import SaveState
 

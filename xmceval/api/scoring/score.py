@@ -155,9 +155,9 @@ def score(
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
     rows : bool
-        Hold the values of every row in memory, 8 bytes per row and metric: `result.rows` has them.
+        Hold the values of every row in memory, 16 bytes per row and metric: `result.rows` has them.
     save_rows : path, optional
-        Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+        Write the values of every row there: .npz or .csv; `compare_rows` compares such files.
     save_state : path, optional
         Write the totals there, which `merge` adds to those of other shards.
     shard : str or pair of int, optional

@@ -42,24 +42,18 @@ if TYPE_CHECKING:
 @options.shards
 @options.save_rows
 @plot_options(COMPARISON, "differences")
-@options.option(
-    "--rows",
-    is_flag=True,
-    group="Input",
-    help="Compare per-instance values, such as those of trec_eval -q.",
-)
 @options.dask
 @options.strict
 @options.quiet
 @options.verbose
-def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
+def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
     """Compare PREDS, one file or NAME=FILE per system, on the instances of TRUTH.
 
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     instances won, tied and lost, and a verdict in a sentence. The system named first is the baseline.
 
     TRUTH and PREDS are as in xmceval score. Files that --save-rows wrote, with .rows. in their names, are compared
-    without TRUTH, and so are the per-query files of other tools, with --rows.
+    without TRUTH; a quoted pattern stands for the shards of one.
 
     \b
     Examples:
@@ -69,7 +63,7 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     layout = options.take_layout(arguments, form)
     pictures = Plots.of(plots, plot_kinds)
     gates = not_worse(arguments)
-    if rows or is_row_file(arguments["truth"]):
+    if is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments)
     else:
         _check_systems(arguments)
@@ -130,15 +124,20 @@ def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
     from xmceval.api.comparing.comparerows import compare_tables
-    from xmceval.files.saved.rowvalues import read_row_values
+    from xmceval.files.io.shardfiles import find_shards
+    from xmceval.files.saved.rowvalues import read_rows
 
     with long_work(arguments["quiet"]):
         split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]
-        tables = [read_row_values(path) for _, path in split]
+        tables = [read_rows(find_shards(path)) for _, path in split]
         names = _names_of_rows(tables, [name for name, _ in split], arguments["names"])
         is_passed = bool(passed_flags(click.get_current_context(), {"missing"}))
         return compare_tables(
-            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"])),
+            tables,
+            names,
+            Testing.of(arguments),
+            threads=arguments["threads"],
+            watch=watch(arguments["quiet"]),
             missing=arguments["missing"] if is_passed else "error",
         )
 

@@ -1,54 +1,73 @@
-"""Ordered rows: the values of rows, handed to a writer in the order of the rows."""
+"""Held rows: the values of all rows in memory, which are returned or saved when all are scored."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.files.saved.rowvalues import RowWriter
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.observing.observers import BlockValues, Observer, is_counted
 from xmceval.scoring.program import Program
 
 
-class OrderedRows(Observer):
-    """An observer that writes the values of rows in order; blocks that come early wait.
+class RowBlock(NamedTuple):
+    """The values of some rows.
+
+    Attributes
+    ----------
+    rows : int64 array [n_rows]
+        Their numbers; those of weight 0 are left out.
+    weights : float64 array [n_rows]
+    values : float64 array [n_rows, n_systems, n_columns, 2]
+        Numerators and denominators of `Program.columns`; the numerator is NaN where a row does not count.
+    """
+
+    rows: Int64
+    weights: Float64
+    values: Float64
+
+
+class HeldRows(Observer):
+    """An observer that holds the values of every row: 16 bytes per row, metric and system.
 
     Attributes
     ----------
     n_rows : int
-        All rows that were written, and those of weight 0.
+        All rows, also those of weight 0.
     """
 
-    def __init__(self, program: Program, writer: RowWriter, *, drop_empty: bool = False) -> None:
+    def __init__(self, program: Program, *, drop_empty: bool = False) -> None:
         self._columns, self._drop_empty = program.columns, drop_empty
-        self._writer, self.n_rows, self._lock = writer, 0, threading.Lock()
-        self._waiting: dict[int, tuple[int, Int64, Float64, Float64]] = {}
-        self._n_digested = self._sum = 0  # rows, and their digests modulo 2^64
+        self._blocks: list[RowBlock] = []
+        self._lock = threading.Lock()
+        self.n_rows = self._n_digested = self._sum = 0  # rows, and the digests of the truth modulo 2^64
 
     def add(self, block: BlockValues) -> None:
         """Take the values of a block."""
         kept = np.arange(block.n_rows) if block.kept is None else block.kept
         rows = (block.first_row + kept).astype(np.int64)
-        weights = block.weights if block.weights.size else np.ones(rows.size)
+        weights = block.weights.copy() if block.weights.size else np.ones(rows.size)
         values = np.stack([of_system[:, [*self._columns.values()]] for of_system in block.values], axis=1)
-        measures = tuple(self._columns)
         for system in range(values.shape[1]):
-            own = values[:, system]
-            has_value = is_counted(measures, block.truth, own[:, :, 1], drop_empty=self._drop_empty)
-            own[:, :, 0][~has_value] = np.nan
+            numerators, denominators = values[:, system, :, 0], values[:, system, :, 1]
+            has_value = is_counted(tuple(self._columns), block.truth, denominators, drop_empty=self._drop_empty)
+            numerators[~has_value] = np.nan
         digest = digest_rows(rows, block.truth)
         with self._lock:
+            self._blocks.append(RowBlock(rows, weights, values))
+            self.n_rows += block.n_rows
             self._n_digested, self._sum = self._n_digested + rows.size, (self._sum + digest) % 2**64
-            self._waiting[block.first_row] = block.n_rows, rows, weights.copy(), values
-            while self.n_rows in self._waiting:
-                n_rows, rows, weights, values = self._waiting.pop(self.n_rows)
-                self._writer.put(rows, weights, values)
-                self.n_rows += n_rows
+
+    def join(self) -> RowBlock:
+        """Return the values of all rows, in their order."""
+        blocks = sorted((block for block in self._blocks if block.rows.size), key=lambda block: int(block.rows[0]))
+        self._blocks = [RowBlock(*map(np.concatenate, zip(*blocks, strict=True)))] if blocks else self._blocks
+        return self._blocks[0]
 
     @property
     def digest(self) -> str:

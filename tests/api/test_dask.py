@@ -248,7 +248,7 @@ def test_workers_with_another_version_or_other_files_are_refused(client, monkeyp
     Path("t.txt").write_text("1 2\n0:1\n")
     with pytest.raises(DataError, match=r"t.txt: worker tcp://\S+ does not see this file, and looks in /"):
         score("t.txt", np.eye(2)[:1], client=client, k=1, metrics="P")
-    monkeypatch.setattr(dasktasks, "own_version", lambda: "9.9")
+    monkeypatch.setattr(dasktasks, "VERSION", "9.9")
     with pytest.raises(UsageError, match=r"worker tcp://\S+ has xmceval .*; this is 9.9"):
         score(TRUTH, A, client=client, k=1, metrics="P")
 

@@ -149,16 +149,23 @@ def test_the_same_file_or_evaluator_twice_is_refused():
     refused([evaluator, other, evaluator], "state 1 and state 3 are the same Evaluator")
 
 
-def test_more_rows_are_added_to_saved_totals_by_another_evaluator():
+def test_more_rows_are_added_to_saved_totals_or_by_another_evaluator():
     states, (truth, scores) = save_states(numbered=False), data()
     saved, evaluator = xmceval.Evaluator.load(states[0]), xmceval.Evaluator(metrics="P", k=1)
-    with pytest.raises(UsageError, match="which writes totals only, so no rows can be added"):
-        saved.update(truth[1], scores[1])
     evaluator.update(truth[1], scores[1])
     expected = xmceval.score(list(truth[:2]), list(scores[:2]), metrics="P", k=1)
     assert evaluator.merge(saved).result().figures == expected.figures
     evaluator.update(truth[2], scores[2])
     assert evaluator.result().counts.n_instances == 24
+    saved.update(truth[1], scores[1])
+    assert saved.result().figures == expected.figures
+
+
+def test_no_rows_are_added_to_weights_whose_largest_is_not_known():
+    truth, scores = data()
+    xmceval.score(truth[0], scores[0], metrics="P", k=1, sample_weight=[2.0] * 8, save_state="w.state")
+    with pytest.raises(UsageError, match=r"^w.state has sample weights, whose largest is known only of its own rows"):
+        xmceval.Evaluator.load("w.state").update(truth[1], scores[1])
 
 
 def test_shards_of_one_number_are_refused_where_evaluators_merge_too():
@@ -204,7 +211,7 @@ def test_propensities_are_compared_and_never_estimated_from_a_part():
     for name, train in (("a", truth[2]), ("b", truth[1])):
         i = "ab".index(name)
         xmceval.score(truth[i], scores[i], metrics="PSP@1", train=train, save_state=f"{name}.state")
-    refused(["a.state", "b.state"], "a.state and b.state differ in propensities: ")
+    refused(["a.state", "b.state"], "a.state and b.state differ in training counts: ")
 
 
 def test_what_cannot_be_saved_is_refused_before_anything_is_read():
@@ -254,7 +261,7 @@ def test_files_that_are_no_states_are_refused():
         ("cut.state", content[:-4], "cut.state: the state is damaged or cut short"),
         (
             "forged.state",
-            content.partition(b"\n")[0] + b"\n" + zlib.compress(b"0" * 64),
+            content[:60] + zlib.compress(b"0" * 64),
             "forged.state: the state is dam",
         ),
     ):

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -96,3 +98,37 @@ def test_flat_has_the_bins_and_refuses_names_that_are_the_same():
     assert result.flat()["P@1"] == result["P@1"]
     both = xmceval.score(truth.numpy(), scores.numpy(), metrics=["R@n", "RP@1", "R@1"])
     assert both.flat(sep="/") == {"R/n": both["R@n"], "RP/1": both["RP@1"], "R/1": both["R@1"]}
+
+
+PROCESSES = """
+import sys, torch
+from torch import distributed, multiprocessing
+from xmceval.torch import Metric
+
+def run(rank, path):
+    distributed.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=2)
+    generator = torch.Generator().manual_seed(0)
+    scores, truth = torch.rand(7, 5, generator=generator), (torch.rand(7, 5, generator=generator) > 0.5).float()
+    metric = Metric(metrics=["P", "nDCG(gain=exp)", "macroF1"], k=[1, 2], n_labels=5)
+    rows = slice(4) if rank == 0 else slice(4, 7)
+    of_batch = metric(scores[rows], truth[rows])
+    values = metric.compute()
+    assert values == metric.compute()
+    if rank == 0:
+        print({name: float(value) for name, value in of_batch.items()})
+    print({name: float(value) for name, value in values.items()}, flush=True)
+    distributed.barrier()
+    distributed.destroy_process_group()
+
+if __name__ == "__main__":
+    multiprocessing.spawn(run, (sys.argv[1],), nprocs=2)
+"""
+
+
+def test_processes_gather_their_rows_and_each_batch_has_its_own_values(tmp_path):
+    (tmp_path / "processes.py").write_text(PROCESSES)
+    command = [sys.executable, tmp_path / "processes.py", tmp_path / "meeting"]
+    printed = subprocess.run(command, capture_output=True, check=True, text=True, timeout=120).stdout.splitlines()
+    scores, truth = draw(7)
+    expected = [str(scored(scores[:4], truth[:4])), *[str(scored(scores, truth))] * 2]
+    assert sorted(printed) == sorted(expected)

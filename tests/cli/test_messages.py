@@ -4,11 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.states import forge
 
 import xmceval
 from xmceval.cli import COMMANDS, main
 from xmceval.errors import DataError, XmcevalWarning, escaped
-from xmceval.files.saved import statefiles
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 EVIL = "a\nError: all is lost\x1b]0;title\x07\x9b2J\u202etxt"
@@ -78,9 +78,7 @@ def test_wrong_usage_is_escaped(run, option):
 
 def test_warnings_of_states_are_escaped(run):
     run("score", "t.txt", "p.txt", "-m", "P", "--save-state", "1.state", "-q")
-    document, arrays = statefiles.read_state("1.state")
-    document["warnings"] = [EVIL]
-    statefiles.write_state("2.state", statefiles.to_bytes(document, arrays))
+    Path("2.state").write_bytes(forge(Path("1.state").read_bytes(), warnings=[EVIL]))
     for words in (["merge", "2.state"], ["merge", "2.state", "--strict"], ["inspect", "2.state"]):
         out, err = run(*words)
         check(out + err)

@@ -38,7 +38,7 @@ from xmceval.report.listings import datasetlist
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.states.stateparts import StatePart
+from xmceval.scoring.states.state import StatePart
 
 
 @dataclass

@@ -143,18 +143,6 @@ def test_files_of_states_keep_the_rows(heavy, tmp_path):
     assert cautions_of(merged.result()) == cautions_of(result)
 
 
-def test_arrays_that_are_added_lose_the_caution_of_one_row_and_nothing_else(heavy):
-    matrices, options, result = heavy
-    states = [evaluator_of(options, matrices, [rows]).state() for rows in (slice(0, 100), slice(100, 300))]
-    summed = xmceval.Evaluator(**options).from_state(sum(states)).result()
-    assert set(cautions_of(summed).values()) == {None}
-    assert {name: (e.value, e.low, e.high) for name, e in summed.estimates.items()} == {
-        name: (e.value, e.low, e.high) for name, e in result.estimates.items()
-    }
-    few = evaluator_of(options, matrices, [slice(0, 20)])
-    assert cautions_of(xmceval.Evaluator(**options).from_state(few.state()).result()) == cautions_of(few.result())
-
-
 def test_saved_values_of_rows_have_the_same_cautions(heavy, tmp_path):
     (truth, scores), options, result = heavy
     other = sp.csr_matrix(scores[::-1])
@@ -167,14 +155,3 @@ def test_saved_values_of_rows_have_the_same_cautions(heavy, tmp_path):
         assert cautions_of(one) == cautions_of(two)
         assert [one.interval(name) for name in one] == [two.interval(name) for name in two]
     assert cautions_of(compared.results[0]).items() <= cautions_of(result).items()
-
-
-def test_an_evaluator_of_other_processes_still_tells_shares_from_gains(heavy):
-    """Whether values are 0 or 1 in all rows is told by sums, which are added."""
-    matrices, _, _ = heavy
-    truth = matrices[0]
-    evaluator = xmceval.Evaluator(metrics=["P", "DCG"], k=1, n_labels=N_LABELS)
-    evaluator.update(truth, truth)
-    restored = evaluator.from_state(evaluator.state()).result()
-    assert restored.interval("P@1") == pytest.approx((0.025 ** (1 / 300), 1.0))
-    assert np.isnan(restored.interval("DCG@1")).all()

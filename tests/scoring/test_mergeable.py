@@ -12,7 +12,7 @@ from xmceval.labels import growing
 from xmceval.labels.growing import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
-from xmceval.scoring.mergeable import NUMBERS, Mergeable, PartField
+from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.heldrows import digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
@@ -68,7 +68,7 @@ def test_absorbing_is_merging_in_place(place):
 def test_a_part_comes_back_from_its_arrays_and_from_a_pickle(place):
     a, none = ONE[place], pieces_of(totals_of(4, 0))[place]
     arrays = a.arrays()
-    assert {array.dtype for array in arrays.values()} == {np.dtype(np.int64)}
+    assert {array.dtype.kind for array in arrays.values()} <= set("if")
     none.fill(dict(arrays))
     assert same(none, a)
     copied = pickle.loads(pickle.dumps(a))
@@ -76,41 +76,29 @@ def test_a_part_comes_back_from_its_arrays_and_from_a_pickle(place):
     assert isinstance(copied._lock, type(threading.Lock()))
 
 
-@every_part
-def test_sums_of_limbs_are_limbs_of_what_is_merged(place):
-    a, b, both = ONE[place], TWO[place], pieces_of(totals_of(4, 0))[place]
-    both.fill_limbs(a.limbs() + b.limbs())
-    once = pieces_of(totals_of(4, 0))[place]
-    once.fill_limbs(a.merge(b).limbs())
-    assert same(both, once)
-
-
 class Numbers(Mergeable):
-    """Two numbers that add up, the least of two, and one that no state has."""
+    """Two numbers that add up, and the least of two."""
 
     fields = (
-        PartField("sums", np.add, 0, 99, encoding=NUMBERS),
+        PartField("sums", np.add, 0, 99),
         PartField("least", np.minimum),
-        PartField("seen", lambda left, right: left | right, is_stored=False),
     )
 
-    def __init__(self, *sums, least=0.0, seen=()):
+    def __init__(self, *sums, least=0.0):
         super().__init__()
-        self.sums, self.least, self.seen = np.array(sums), np.array([least]), frozenset(seen)
+        self.sums, self.least = np.array(sums), np.array([least])
 
 
 def test_a_declaration_is_all_that_a_part_needs():
-    both = Numbers(1, 2, least=3.5, seen="a").merge(Numbers(5, 6, least=-2.5, seen="b"))
-    assert (both.sums.tolist(), both.least.tolist(), both.seen) == ([6, 8], [-2.5], {"a", "b"})
-    assert set(both.arrays()) == {"sums", "least"}
+    both = Numbers(1, 2, least=3.5).merge(Numbers(5, 6, least=-2.5))
+    assert (both.sums.tolist(), both.least.tolist()) == ([6, 8], [-2.5])
     other = Numbers(0, 0)
     other.fill(both.arrays())
-    assert (other.sums.tolist(), other.least.tolist(), other.seen) == ([6, 8], [-2.5], frozenset())
-    other.fill_limbs(both.limbs() * 1000)
-    assert (other.sums.tolist(), other.least.tolist()) == ([6000, 8000], [-2.5])
+    assert (other.sums.tolist(), other.least.tolist()) == ([6, 8], [-2.5])
     for wrong, message in (
-        ({"sums": np.array([100, 1])}, "outside 0 to 99"),
+        ({"sums": np.array([100, 1])}, "sums has numbers out of their range"),
         ({"sums": np.array([1])}, r"shape \(1,\), expected \(2,\)"),
+        ({"sums": np.array([1.0, 2.0])}, "sums has numbers of type float64"),
         ({}, "the array sums is missing"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -16,12 +16,9 @@ from xmceval.errors import DataError, UsageError, argument, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
-from xmceval.files.saved.statefiles import write_state
 from xmceval.report.result import Result
-from xmceval.scoring.states.joinedfilters import join_filters
-from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import dump_state, open_state
-from xmceval.scoring.states.stateparts import StatePart
+from xmceval.rows.filters import Filter
+from xmceval.scoring.states.state import State, StatePart
 
 MOST_NAMED = 5  # of missing shards
 
@@ -95,7 +92,7 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
         saving = argument("save_state", kind="FILE")
         raise DataError(f"{missing} (hint: merge all of them, or pass {saving} to merge the rest later)")
     if save_state is not None:
-        write_state(save_state, dump_state(replace(merged, name=str(save_state)), whole=False))
+        replace(merged, name=str(save_state)).save(save_state)
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
     check_filter(merged)
     result = finish_state(merged)
@@ -119,7 +116,7 @@ def _open(state: Any, place: str) -> State:
     if isinstance(state, Evaluator):
         opened, name = state._state, place
     elif isinstance(state, (str, Path)):
-        opened, name = open_state(state), str(state)
+        opened, name = State.load(state), str(state)
     else:
         raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
     is_one = len(opened.parts) == 1
@@ -138,9 +135,30 @@ def _add(states: Sequence[State]) -> State:
     """Add states, in their order; filters are joined apart, as the rows of each are counted within its state."""
     if len(states) == 1:
         return states[0]
-    joined = join_filters(states)
+    pairs = _join_filters(states)
     merged = reduce(State.merge, [replace(state, terms=replace(state.terms, filter=None)) for state in states])
-    return replace(merged, terms=replace(merged.terms, filter=joined))
+    return replace(merged, terms=replace(merged.terms, filter=pairs))
+
+
+def _join_filters(states: Sequence[State]) -> Filter | None:
+    """Return the pairs of all states, with their rows counted from one state to the next; None where none has any."""
+    filters = [state.terms.filter for state in states]
+    joined, first_row = filters[0], states[0].n_rows
+    for number, (state, pairs) in enumerate(zip(states[1:], filters[1:], strict=True), 1):
+        if joined is None or pairs is None:
+            if joined is not pairs:
+                name, other = (state.name, states[0].name) if joined is None else (states[0].name, state.name)
+                raise DataError(f"{name} has a filter, and {other} none; expected one for each shard")
+            continue
+        for earlier, own in zip(states[:number], filters, strict=False):
+            if own is not None and own.rows.size and own.has_pairs_of(pairs):
+                raise DataError(
+                    f"{earlier.name} and {state.name} have the same filter, whose rows are those of one shard (hint: "
+                    "pass each job the pairs of its own rows, counted from 0)"
+                )
+        joined = joined.followed_by(pairs, first_row)
+        first_row += state.n_rows
+    return joined
 
 
 def find_missing(parts: Sequence[StatePart]) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, counted, listed
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.scoring.options import specs
-from xmceval.scoring.states.statedocument import describe_propensities, open_state
-from xmceval.scoring.states.stateparts import StatePart
+from xmceval.scoring.states.state import PROPENSITIES, State, StatePart
 
 MOST_PARTS = 10  # shown one per line
 
@@ -90,9 +90,11 @@ class StateInspection:
 def inspect_state(path: Path) -> StateInspection:
     """Describe a state."""
     try:
-        state = open_state(path)
+        state = State.load(path)
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
+    propensities = state.terms.propensities
+    described = {name: getattr(propensities, name) for name in ("digest", *PROPENSITIES)}
     return StateInspection(
         str(path),
         state.version,
@@ -100,6 +102,6 @@ def inspect_state(path: Path) -> StateInspection:
         state.terms.width.or_none,
         tuple(str(measure) for measure in state.program.measures),
         dict(state.options.changed()),
-        describe_propensities(state.terms.propensities),
+        None if propensities is NO_PROPENSITIES else described,
         state.parts,
     )

@@ -67,6 +67,22 @@ class Filter:
                 f"({width}; a line is 'row label', both 0-based)"
             )
 
+    def has_pairs_of(self, other: Filter) -> bool:
+        """Whether another filter has the same pairs."""
+        return np.array_equal(self.rows, other.rows) and np.array_equal(self.labels, other.labels)
+
+    def followed_by(self, other: Filter, first_row: int) -> Filter:
+        """Return the pairs of both, where the rows of the other are counted from `first_row` on."""
+        last_row = Largest(other.last_row.value + first_row, other.last_row.place) if other.rows.size else self.last_row
+        return Filter(
+            self.name if other.name == self.name else f"{self.name} and more",
+            np.concatenate([self.rows, other.rows + first_row]),
+            np.concatenate([self.labels, other.labels]),
+            self.repeated + other.repeated,
+            last_row,
+            max(self.last_label, other.last_label, key=lambda last: last.value),
+        )
+
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
         """Find the pairs in a block of rows and remove them in place; return how many entries and rows there were."""
         n_rows = rows.indptr.size - 1

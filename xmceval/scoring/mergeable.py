@@ -5,26 +5,51 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-import numpy as np
+from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64
 from xmceval.rows.locked import Locked
-from xmceval.scoring.limbs import join, split, split_like
-from xmceval.scoring.states.stored import LEAST, MOST, take
 
 P = TypeVar("P", bound="Mergeable")
 
-
-class Encoding(NamedTuple):
-    """How a field becomes limbs, and a field like ``own`` comes from sums of them: ``decode(limbs, own)``."""
-
-    encode: Callable[[Any], Int64]
-    decode: Callable[[Int64, Any], Any]
+MOST_ROWS = 1 << 53
+MOST_LABELS = (1 << 63) - 2
 
 
-NUMBERS = Encoding(split, lambda limbs, own: join(limbs).reshape(own.shape))
+def take(
+    arrays: dict[str, NDArray[Any]],
+    name: str,
+    kind: str,
+    shape: tuple[int, ...],
+    low: float | None = None,
+    high: float | None = None,
+) -> NDArray[Any]:
+    """Remove an array from those of a file, and return it once its kind, shape and range are checked.
+
+    Parameters
+    ----------
+    arrays : dict of int64 or float64 array
+    name : str
+    kind : str
+        ``"i"`` or ``"f"``.
+    shape : tuple of int
+        -1 for any number.
+    low, high : int or float, optional
+        The range of its numbers.
+    """
+    if name not in arrays:
+        raise ValueError(f"the array {name} is missing")
+    array = arrays.pop(name)
+    sizes = zip(array.shape, shape, strict=False)
+    if array.ndim != len(shape) or any(expected not in {size, -1} for size, expected in sizes):
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    if array.dtype.kind != kind:
+        raise ValueError(f"{name} has numbers of type {array.dtype}")
+    is_inside = (low is None or (array >= low).all()) and (high is None or (array <= high).all())
+    if not is_inside:
+        raise ValueError(f"{name} has numbers out of their range")
+    return array
 
 
 @dataclass(frozen=True)
@@ -37,30 +62,17 @@ class PartField:
         The attribute that holds it, and the array of a state.
     combine : callable
         ``combine(left, right)`` is the field of the rows of both, as a new value; associative, and commutative.
-    low, high : int
+    low, high : int, optional
         The range of its numbers.
     check : callable, optional
         Raises ValueError for numbers of a state that cannot be; called with the name and the array.
-    encoding : Encoding, optional
-        How it is sent where states are added element by element; others are left out there.
-    is_stored : bool
-        Whether states have it.
     """
 
     name: str
     combine: Callable[[Any, Any], Any]
-    low: int = LEAST
-    high: int = MOST
+    low: int | None = None
+    high: int | None = None
     check: Callable[[str, Any], None] | None = None
-    encoding: Encoding | None = None
-    is_stored: bool = True
-
-    def take(self, arrays: dict[str, Int64], own: Any) -> Any:
-        """Remove the array of a state, which has the shape and the bits of `own`."""
-        array = take(arrays, self.name, own.shape, self.low, self.high).view(own.dtype)
-        if self.check is not None:
-            self.check(self.name, array)
-        return array
 
 
 class Mergeable(Locked):
@@ -89,26 +101,15 @@ class Mergeable(Locked):
         """Add the rows of another part to this one."""
         self.combine(**{field.name: getattr(other, field.name) for field in self.fields})
 
-    def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: int64 arrays in the shapes of the fields."""
-        return {field.name: getattr(self, field.name).view(np.int64) for field in self.fields if field.is_stored}
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the fields as the arrays that a state has of them."""
+        return {field.name: getattr(self, field.name) for field in self.fields}
 
-    def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state: int64 arrays in the shapes of the fields."""
+    def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take the fields from the arrays of a state, which are removed from it: of the shapes that they have here."""
         for field in self.fields:
-            if field.is_stored:
-                setattr(self, field.name, field.take(arrays, getattr(self, field.name)))
-
-    def limbs(self) -> Int64:
-        """Return the fields that add up element by element, as limbs, int64 [n_limbs]."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._encoded()])
-
-    def fill_limbs(self, limbs: Int64) -> None:
-        """Take the numbers that sums of limbs, int64 [n_limbs], stand for."""
-        own_limbs = split_like(limbs, [each.size for each in self._encoded()])
-        sent = (field for field in self.fields if field.encoding is not None)
-        for field, own in zip(sent, own_limbs, strict=True):
-            setattr(self, field.name, field.encoding.decode(own, getattr(self, field.name)))  # type: ignore[union-attr]
-
-    def _encoded(self) -> list[Int64]:
-        return [each.encoding.encode(getattr(self, each.name)) for each in self.fields if each.encoding is not None]
+            present = getattr(self, field.name)
+            array = take(arrays, field.name, present.dtype.kind, present.shape, field.low, field.high)
+            if field.check is not None:
+                field.check(field.name, array)
+            setattr(self, field.name, array)

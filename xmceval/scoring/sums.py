@@ -14,9 +14,7 @@ from xmceval.errors import DataError
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.limbs import join_words, split
-from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
-from xmceval.scoring.states.stored import MOST_ROWS
+from xmceval.scoring.mergeable import MOST_ROWS, Mergeable, PartField
 
 ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
@@ -59,9 +57,6 @@ def add_words(left: Int64, right: Int64) -> Int64:
     if tops.max() >= LARGEST_TOP or tops.min() <= -LARGEST_TOP:
         raise DataError(OUT_OF_RANGE)
     return sums
-
-
-EXACT = Encoding(split, lambda limbs, own: join_words(limbs, own.shape))
 
 
 def check_words(name: str, words: Int64) -> None:
@@ -107,10 +102,10 @@ class Sums(Mergeable):
     """
 
     fields = (
-        PartField("sums", add_words, check=check_words, encoding=EXACT),
-        PartField("shares", add_words, check=check_words, encoding=EXACT),
-        PartField("left_out", np.add, 0, MOST_ROWS, encoding=NUMBERS),
-        PartField("true", np.add, 0, check=check_true, encoding=NUMBERS),
+        PartField("sums", add_words, check=check_words),
+        PartField("shares", add_words, check=check_words),
+        PartField("left_out", np.add, 0, MOST_ROWS),
+        PartField("true", np.add, 0, check=check_true),
         PartField("extremes", merge_extremes, check=check_extremes),
     )
 

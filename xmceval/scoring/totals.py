@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
-from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
-from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
+from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, Mergeable, PartField
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
 
 
 class Filtered(NamedTuple):
@@ -27,8 +25,6 @@ class Filtered(NamedTuple):
 
 
 EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, FILTERED = range(4)  # places in `whole`; the last is the first of three
-GRADES = 32  # from 0 on: kept as they are where states are added element by element
-GRADE_PLACES = GRADES + 64
 ONES = np.ones(2)  # the range of the grades of binary truth
 
 
@@ -45,12 +41,6 @@ def _check_whole(name: str, whole: Int64) -> None:
         raise ValueError(f"{name} has a count below 0")
 
 
-def _decode_zeros(limbs: Int64, own: Int64) -> Int64:
-    whole = own.copy()
-    whole[EXPLICIT_ZEROS] = join(limbs)[0]
-    return whole
-
-
 def _widen(left: Float64, right: Float64) -> Float64:
     """Return the range of the grades of both; `left` itself where it has that of the other."""
     if left[0] <= right[0] and right[1] <= left[1]:
@@ -62,27 +52,6 @@ def _check_grades(name: str, grades: Float64) -> None:
     least, greatest = grades.tolist()
     if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
         raise ValueError(f"{name} from {least} to {greatest}")
-
-
-def _encode_grades(grades: Float64) -> Int64:
-    """Return marks: a grade up to GRADES is kept; above, the power of two below it."""
-    places = ((_grade_place(grade) if grades[0] < np.inf else None) for grade in grades.tolist())
-    return np.concatenate([mark(place, GRADE_PLACES) for place in places])
-
-
-def _decode_grades(limbs: Int64, own: Float64) -> Float64:
-    least, greatest = limbs.reshape(2, GRADE_PLACES)
-    return np.array([_grade_at(first_mark(least)), _grade_at(last_mark(greatest))]) if least.any() else own
-
-
-def _grade_place(grade: float) -> int:
-    """Return the place of a grade: its own up to GRADES, above that of the power of two below it."""
-    return int(grade) if grade < GRADES else GRADES + math.frexp(grade / GRADES)[1] - 1
-
-
-def _grade_at(place: int) -> float:
-    """Return the grade of a place."""
-    return float(place) if place < GRADES else math.ldexp(GRADES, place - GRADES)
 
 
 class Tally(Mergeable):
@@ -105,12 +74,9 @@ class Tally(Mergeable):
     """
 
     fields = (
-        PartField("counts", np.add, 0, MOST_ROWS, encoding=NUMBERS),
-        PartField(
-            *("whole", _add_whole, -1, MOST_LABELS, _check_whole),
-            Encoding(lambda whole: split(whole[:LARGEST_LABEL]), _decode_zeros),
-        ),
-        PartField("grades", _widen, check=_check_grades, encoding=Encoding(_encode_grades, _decode_grades)),
+        PartField("counts", np.add, 0, MOST_ROWS),
+        PartField("whole", _add_whole, -1, MOST_LABELS, _check_whole),
+        PartField("grades", _widen, check=_check_grades),
     )
 
     def __init__(self, n_cutoffs: int) -> None:
@@ -171,24 +137,21 @@ class Totals:
         groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
         return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups))
 
-    def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of all parts, as a state holds them: under the name of a part, and that of its field."""
         return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
 
-    def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state, which are removed from its int64 arrays."""
+    def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take the arrays of a state, which are removed from it."""
         for prefix, part in self._named:
-            fill_part(part, prefix, arrays)
-
-    def limbs(self) -> Int64:
-        """Return what adds up element by element, as limbs, int64 [n_limbs]."""
-        return np.concatenate([part.limbs() for _, part in self._named])
-
-    def fill_limbs(self, limbs: Int64) -> None:
-        """Take the numbers that sums of limbs, int64 [n_limbs], stand for."""
-        pieces = split_like(limbs, [part.limbs().size for _, part in self._named])
-        for (_, part), piece in zip(self._named, pieces, strict=True):
-            part.fill_limbs(piece)
+            names = [name for name in arrays if name.startswith(f"{prefix}.")]
+            of_part = {name.removeprefix(f"{prefix}."): arrays.pop(name) for name in names}
+            try:
+                part.fill(of_part)
+            except ValueError as error:
+                raise ValueError(f"{prefix}: {error}") from None
+            for name in of_part:
+                raise ValueError(f"there is no array {prefix}.{name}")
 
     @property
     def _named(self) -> list[tuple[str, Mergeable]]:

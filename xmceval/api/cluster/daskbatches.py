@@ -21,7 +21,6 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.partitions.parttasks import PartResult
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import dump_state, load_state
 from xmceval.scoring.totals import empty
 
 NAME = "the batches"
@@ -53,11 +52,11 @@ class SentState:
         return SentState(self.state.merge(other.state))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _receive, (dump_state(self.state),)
+        return _receive, (self.state.to_bytes(),)
 
 
 def _receive(content: bytes) -> SentState:
-    return SentState(load_state(content, NAME))
+    return SentState(State.from_bytes(content, NAME))
 
 
 def kind_of(value: Any) -> str:

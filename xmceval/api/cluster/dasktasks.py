@@ -19,7 +19,7 @@ from xmceval.errors import DataError, UsageError, XmcevalError, argument, as_her
 from xmceval.files.io.byteranges import FileStatus, status_of
 from xmceval.files.io.digests import sample_files
 from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.scoring.states.state import own_version
+from xmceval.version import VERSION
 
 PATIENCE = 3.0  # seconds until a scheduler has answered
 PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
@@ -110,7 +110,7 @@ class DaskTasks:
         self._wait_for_workers()
         local = [path for path in paths if not isinstance(path, RemotePath)]
         names = [str(path) for path in local]
-        expected, version = [status_of(path) for path in local], own_version()
+        expected, version = [status_of(path) for path in local], VERSION
         doubtful = dict[str, None]()
         for address, seen in self._ask(_make_probe(names)):
             worker = WorkerInfo(address, *seen)

@@ -14,10 +14,9 @@ from xmceval.api.scoring.setup import Named
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
 from xmceval.files.writing.targets import open_targets
-from xmceval.scoring.limbs import MOST_STATES
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.states.statedocument import dump_state
+from xmceval.scoring.states.state import MOST_SHARDS
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -37,8 +36,8 @@ def parse_shard(value: Any) -> Shard | None:
         number, n_shards = 0, 0
     if not 1 <= number <= n_shards:
         raise UsageError(f"shard must be its number of how many, such as 2/3, got {value!r}")
-    if n_shards > MOST_STATES:
-        raise UsageError(f"shard: expected at most {MOST_STATES:,} shards, got {value!r}")
+    if n_shards > MOST_SHARDS:
+        raise UsageError(f"shard: expected at most {MOST_SHARDS:,} shards, got {value!r}")
     return number, n_shards
 
 
@@ -86,7 +85,7 @@ class SaveState(Extra):
         [opened], [totals] = outcome.scoring.opened, outcome.totals
         state, name = outcome.scoring.setup.whole_state(opened, totals), str(self._path)
         parts = tuple(replace(part, name=name, shard=self._shard) for part in state.parts)
-        self._file.write(dump_state(replace(state, name=name, parts=parts), whole=False))
+        self._file.write(replace(state, name=name, parts=parts).to_bytes())
         return outcome
 
 

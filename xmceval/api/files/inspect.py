@@ -17,7 +17,6 @@ from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.presence import check_files
 from xmceval.files.opened import Role
 from xmceval.files.opening import check_kind
-from xmceval.files.saved.statefiles import is_state
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
@@ -31,6 +30,7 @@ from xmceval.report.listings.inspectionlist import list_files, list_pairs
 from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet.model import Listing
 from xmceval.rows.filters import Filter, as_filter
+from xmceval.scoring.states.state import is_state
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,19 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
-from xmceval.files.saved.statefiles import write_state
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import dump_state, load_state, open_state
 
 OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options that a loop does not have
 
@@ -41,7 +38,7 @@ class Evaluator:
     k : int, str or iterable of int, optional
         Cutoffs of metrics that name none; default as in `score`.
     n_labels : int, optional
-        The number of labels; default that of the first batch. `state` needs it before the first batch.
+        The number of labels; default that of the first batch.
     train : sparse matrix, array or path [n_train, n_labels], optional
         Training labels, from whose frequencies propensities are estimated. PSP and its family, and `by_frequency`, need
         this, `counts` or `inverse_propensities`: nothing is estimated from batches.
@@ -226,41 +223,10 @@ class Evaluator:
             self._accumulator.take(merged)
         return self
 
-    def state(self) -> NDArray[np.int64]:
-        """Return all totals as one array, whose sum over Evaluators is the state of all their rows.
-
-        The array has the same size on all ranks, so it is what ``torch.distributed.all_reduce`` and MPI add; sums over
-        up to 2^20 ranks are exact and cannot overflow. Not in it are the most extreme rows, without which no interval
-        has the caution ``one_row``, and of grades above 31 all but their power of two, which only the warning on
-        grades shows.
-
-        Returns
-        -------
-        int64 array [size]
-
-        Raises
-        ------
-        UsageError
-            An unknown number of labels, or a filter.
-        """
+    def _emptied(self) -> Evaluator:
+        """Return a new Evaluator of this configuration, and number of labels, without rows."""
         with self._lock:
-            return self._state.vector()
-
-    def from_state(self, state: ArrayLike) -> Evaluator:
-        """Return a new Evaluator of this configuration with the rows of a state, or of a sum of states.
-
-        Parameters
-        ----------
-        state : int64 array [size]
-            What `state` has returned, or a sum of such arrays.
-
-        Raises
-        ------
-        DataError
-            An array that is no sum of states of this configuration.
-        """
-        with self._lock:
-            return self._of(self._state.with_vector(state), self._threads)
+            return self._of(self._state.emptied(), self._threads)
 
     def save(self, path: str | Path) -> None:
         """Write configuration and totals to a file, in the form of ``xmceval score --save-state``.
@@ -280,7 +246,9 @@ class Evaluator:
         UsageError
             A path in a folder that does not exist, or that is not a file.
         """
-        write_state(path, self._as_bytes(), force=True)
+        with self._lock:
+            state = self._state
+        state.save(path, force=True)
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:
@@ -298,11 +266,7 @@ class Evaluator:
         DataError
             A file that is no state.
         """
-        return cls._of(open_state(path), threads)
-
-    def _as_bytes(self) -> bytes:
-        with self._lock:
-            return dump_state(self._state)
+        return cls._of(State.load(path), threads)
 
     @property
     def _state(self) -> State:
@@ -310,7 +274,7 @@ class Evaluator:
             return self._accumulator.state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_evaluator, (self._as_bytes(), self._threads)
+        return restore_evaluator, (self._state.to_bytes(), self._threads)
 
     def __repr__(self) -> str:
         state = self._state
@@ -319,4 +283,4 @@ class Evaluator:
 
 def restore_evaluator(content: bytes, threads: int | None) -> Evaluator:
     """Rebuild a pickled Evaluator."""
-    return Evaluator._of(load_state(content, NAME), threads)
+    return Evaluator._of(State.from_bytes(content, NAME), threads)

@@ -1,7 +1,8 @@
-"""A metric of torchmetrics, whose one state is the totals of an Evaluator; imported only when it is asked for."""
+"""A metric of torchmetrics that keeps an Evaluator; processes gather theirs. Imported only when it is asked for."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -51,7 +52,6 @@ class Metric(torchmetrics.Metric):
 
     full_state_update = False
     is_differentiable = False
-    totals: torch.Tensor
 
     def __init__(
         self,
@@ -65,10 +65,8 @@ class Metric(torchmetrics.Metric):
         super().__init__(**(dist_options or {}))
         if n_rows is not None and n_rows < 1:
             raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
-        self._n_rows, self._sep, self._n_seen, self._is_forward = n_rows, sep, 0, False
+        self._n_rows, self._sep, self._n_seen = n_rows, sep, 0
         self._evaluator = Evaluator(n_labels=n_labels, **options)
-        self._totals_of_evaluator: torch.Tensor | None = None
-        self.add_state("totals", torch.from_numpy(self._evaluator.state()), dist_reduce_fx="sum")
 
     def update(self, preds: Any, target: Any) -> None:
         """Add a batch of rows.
@@ -86,41 +84,43 @@ class Metric(torchmetrics.Metric):
             Data that is wrong, with its row.
         """
         n_batch = len(preds[0]) if isinstance(preds, (tuple, list)) else len(preds)
-        own, self._n_seen = max(self._n_own - self._n_seen, 0), self._n_seen + n_batch
-        if own < n_batch:
-            preds = tuple(each[:own] for each in preds) if isinstance(preds, (tuple, list)) else preds[:own]
-            target = target[:own]
-        evaluator = self._current()
-        if own:
-            evaluator.update(target, preds)
-        self.totals = self._totals_of_evaluator = torch.from_numpy(evaluator.state()).to(self.totals.device)
+        n_kept, self._n_seen = max(self._n_own - self._n_seen, 0), self._n_seen + n_batch
+        if n_kept < n_batch:
+            preds = tuple(part[:n_kept] for part in preds) if isinstance(preds, (tuple, list)) else preds[:n_kept]
+            target = target[:n_kept]
+        if n_kept:
+            self._evaluator.update(target, preds)
 
     def compute(self) -> dict[str, torch.Tensor]:
         """Return the values of all rows so far by name, over all processes."""
-        device = self.totals.device
-        dtype = torch.float32 if device.type in FLOAT32_ONLY else torch.float64
-        values = self._current().flat(sep=self._sep)
-        return {name: torch.tensor(value, dtype=dtype, device=device) for name, value in values.items()}
+        dtype = torch.float32 if self.device.type in FLOAT32_ONLY else torch.float64
+        values = self._gathered().flat(sep=self._sep)
+        return {name: torch.tensor(value, dtype=dtype, device=self.device) for name, value in values.items()}
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Add a batch and return its own values; torchmetrics resets the state in between, which is no new epoch."""
-        self._is_forward = True
+        """Add a batch and return its own values, over all processes only with ``dist_sync_on_step``."""
+        before, self._evaluator = self._evaluator, self._evaluator._emptied()
+        self._to_sync = self.dist_sync_on_step
         try:
-            values: dict[str, torch.Tensor] = super().forward(*args, **kwargs)
-            return values
+            self.update(*args, **kwargs)
+            values: dict[str, torch.Tensor] = self.compute()
+            before.merge(self._evaluator)
         finally:
-            self._is_forward = False
+            self._evaluator, self._to_sync, self._computed = before, self.sync_on_compute, None
+        return values
 
     def merge_state(self, incoming_state: Any) -> None:
-        """Add the rows of another such metric, or of its state."""
-        super().merge_state(incoming_state)
+        """Add the rows of another such metric."""
+        if not isinstance(incoming_state, Metric):
+            raise UsageError(f"a Metric is merged with another one, not with a {type(incoming_state).__name__}")
+        self._evaluator.merge(incoming_state._evaluator)
         self._computed = None  # torchmetrics keeps what it computed before
 
     def reset(self) -> None:
         """Forget all rows."""
         super().reset()
-        if not self._is_forward:
-            self._n_seen = 0
+        self._evaluator.reset()
+        self._n_seen = 0
 
     @property
     def _n_own(self) -> int:
@@ -131,9 +131,10 @@ class Metric(torchmetrics.Metric):
             return self._n_rows
         return len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))
 
-    def _current(self) -> Evaluator:
-        """Return the Evaluator of the totals, made anew where they were added, moved or reset."""
-        if self._totals_of_evaluator is not self.totals:
-            self._evaluator = self._evaluator.from_state(self.totals.cpu())
-            self._totals_of_evaluator = self.totals
-        return self._evaluator
+    def _gathered(self) -> Evaluator:
+        """Return the Evaluator of the rows of all processes, or this one's where there are no others."""
+        if not (self._to_sync and self.distributed_available_fn()):
+            return self._evaluator
+        gathered: list[Evaluator] = [self._evaluator] * distributed.get_world_size(self.process_group)
+        distributed.all_gather_object(gathered, self._evaluator, group=self.process_group)
+        return functools.reduce(Evaluator.merge, gathered)

@@ -10,7 +10,7 @@ import numpy as np
 from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, take_numbers
 from xmceval.api.scoring.openshards import check_inputs
 from xmceval.api.scoring.setup import find_rules
-from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
 from xmceval.rows.block import Float64
@@ -19,9 +19,9 @@ from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.accumulator import Accumulator
-from xmceval.scoring.states.state import State, own_version
-from xmceval.scoring.states.statedocument import recorded_options
+from xmceval.scoring.states.state import State, recorded_options
 from xmceval.scoring.totals import empty
+from xmceval.version import VERSION
 
 WHAT = "Evaluator"
 NAME = "this Evaluator"
@@ -90,16 +90,16 @@ def add_batch(
 
 
 def _check_growing(state: State) -> None:
-    """Refuse to add rows to totals that do not have all that this takes, or that another version made."""
-    if state.version != own_version():
+    """Refuse to add rows to totals that another version made, or to weights without a known scale."""
+    if state.version != VERSION:
         raise UsageError(
-            f"{state.name} was saved by xmceval {state.version}, and this is {own_version()}: no rows can be added, as "
+            f"{state.name} was saved by xmceval {state.version}, and this is {VERSION}: no rows can be added, as "
             "their values may differ (hint: score all rows with one version)"
         )
-    if not state.is_whole:
+    if state.terms.weights is not None and state.max_weight is None:
         raise UsageError(
-            f"{state.name} is of {argument('save_state')}, which writes totals only, so no rows can be added "
-            f"(hint: update another {WHAT} of the same options, and merge it with this one)"
+            f"{state.name} has sample weights, whose largest is known only of its own rows, so no rows can be added "
+            f"(hint: update another {WHAT} with max_weight, and merge it with this one)"
         )
 
 

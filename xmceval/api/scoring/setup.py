@@ -32,8 +32,7 @@ from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
-from xmceval.scoring.states.state import NO_RANGE, State
-from xmceval.scoring.states.stateparts import StatePart
+from xmceval.scoring.states.state import NO_RANGE, State, StatePart
 from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
 

@@ -22,9 +22,9 @@ from xmceval.scoring.evaluate import rows_at_once, select_scores
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.state import own_version
 from xmceval.scoring.system import System
 from xmceval.scoring.worker import Worker
+from xmceval.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
     shards : sequence of Source or None
         By source: the rows themselves, where they come from memory.
     """
-    if job.version != own_version():
-        problem = DataError(f"a worker has xmceval {own_version()}; expected {job.version}")
+    if job.version != VERSION:
+        problem = DataError(f"a worker has xmceval {VERSION}; expected {job.version}")
         return PartResult(part.n_rows, error=problem)
     start_quickly()
     program, opened = job.program, [_open(job, part, number, held) for number, held in enumerate(shards)]
@@ -198,5 +198,5 @@ def make_job(
         [Facts.of(each) for each in sources],
         list(terms),
         list(observers),
-        own_version(),
+        VERSION,
     )

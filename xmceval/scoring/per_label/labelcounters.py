@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError
 from xmceval.kernels.metrics.labelwise import DECISIONS, FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.growing import GrowingCounts, no_counts
@@ -17,10 +17,8 @@ from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
-from xmceval.scoring.limbs import join, split
-from xmceval.scoring.mergeable import Mergeable
+from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS as MOST_STORED, Mergeable, take
 from xmceval.scoring.per_label.counttable import Counts, CountTable, n_slots
-from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS as MOST_STORED, take
 
 FIRST_ROOM = 1 << 16
 MOST_ROWS = (1 << 31) - 1  # of 32-bit counters
@@ -102,9 +100,9 @@ class LabelCounters(Mergeable):
     def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the numbers of a state: the int64 arrays `ids` [n], `counts` [n, n_slots] and `rows` [1]."""
         most = MOST_WEIGHT << self._bits if self._bits else MOST_STORED
-        [rows] = take(arrays, "rows", (1,), 0, most).tolist()
-        ids = take(arrays, "ids", (-1,), 0, min(self._room, MOST_LABELS) - 1)
-        counts = take(arrays, "counts", (ids.size, self._slots), 0, rows)
+        [rows] = take(arrays, "rows", "i", (1,), 0, most).tolist()
+        ids = take(arrays, "ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
+        counts = take(arrays, "counts", "i", (ids.size, self._slots), 0, rows)
         if (ids[1:] <= ids[:-1]).any():
             raise ValueError("ids do not ascend")
         self._check_cells(counts, rows)
@@ -118,27 +116,6 @@ class LabelCounters(Mergeable):
         missed = true - hits.sum(axis=1)
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
             raise ValueError("counts has more hits than true labels or predictions, or more than its rows")
-
-    def limbs(self) -> Int64:
-        """Return all numbers as limbs: one per counter, or two where rows have weights."""
-        if self._room > DENSE_IDS:
-            raise UsageError(
-                f"label-wise metrics of more than {DENSE_IDS:,} labels have no state of fixed size (hint: merge "
-                "evaluators instead, or save and load them)"
-            )
-        dense = np.zeros((self._room, self._slots), dtype=np.int64)
-        table = self.table()
-        dense[table.ids if table.ids.size else slice(len(table.counts))] = table.counts
-        rows = np.array([self._rows], dtype=np.int64)
-        return np.concatenate([split(rows), split(dense) if self._bits else dense.ravel()])
-
-    def fill_limbs(self, limbs: Int64) -> None:
-        """Take the numbers that sums of limbs stand for: int64 [2 + n_counters], with weights [2 + 2 * n_counters]."""
-        dense = (join(limbs[2:]) if self._bits else limbs[2:]).reshape(self._room, self._slots)
-        used, rows = np.flatnonzero(dense.any(axis=1)), int(join(limbs[:2])[0])
-        n_labels = int(used[-1]) + 1 if used.size else 0
-        self._clear()
-        self._take(CountTable(NO_IDS, dense[:n_labels], rows, self._bits), n_labels)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
         """Add counts, in new arrays; those by ids come into the array where they fill enough of it."""

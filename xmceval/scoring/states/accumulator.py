@@ -16,8 +16,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.state import State
-from xmceval.scoring.states.stateparts import StatePart, join_parts
+from xmceval.scoring.states.state import State, StatePart, join_parts
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Tally, Totals, empty

@@ -39,7 +39,7 @@ class Held(Mergeable):
         0 without sample weights.
     """
 
-    fields = (PartField("chunks", add, is_stored=False), PartField("rows", add, is_stored=False))
+    fields = (PartField("chunks", add), PartField("rows", add))
 
     def __init__(self, bits: int = 0) -> None:
         super().__init__()

@@ -25,6 +25,8 @@ ndcg_score, roc_auc_score, coverage_error and others
     The functions of scikit-learn, for sparse matrices.
 roc_auc, group_auc
     AUC of flat arrays, whole and within groups.
+read
+    Any file that the others take, as a sparse matrix.
 inspect, convert
     What the commands of these names do.
 METRICS
@@ -61,7 +63,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         label_ranking_loss as label_ranking_loss,
         ndcg_score as ndcg_score,
     )
-    from xmceval.api.files.convert import convert as convert
     from xmceval.api.files.inspect import inspect as inspect
     from xmceval.api.groupauc import (
         group_auc as group_auc,
@@ -82,6 +83,8 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.api.scoring.score import score as score
     from xmceval.api.scoring.scoreall import score_all as score_all
+    from xmceval.conversion.convert import convert as convert
+    from xmceval.conversion.read import read as read
     from xmceval.errors import (
         DataError as DataError,
         UsageError as UsageError,
@@ -135,7 +138,8 @@ _HOME = {
     "inspect": "api.files.inspect",
     "Shards": "rows.shards",
     "merge": "api.merge",
-    "convert": "api.files.convert",
+    "read": "conversion.read",
+    "convert": "conversion.convert",
     "METRICS": "report.metrictable",
     "Result": "report.result",
     "Results": "report.results",

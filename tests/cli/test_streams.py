@@ -126,7 +126,7 @@ def test_an_output_without_room_is_an_error(command):
         "convert a.txt a.txt",
         "convert a.txt link.txt",
         "convert a.txt names.txt --labels names.txt",
-        "convert pair pair-labels.npy",
+        "convert pair.npy pair.npy --as scores",
     ],
 )
 def test_an_input_is_never_overwritten(run, tmp_path, monkeypatch, command):
@@ -137,10 +137,10 @@ def test_an_input_is_never_overwritten(run, tmp_path, monkeypatch, command):
     Path("truths").write_text("truth.txt\n")
     Path("names.txt").write_text("x\ny\nz\n")
     Path("link.txt").symlink_to("a.txt")
-    assert run("convert", "a.txt", "pair-labels.npy")[0] == 0
+    assert run("convert", "a.txt", "pair.npy", "--as", "scores")[0] == 0
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     words = command.split()
-    target = words[-3] if "--labels" in words else words[-1]
+    target = words[2]
     for force in [], ["--force"]:
         code, out, err = run(*command.split(), *force)
         assert (code, out) == (2, "")

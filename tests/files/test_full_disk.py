@@ -43,14 +43,14 @@ WAYS = {
     **{f"r.rows.{ending}": "save_rows" for ending in ("npz", "csv")},
     "s.state": "save_state",
     "e.state": evaluator,
-    **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c-labels.npy"), "convert"),
+    **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c.npy"), "convert"),
 }
 
 
 def write(name):
     way = WAYS[name]
     if way == "convert":
-        xmceval.convert("s.npz", name)
+        xmceval.convert("s.npz", name, kind="scores")
     elif callable(way):
         way(name)
     else:

@@ -347,29 +347,27 @@ def run(*arguments):
     return result.exit_code, result.output, result.exception
 
 
-@pytest.mark.parametrize("name", ["q.txt", "q.npz", "q.txt.gz", "q-labels.npy"])
+@pytest.mark.parametrize("name", ["q.txt", "q.npz", "q.txt.gz", "q.npy"])
 def test_conversions_are_written_to_stores(name, memory, local, files):
     folder, _ = files
-    assert run("convert", folder / "p.txt", f"memory://d/{name}")[0] == 0
+    assert run("convert", folder / "p.txt", f"memory://d/{name}", "--as", "scores")[0] == 0
     assert score("memory://d/truth.txt", f"memory://d/{name}") == local["p.txt"]
     before = memory.cat_file(f"/d/{name}")
     with pytest.raises(UsageError, match=r"already exist.* \(hint: pass force=True to overwrite\)"):
-        xmceval.convert(folder / "truth.txt", f"memory://d/{name}")
+        xmceval.convert(folder / "truth.txt", f"memory://d/{name}", kind="truth")
     assert memory.cat_file(f"/d/{name}") == before
-    xmceval.convert(folder / "p.txt", f"memory://d/{name}", force=True)
+    xmceval.convert(folder / "p.txt", f"memory://d/{name}", kind="scores", force=True)
     assert memory.cat_file(f"/d/{name}") == before
     assert not [each for each in memory.find("/") if each.endswith(".part")]
 
 
-@pytest.mark.parametrize("name", ["q.txt", "q-labels.npy"])
+@pytest.mark.parametrize("name", ["q.txt", "q.npz"])
 def test_failed_uploads_leave_what_was_there(name, memory, files, monkeypatch):
-    put, before = MemoryFileSystem.put_file, memory.find("/d")
+    before = memory.find("/d")
 
     def fail(self, local, remote, **how):
-        if "-labels" not in remote:  # half of it, and then an error
-            self.pipe_file(remote, Path(local).read_bytes()[:100])
-            raise PermissionError("no space for you")
-        put(self, local, remote, **how)
+        self.pipe_file(remote, Path(local).read_bytes()[:100])  # half of it, and then an error
+        raise PermissionError("no space for you")
 
     monkeypatch.setattr(MemoryFileSystem, "put_file", fail)
     with pytest.raises(DataError, match=r"access is denied \(no space for you\)"):

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix, load_npz, random as random_matrix, save_npz
 
 import xmceval
-from xmceval.api.files.convert import convert
 from xmceval.errors import DataError
 from xmceval.files.arrays import archive, npz, storedmembers
 from xmceval.files.arrays.storedmembers import ByteRun, combined_crc
@@ -116,5 +115,5 @@ def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):
 
 def test_a_converted_file_is_the_same(pair):
     _, scores, folder = pair
-    convert(folder / "p.npz", folder / "c.npz", threads=2)
+    xmceval.convert(folder / "p.npz", folder / "c.npz", threads=2)
     assert (load_npz(folder / "c.npz") != scores).nnz == 0

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.approved import check
+from support.files import write_matrix
 
 import xmceval
 from xmceval.cli import main
-from xmceval.files.writing.conversion import convert
 from xmceval.inspection.file import inspect_file
 from xmceval.inspection.pair import inspect_pair
 from xmceval.inspection.tally import tally_rows
 from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores, as_truth
+from xmceval.rows.matrices.matrices import as_scores
 from xmceval.rows.width import Width
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
@@ -33,8 +33,8 @@ def made(rng):
     topics, topic = np.arange(60) % 12, rng.integers(0, 12, 400)  # labels that are true together
     truth = (rng.random((400, 60)) < np.where(topics == topic[:, None], 0.6, 0.01)).astype(float)
     scores = np.where(truth + (rng.random((400, 60)) < 0.1) > 0, rng.random((400, 60)) + 0.5 * truth, -np.inf)
-    convert(as_truth(truth), "t.txt", are_scores=False)
-    convert(as_scores(scores), "p.txt")
+    write_matrix("t.txt", truth, "truth")
+    write_matrix("p.txt", scores)
     return truth, scores
 
 
@@ -97,7 +97,7 @@ def pair_of(capsys, *words):
 def test_labels_with_another_base_do_not_belong_together(made, capsys, shift):
     moved = np.roll(made[1], shift, axis=1)
     moved[:, 0 if shift > 0 else -1] = -np.inf
-    convert(as_scores(moved), "q.txt")
+    write_matrix("q.txt", moved)
     code, pair = pair_of(capsys, "t.txt", "q.txt")
     assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
     assert pair["mistakes"][0].endswith(
@@ -107,7 +107,7 @@ def test_labels_with_another_base_do_not_belong_together(made, capsys, shift):
 
 
 def test_shuffled_rows_do_not_belong_together(made, rng, capsys):
-    convert(as_scores(made[1][rng.permutation(400)]), "q.txt")
+    write_matrix("q.txt", made[1][rng.permutation(400)])
     code, pair = pair_of(capsys, "t.txt", "q.txt")
     assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
     assert "are the rows of q.txt shuffled?" in pair["mistakes"][0]
@@ -125,7 +125,7 @@ def test_score_and_inspect_find_the_same_mistakes(made, rng):
         "popular": np.tile(np.arange(60.0), (400, 1)),
     }
     for name, each in scores.items():
-        convert(as_scores(each), f"{name}.txt")
+        write_matrix(f"{name}.txt", each)
         (pair,) = xmceval.inspect(["t.txt", f"{name}.txt"]).pairs
         warnings = xmceval.score("t.txt", f"{name}.txt", metrics="P", k=5).warnings
         expected = [line.replace(f" of {name}.txt", "") for line in pair.mistakes]
@@ -135,7 +135,7 @@ def test_score_and_inspect_find_the_same_mistakes(made, rng):
 
 def test_swapped_files_with_whole_scores_do_not_belong_together(made, capsys):
     whole = np.where(made[1] > -np.inf, np.ceil(20 * made[1]), 0)
-    convert(as_truth(whole), "q.txt", are_scores=False)
+    write_matrix("q.txt", whole, "truth")
     report = xmceval.inspect(["q.txt", "t.txt"])
     assert [file.kind for file in report.files] == ["scores", "truth"]
     assert report.is_sound  # they were recognised, in whichever order they are passed
@@ -145,7 +145,7 @@ def test_swapped_files_with_whole_scores_do_not_belong_together(made, capsys):
 
 
 def test_a_header_of_another_number_of_labels_is_reported(made, capsys):
-    convert(as_scores(made[1][:, :59]), "q.txt")
+    write_matrix("q.txt", made[1][:, :59])
     longest = int((made[1][:, :59] > -np.inf).sum(axis=1).max())
     warning = f"q.txt declares 59 columns, t.txt 60 labels, and the longest row has {longest} predictions"
     code, faults, (line,) = warnings_of(capsys, "t.txt", "q.txt")
@@ -154,14 +154,14 @@ def test_a_header_of_another_number_of_labels_is_reported(made, capsys):
 
 
 def test_a_transposed_matrix_is_reported(made, capsys):
-    convert(as_scores(made[1].T.copy()), "q.txt")
+    write_matrix("q.txt", made[1].T.copy())
     code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
     fault = "t.txt has 400 rows, q.txt has 60 rows; one of them is transposed: rows are instances, columns are labels"
     assert (code, faults) == (1, [fault])
 
 
 def test_predictions_for_the_training_set_are_reported(made, capsys):
-    convert(as_truth(made[0][:300]), "small.txt", are_scores=False)
+    write_matrix("small.txt", made[0][:300], "truth")
     code, faults, _ = warnings_of(capsys, "small.txt", "p.txt", "--train", "t.txt")
     assert (code, faults) == (
         1,
@@ -172,7 +172,7 @@ def test_predictions_for_the_training_set_are_reported(made, capsys):
 
 
 def test_training_labels_of_another_set_are_reported(made, capsys):
-    convert(as_truth(made[0][:300, :50]), "other.txt", are_scores=False)
+    write_matrix("other.txt", made[0][:300, :50], "truth")
     _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--train", "other.txt")
     assert warnings == ["the training file has 50 labels, t.txt has 60 labels: do they belong to the same data set?"]
 
@@ -186,7 +186,7 @@ def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, capsys):
 
 def test_a_label_beyond_the_truth_is_reported(made, capsys):
     wide = np.hstack([np.full((400, 1), -np.inf), made[1]])
-    convert(as_scores(wide), "q.txt")
+    write_matrix("q.txt", wide)
     code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
     assert (code, faults) == (1, ["q.txt declares 61 labels, but t.txt has 60 labels"])
     with open("q.txt") as file:

@@ -22,6 +22,7 @@ LAYERS = [
     "datasets",
     "scoring",
     "inspection",
+    "conversion",
     "report",
     "api",
     "distributed",

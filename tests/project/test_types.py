@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 import xmceval
-from xmceval.api.files.convert import Conversion
 from xmceval.api.files.inspect import InspectionReport
 from xmceval.api.groupauc import GroupAUC
+from xmceval.conversion.convert import Conversion
 from xmceval.metrics.entry import Metric
 from xmceval.report.comparison import Difference
 from xmceval.report.gateoutcomes import GateOutcome
@@ -107,7 +107,8 @@ def test_files(tmp_path: Path) -> None:
     truth.write_text("3 2\n0\n1\n0\n")
     scores.write_text("3 2\n0:0.5\n1:0.5\n1:0.25\n")
     assert_type(xmceval.inspect([truth, scores]), InspectionReport)
-    assert_type(xmceval.convert(truth, tmp_path / "truth.npz"), Conversion)
+    assert_type(xmceval.convert(truth, tmp_path / "truth.npz", kind="truth"), Conversion)
+    assert_type(xmceval.read(scores), csr_array[np.float64])
     assert_type(xmceval.score(truth, scores, k=1, metrics="P")["P@1"], float)
 
 

@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from support.files import write_matrix
 
 import xmceval
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
-from xmceval.files.writing.conversion import convert
 from xmceval.metrics.names import parse
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores, as_truth
@@ -300,8 +300,8 @@ def test_each_of_several_systems_is_judged(good, rng):
 def test_files_and_arrays_have_the_same_warning(good, rng):
     truth, scores = good
     truth, scores = csr_matrix(truth), csr_matrix(scores[rng.permutation(truth.shape[0])])
-    convert(as_truth(truth), "t.txt", are_scores=False)
-    convert(as_scores(scores), "p.txt")
+    write_matrix("t.txt", truth, "truth")
+    write_matrix("p.txt", scores)
     assert mistakes("t.txt", "p.txt") == mistakes(truth, scores) != []
 
 

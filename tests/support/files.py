@@ -1,5 +1,7 @@
 """Small files that say the same in several forms, and what they score."""
 
+from pathlib import Path
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -29,6 +31,17 @@ def write(name, content):
     with open(name, "wb") as file:
         file.write(content if isinstance(content, bytes) else content.encode())
     return name
+
+
+def write_matrix(name, matrix, kind="scores"):
+    """Write scores or truth, dense or CSR, as text."""
+    if sp.issparse(matrix):
+        sp.save_npz(f"{name}.npz", matrix)
+    else:
+        np.save(f"{name}.npy", matrix)
+    source = Path(f"{name}.npz" if sp.issparse(matrix) else f"{name}.npy")
+    xmceval.convert(source, name, kind=kind, force=True)
+    source.unlink()
 
 
 def body(text):

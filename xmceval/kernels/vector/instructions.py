@@ -158,12 +158,6 @@ def high_product(builder, a, b):
 
 
 @make_instruction()
-def times(builder, a, b):
-    """Return the lower half of a product."""
-    return builder.mul(a, b)
-
-
-@make_instruction()
 def count_ones(builder, word):
     """Return the number of bits that are set."""
     return builder.ctpop(word)
@@ -214,24 +208,6 @@ def at_least(builder, scores, at, bound):
 def as_float(builder, word):
     """Return the number that has these bits."""
     return builder.bitcast(word, DOUBLE)
-
-
-@make_instruction(types.void)
-def put(builder, at, word):
-    """Write eight bytes to an address."""
-    builder.store(word, builder.inttoptr(at, WORD.as_pointer())).align = 1
-
-
-@make_instruction(types.void)
-def put_byte(builder, at, byte):
-    """Write a byte to an address."""
-    builder.store(builder.trunc(byte, BYTE), builder.inttoptr(at, BYTE.as_pointer()))
-
-
-@make_instruction()
-def byte_at(builder, at):
-    """Return the byte at an address."""
-    return builder.zext(builder.load(builder.inttoptr(at, BYTE.as_pointer())), WORD)
 
 
 @make_instruction(types.void)

@@ -237,11 +237,16 @@ def _rounded_to_bfloat16(number: float) -> float:
     return float(BFloat16Matrix.widen(np.array([bits >> 16], dtype=np.uint16))[0])
 
 
+def may_be_wide(dtype: np.dtype[Any]) -> bool:
+    """Return whether float64 would round some numbers of a type."""
+    return (dtype.kind in "iu" and dtype.itemsize == 8) or (dtype.kind == "f" and dtype.itemsize > 8)
+
+
 def is_wide(values: AnyArray) -> bool:
     """Return whether float64 would round some of the values, an array of any shape."""
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+    if values.dtype.kind in "iu" and may_be_wide(values.dtype) and values.size:
         return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
-    return values.dtype.kind == "f" and values.dtype.itemsize > 8
+    return may_be_wide(values.dtype)
 
 
 def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:

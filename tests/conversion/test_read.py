@@ -1,0 +1,153 @@
+"""Read: truth and predictions of every format as a sparse matrix, exactly."""
+
+import gzip
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import xmceval
+from xmceval.errors import DataError, UsageError, XmcevalWarning
+
+SCORES = [[0, 0.25, 0, 0.5], [0, 0, 0, 0], [1e-300, 0, 0, 0.1]]
+TRUTH = [[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]]
+
+
+@pytest.fixture(autouse=True)
+def work_in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names").write_text("a\nb\nc\nd\n")
+
+
+def save(name, content):
+    with gzip.open(name, "wt") if name.endswith(".gz") else open(name, "w") as file:
+        file.write(content)
+
+
+TEXTS = {  # scores in every format of text
+    "text": "3 4\n1:.25 3:0.5\n\n0:1e-300 3:0.1\n",
+    "omikuji": "1 .25\t3 .5\n\n0 1e-300\t3 0.1\n",
+    "fasttext": "__label__b .25 __label__d .5\n\n__label__a 1e-300 __label__d .1\n",
+    "json": '{"data": [["b", 0.25], ["d", 0.5]]}\n{"data": []}\n{"data": [["a", 1e-300], ["d", 0.1]]}\n',
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+@pytest.mark.parametrize("name", ["f", "f.gz"])
+def test_scores_of_every_format_of_text_are_read_exactly(case, name):
+    save(name, TEXTS[case])
+    labels = "names" if case in {"fasttext", "json"} else None
+    check_scores(xmceval.read(name, kind="scores", n_labels=4, labels=labels))
+
+
+def test_scores_of_every_format_of_arrays_are_read_exactly():
+    labels, scores = [[1, 3], [-1, -1], [0, 3]], [[0.25, 0.5], [0, 0], [1e-300, 0.1]]
+    sparse.save_npz("csr.npz", sparse.csr_matrix(SCORES))
+    sparse.save_npz("csc.npz", sparse.csc_matrix(SCORES))
+    np.savez("arrays.npz", labels=labels, scores=scores)
+    np.save("pair-labels.npy", labels)
+    np.save("pair-scores.npy", scores)
+    np.save("dense.npy", np.where(np.array(SCORES) == 0, -np.inf, SCORES))
+    for name in ("csr.npz", "csc.npz", "arrays.npz", "pair", "dense.npy"):
+        check_scores(xmceval.read(name, kind="scores", n_labels=4))
+
+
+def check_scores(matrix):
+    assert isinstance(matrix, sparse.csr_array)
+    assert matrix.dtype == np.float64
+    assert matrix.toarray().tolist() == SCORES
+    assert matrix.nnz == 4
+
+
+TRUTHS = {
+    "text": ("3 4\n0:1 3:1\n\n1:1\n", {}),
+    "lists": ("0,3\n\n1\n", {}),
+    "with features": ("3 9 4\n0,3 0:.5 7:.25\n 3:1\n1 8:2\n", {}),
+    "names": ("a d\n\nb\n", {"labels": "names"}),
+    "json": ('{"target_ind": [0, 3]}\n{"target_ind": []}\n{"target_ind": [1]}\n', {}),
+}
+
+
+@pytest.mark.parametrize("case", TRUTHS)
+def test_truth_of_every_format_is_read_exactly(case):
+    content, options = TRUTHS[case]
+    save("t", content)
+    assert xmceval.read("t", kind="truth", n_labels=4, **options).toarray().tolist() == TRUTH
+
+
+def test_what_is_read_scores_as_the_file_does(rng):
+    scores, truth = sparse.random(80, 30, 0.3, "csr", random_state=rng), sparse.random(80, 30, 0.1, random_state=rng)
+    truth.data[:] = 1
+    sparse.save_npz("s.npz", scores)
+    sparse.save_npz("t.npz", truth)
+    options = {"metrics": ["P", "nDCG", "LRAP"], "k": [1, 3]}
+    expected = dict(xmceval.score("t.npz", "s.npz", **options))
+    assert dict(xmceval.score(xmceval.read("t.npz"), xmceval.read("s.npz"), **options)) == expected
+    assert (xmceval.read("s.npz", threads=1) != scores).nnz == 0
+
+
+def test_entries_stay_in_the_order_of_the_file_and_zeros_of_scores_are_stored():
+    save("s", "1 5\n4:0.5 1:0 3:2\n")
+    matrix = xmceval.read("s", kind="scores")
+    assert (matrix.indices.tolist(), matrix.data.tolist()) == ([4, 1, 3], [0.5, 0, 2])
+    save("t", "1 5\n4:1 1:0 3:2\n")
+    matrix = xmceval.read("t", kind="truth")
+    assert (matrix.indices.tolist(), matrix.data.tolist()) == ([3, 4], [2, 1])
+
+
+def test_the_number_of_labels_is_the_declared_one_or_the_least():
+    save("s", "2 2\n3:0.5 1:2\n7:1\n")
+    assert xmceval.read("s").shape == (2, 8)
+    save("s", "2 20\n3:0.5 1:2\n7:1\n")
+    assert xmceval.read("s").shape == (2, 20)
+    assert xmceval.read("s", n_labels=9).shape == (2, 9)
+    with pytest.raises(DataError, match=r"s:3: label 7 is outside 0\.\.6"):
+        xmceval.read("s", n_labels=7)
+
+
+def test_lists_that_may_be_truth_or_rankings_are_refused_without_their_kind():
+    save("lists", "2,0\n1\n")
+    with pytest.raises(UsageError) as error:
+        xmceval.read("lists")
+    assert str(error.value) == (
+        "lists: lists of labels may be true labels or rankings (hint: pass kind='truth' or kind='scores')"
+    )
+    assert xmceval.read("lists", kind="truth").toarray().tolist() == [[1, 0, 1], [0, 1, 0]]
+    scores = xmceval.read("lists", kind="scores").toarray()
+    assert scores[0, 2] > scores[0, 0] > 0
+
+
+def test_a_run_is_read_with_its_qrels():
+    save("qrels", "q1 0 d9 1\nq3 0 d1 2\n")
+    save("run", "q3 Q0 d7 1 5 tag\nq1 Q0 d9 1 2 tag\nq1 Q0 d1 2 1 tag\n")
+    truth = xmceval.read("qrels")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", XmcevalWarning)
+        run = xmceval.read("run", truth="qrels")
+        same = dict(xmceval.score("qrels", "run", metrics="P@1"))
+    assert (truth.shape, run.shape) == ((2, 2), (2, 3))  # d7 is not judged
+    truth.resize(run.shape)
+    assert dict(xmceval.score(truth, run, metrics="P@1")) == same
+    with pytest.raises(DataError, match="is a TREC run, so the truth must be TREC qrels"):
+        xmceval.read("run")
+    with pytest.raises(UsageError, match="qrels: is to be read as truth, so it has no truth of its own"):
+        xmceval.read("qrels", truth="qrels", kind="truth")
+
+
+def test_what_was_noticed_is_a_warning():
+    sparse.save_npz("s.npz", sparse.csr_matrix([[0.5, 0, 1], [0, 1, 0]]))
+    with pytest.warns(XmcevalWarning, match="dropped 1 entry in extra column 2"):
+        assert xmceval.read("s.npz", n_labels=2).toarray().tolist() == [[0.5, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_numbers_that_would_be_rounded_are_refused(compressed):
+    values = np.array([2**53 + 1, 5, 6])
+    sparse.save_npz("wide.npz", sparse.csr_matrix((values, [0, 1, 2], [0, 1, 2, 3])), compressed=compressed)
+    np.save("wide.npy", np.diag(values))
+    for name in ("wide.npz", "wide.npy"):
+        with pytest.raises(DataError, match=rf"{name}: has values that float64 would round \(int64\)"):
+            xmceval.read(name, kind="scores")
+    sparse.save_npz("whole.npz", sparse.csr_matrix((values - 1, [0, 1, 2], [0, 1, 2, 3])), compressed=compressed)
+    assert xmceval.read("whole.npz").data.tolist() == [2**53, 4, 5]

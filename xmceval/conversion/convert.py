@@ -1,0 +1,245 @@
+"""Convert: truth or predictions written as text, npz or npy, which read back to the same bits."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from xmceval.conversion.read import collect_rows, open_rows
+from xmceval.errors import DataError, UsageError, argument, missing_package
+from xmceval.files.formats import BOTH
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.files.opened import Role
+from xmceval.files.writing.targets import open_targets
+from xmceval.rows.progress import phase
+
+CELLS = 1 << 18  # entries, or cells of a dense array, that are written at once
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was read and written.
+
+    Attributes
+    ----------
+    description : str
+        The form in which the source was read.
+    n_rows, n_labels, n_entries : int
+        Size of what was written.
+    warnings : tuple of str
+        What was noticed on the way.
+    """
+
+    description: str
+    n_rows: int
+    n_labels: int
+    n_entries: int
+    warnings: tuple[str, ...] = ()
+
+
+def convert(
+    src: str | Path,
+    dst: str | Path | BinaryIO,
+    *,
+    kind: Role | None = None,
+    top: int | None = None,
+    n_labels: int | None = None,
+    labels: str | Path | None = None,
+    force: bool = False,
+    max_line: int = MAX_LINE,
+    threads: int | None = None,
+) -> Conversion:
+    """Write truth or predictions in another form.
+
+    The matrix is held in memory as CSR. Text has the header ``rows cols`` and numbers as short as read back to the
+    same double; npz is what `scipy.sparse.save_npz` writes; npy is a dense array, in which 0 is not true and -inf not
+    predicted. Arrays are float32 where this holds all values, else float64.
+
+    Parameters
+    ----------
+    src : path
+        Any file that `score` reads, but TREC runs.
+    dst : path or binary stream
+        The file to write, whose name ends in .npz, .npy, or for text in .txt or nothing; text may be compressed, with
+        .gz, .bz2, .xz or .zst after that. Into a stream goes text.
+    kind : {"truth", "scores"}, optional
+        What `src` holds; by default its content decides. Lists of labels are refused without it, and so is npy.
+    top : int, optional
+        Keep only so many best labels of each row, best first; equal scores in the order of the labels.
+    n_labels : int, optional
+        The number of labels, where `src` does not declare it; default that of `labels`, else the largest label + 1.
+    labels : path, optional
+        A file with the name of label l in line l, from 0 on, where `src` has names instead of numbers.
+    force : bool
+        Overwrite `dst`.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
+    threads : int, optional
+        Default: one per processor. The bytes are the same for any number.
+
+    Returns
+    -------
+    Conversion
+
+    Raises
+    ------
+    DataError
+        Anything wrong with `src`; nothing is left at `dst` then.
+    UsageError
+        A `dst` of another form, that exists without `force`, or that is an input.
+    """
+    if top is not None and top < 1:
+        raise UsageError(f"top must be at least 1, got {top}")
+    path = to_path(dst) if isinstance(dst, (str, Path)) else None
+    form, compression = (".txt", "") if path is None else _find_form(path)
+    opened, width = open_rows(src, kind=kind, n_labels=n_labels, labels=labels, max_line=max_line)
+    source, are_scores = opened.fit_width(width.or_none), opened.role == "scores"
+    if form == ".npy" and kind is None and opened.format.holds == BOTH:
+        raise UsageError(
+            f"{dst}: a dense array has 0 for what is not true, but -inf for what is not predicted (hint: pass "
+            f"{argument('kind', 'truth')} or {argument('kind', 'scores')})"
+        )
+
+    def write(file: Any) -> sparse.csr_array[np.float64]:
+        matrix = collect_rows(source, width, are_scores=are_scores, top=top, threads=threads)
+        if form == ".npz":
+            _write_npz(file, matrix)
+        elif form == ".npy":
+            _write_npy(file, matrix, str(path), are_scores=are_scores)
+        else:
+            with _compressed(file, compression) as stream, phase(str(dst), matrix.shape[0]) as add:
+                for text, n_rows in _format_rows(matrix):
+                    stream.write(text)
+                    add(n_rows)
+        return matrix
+
+    if path is None:
+        matrix = write(dst)
+    else:
+        inputs = [*source.files(), src, *([] if labels is None else [labels])]
+        with open_targets([path], force=force, inputs=inputs) as [file]:
+            matrix = write(file)
+    notes = list(source.warnings)
+    n_rows, n_columns = matrix.shape
+    if not width.is_known and source.n_labels != n_columns:
+        notes.append(
+            f"the number of labels is not declared; using the largest label + 1, {n_columns:,} "
+            f"(hint: pass {argument('n_labels')})"
+        )
+    return Conversion(opened.description, n_rows, n_columns, matrix.nnz, tuple(notes))
+
+
+def _find_form(path: Path) -> tuple[str, str]:
+    """Return .txt, .npz or .npy, and the ending of a compression or an empty string, as a name ends in them."""
+    compression = path.suffix.lower() if path.suffix.lower() in COMPRESSORS else ""
+    ending = Path(path.stem if compression else path.name).suffix.lower() or ".txt"
+    if ending not in {".txt", ".npz", ".npy"}:
+        raise UsageError(f"{path}: cannot write {ending} (hint: use a name ending in .txt, .npz or .npy)")
+    if compression and ending != ".txt":
+        raise UsageError(f"{path}: {ending[1:]} cannot be compressed; only text can")
+    if str(path).endswith((LABELS_ENDING, SCORES_ENDING)):
+        raise UsageError(f"{path}: would be read as one of a pair of npy files (hint: choose another name)")
+    return ending, compression
+
+
+def _open_zstd(file: BinaryIO) -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise missing_package("writing .zst", "zstandard", "zstd") from None
+    return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+
+
+COMPRESSORS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {
+        ".gz": lambda file: gzip.GzipFile("", "wb", 6, file, mtime=0),
+        ".bz2": lambda file: bz2.BZ2File(file, "wb"),
+        ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - closed by _compressed
+        ".zst": _open_zstd,
+    }
+)
+
+
+@contextmanager
+def _compressed(file: Any, compression: str) -> Iterator[Any]:
+    """Open a stream that compresses what is written to a file, which stays open."""
+    if not compression:
+        yield file
+        return
+    with COMPRESSORS[compression](file) as stream:
+        yield stream
+
+
+def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, int]]:
+    """Yield text, the header first, and the number of rows in it."""
+    yield b"%d %d\n" % matrix.shape, 0
+    for start, stop in _cut_rows(matrix.indptr):
+        ends = matrix.indptr[start : stop + 1]
+        labels, values = (array[ends[0] : ends[-1]].tolist() for array in (matrix.indices, matrix.data))
+        entries = [f"{label}:{value!r}" for label, value in zip(labels, values, strict=True)]
+        text = "".join(" ".join(entries[i:j]) + "\n" for i, j in pairwise((ends - ends[0]).tolist()))
+        # repr() is the shortest text that reads back the same, but for the end of whole numbers.
+        yield text.replace(".0 ", " ").replace(".0\n", "\n").encode(), stop - start
+
+
+def _cut_rows(indptr: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the first row and the end of runs of rows with about CELLS entries."""
+    start, n_rows = 0, indptr.size - 1
+    while start < n_rows:
+        stop = max(int(np.searchsorted(indptr, indptr[start] + CELLS, side="right")) - 1, start + 1)
+        yield start, stop
+        start = stop
+
+
+def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Return values as float32, if this holds them exactly."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    return single if np.array_equal(single, values) else values
+
+
+def _write_npz(file: BinaryIO, matrix: sparse.csr_array[np.float64]) -> None:
+    parts = (_narrowed(matrix.data), matrix.indices, matrix.indptr)
+    # A matrix, not an array of scipy: older versions cannot load those.
+    sparse.save_npz(file, sparse.csr_matrix(parts, shape=matrix.shape), compressed=False)
+
+
+def _write_npy(file: BinaryIO, matrix: sparse.csr_array[np.float64], name: str, *, are_scores: bool) -> None:
+    """Write a dense array, some rows at a time."""
+    (n_rows, n_labels), values = matrix.shape, _narrowed(matrix.data)
+    is_missing = np.isneginf(values)
+    if are_scores and is_missing.any():
+        row = int(np.searchsorted(matrix.indptr, np.argmax(is_missing), side="right")) - 1
+        raise DataError(
+            f"{name}: row {row} has a score of -inf, which in a dense array is no prediction (hint: write .npz)"
+        )
+    n_bytes = n_rows * n_labels * values.itemsize
+    if not isinstance(to_path(name), RemotePath) and n_bytes > shutil.disk_usage(to_path(name).resolve().parent).free:
+        raise DataError(
+            f"{name}: a dense array of {n_rows:,} x {n_labels:,} numbers takes {n_bytes / 1e9:,.0f} GB, more than is "
+            "free (hint: write .npz)"
+        )
+    header = {"descr": np.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": matrix.shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    step = max(CELLS // max(n_labels, 1), 1)
+    for start in range(0, n_rows, step):
+        ends = matrix.indptr[start : start + step + 1]
+        stored = slice(ends[0], ends[-1])
+        cells = np.full((ends.size - 1, n_labels), -np.inf if are_scores else 0, dtype=values.dtype)
+        cells[np.repeat(np.arange(ends.size - 1), np.diff(ends)), matrix.indices[stored]] = values[stored]
+        file.write(cells.tobytes())

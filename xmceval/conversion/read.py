@@ -1,0 +1,180 @@
+"""Read: the rows of any file that `score` reads, as one sparse matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from xmceval.errors import DataError, UsageError, argument, warn
+from xmceval.files.formats import BOTH
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.opened import Opened, Role
+from xmceval.files.opening import check_kind, open_either, open_scores, open_truth
+from xmceval.files.sidecars.labelnames import read_names
+from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
+from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
+from xmceval.rows.progress import phase
+from xmceval.rows.threads import in_order
+from xmceval.rows.width import Width
+
+
+def read(
+    path: str | Path,
+    *,
+    kind: Role | None = None,
+    truth: str | Path | None = None,
+    n_labels: int | None = None,
+    labels: str | Path | None = None,
+    max_line: int = MAX_LINE,
+    threads: int | None = None,
+) -> sparse.csr_array[np.float64]:
+    """Read truth or predictions as a sparse matrix.
+
+    Parameters
+    ----------
+    path : path
+        Any file that `score` reads.
+    kind : {"truth", "scores"}, optional
+        What it holds; by default its content decides. Lists of labels, which may be either, are refused without it.
+    truth : path, optional
+        The truth that predictions are for. A TREC run needs its qrels, which number its queries and documents.
+    n_labels : int, optional
+        The number of labels; default that of `truth` or `labels`, else what the file declares, else the largest
+        label + 1.
+    labels : path, optional
+        A file with the name of label l in line l, from 0 on, for files that have names instead of numbers.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
+    threads : int, optional
+        Default: one per processor.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of float64 [n_rows, n_labels]
+        Its entries are in the order of the file, those of truth in the order of their labels. Scores of 0 are stored,
+        zeros in truth are not. Ranked labels without scores have the scores n, ..., 2, 1.
+
+    Raises
+    ------
+    DataError
+        Anything wrong with the file, and numbers that float64 would round.
+    UsageError
+        Lists of labels without `kind`.
+
+    Warns
+    -----
+    XmcevalWarning
+        What was noticed while the file was read.
+
+    Examples
+    --------
+    >>> import xmceval
+    >>> xmceval.read("datasets/sample/tst_X_Y.txt").shape
+    (500, 300)
+    """
+    opened, width = open_rows(path, kind=kind, truth=truth, n_labels=n_labels, labels=labels, max_line=max_line)
+    source = opened.fit_width(width.or_none)
+    matrix = collect_rows(source, width, are_scores=opened.role == "scores", threads=threads)
+    warn(source.warnings)
+    return matrix
+
+
+def open_rows(
+    path: str | Path,
+    *,
+    kind: Role | None,
+    truth: str | Path | None = None,
+    n_labels: int | None,
+    labels: str | Path | None,
+    max_line: int,
+) -> tuple[Opened, Width]:
+    """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
+    names = None if labels is None else read_names(labels)
+    n_labels = len(names) if n_labels is None and names is not None else n_labels
+    if truth is None:
+        opened = open_either(path, kind, names=names, max_line=max_line)
+    else:
+        check_kind(kind)
+        if kind == "truth":
+            raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
+        of_truth = open_truth(truth, names=names, max_line=max_line)
+        n_rows, n_labels = of_truth.source.n_rows, of_truth.source.n_labels if n_labels is None else n_labels
+        opened = open_scores(
+            path, names=names, n_rows=n_rows, n_labels=n_labels, judgments=of_truth.judgments, max_line=max_line
+        )
+    if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
+        raise UsageError(
+            f"{path}: lists of labels may be true labels or rankings (hint: pass {argument('kind', 'truth')} or "
+            f"{argument('kind', 'scores')})"
+        )
+    _refuse_wide(opened.source)
+    return opened, Width.of(opened.source, n_labels)
+
+
+def _refuse_wide(source: Source) -> None:
+    """Refuse numbers that float64 would round: blocks have their order instead, which is enough for scores."""
+    if not isinstance(source, MatrixSource) or source.dtype is None or not may_be_wide(source.dtype):
+        return
+    for piece in source.pieces:
+        stored: Any = piece.scores if isinstance(piece, PaddedLists) else piece.values  # type: ignore[attr-defined]
+        first, last = (piece.indptr[0], piece.indptr[-1]) if isinstance(piece, Csr) else (0, piece.n_rows)
+        if is_wide(stored[int(first) : int(last)]):
+            raise DataError(f"{source.name}: has values that float64 would round ({source.dtype})")
+
+
+class _Part(NamedTuple):
+    """The rows of a block: entries per row [n_rows], labels and values [n_entries]."""
+
+    lengths: Int64
+    labels: NDArray[Any]
+    values: NDArray[np.float64]
+
+
+def collect_rows(
+    source: Source, width: Width, *, are_scores: bool, top: int | None = None, threads: int | None = None
+) -> sparse.csr_array[np.float64]:
+    """Return all rows of a source, or the `top` best labels of each, best first."""
+    parts: list[_Part] = []
+
+    def parse(scratch: Scratch, block: Block) -> _Part:
+        rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
+        return _copy_rows(rows) if top is None else _keep_best(_copy_rows(rows), top)
+
+    def take(part: _Part) -> None:
+        parts.append(part)
+        add(part.lengths.size)
+
+    with phase(source.name, source.n_rows) as add:
+        in_order(source.blocks(), parse, take, threads)
+    lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)])
+    labels = np.concatenate([np.zeros(0, dtype=np.int32), *(part.labels for part in parts)])
+    values = np.concatenate([np.zeros(0), *(part.values for part in parts)])
+    n_labels = width.or_none
+    if n_labels is None:
+        largest = int(labels.max(initial=-1))
+        declared = source.n_labels  # a text header may also be `rows k`
+        n_labels = declared if declared is not None and declared > largest else largest + 1
+    return sparse.csr_array((values, labels, np.cumsum(lengths)), shape=(lengths.size - 1, n_labels))
+
+
+def _copy_rows(rows: Rows) -> _Part:
+    """Copy rows out of scratch arrays, with labels of 32 bits where these are enough."""
+    n_entries = rows.indptr[-1]
+    labels = rows.indices[:n_entries]
+    kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64
+    return _Part(np.diff(rows.indptr), labels.astype(kind), rows.values[:n_entries].copy())
+
+
+def _keep_best(part: _Part, top: int) -> _Part:
+    """Return the `top` best entries of each row, best first; equal scores in the order of their labels."""
+    row = np.repeat(np.arange(part.lengths.size), part.lengths)
+    order = np.lexsort((part.labels, -part.values, row))
+    rank = np.arange(row.size) - np.repeat(np.cumsum(part.lengths) - part.lengths, part.lengths)
+    best = order[rank < top]
+    return _Part(np.minimum(part.lengths, top), part.labels[best], part.values[best])

@@ -51,6 +51,10 @@ def test_rows_in_order_are_not_checked_again(tmp_path, checked, values):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        (b"4:0.1", b"2:0.1", "label 2 appears twice in this row"),
+        (b"4:0.1", b"0:0.1", "label 0 appears twice in this row"),
+        (b"8:0.2", b"9:0.2", "label 9 is outside 0..8"),
+        (b"8:0.2", b"8:nan", "the score value of label 8 is NaN"),
         (b"0:1 2:1", b"2:1 2:1", "label 2 appears twice in this row"),
         (b"2:1 8:1", b"2:1 8:1 2:1", "label 2 appears twice in this row"),
         (b"8:1", b"9:1", "label 9 is outside 0..8"),
@@ -60,23 +64,10 @@ def test_rows_in_order_are_not_checked_again(tmp_path, checked, values):
         (b"8:1", b"8:1e13", "the truth value of label 8 is 1e\\+13"),
     ],
 )
-def test_wrong_truth_is_refused(tmp_path, old, new, message):
-    with pytest.raises(DataError, match=rf"truth.txt:4: {message}"):
-        score(tmp_path, TRUTH.replace(old, new), SCORES)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (b"4:0.1", b"2:0.1", "label 2 appears twice in this row"),
-        (b"4:0.1", b"0:0.1", "label 0 appears twice in this row"),
-        (b"8:0.2", b"9:0.2", "label 9 is outside 0..8"),
-        (b"8:0.2", b"8:nan", "the score value of label 8 is NaN"),
-    ],
-)
-def test_wrong_scores_are_refused(tmp_path, old, new, message):
-    with pytest.raises(DataError, match=rf"scores.txt:4: {message}"):
-        score(tmp_path, TRUTH, SCORES.replace(old, new))
+def test_what_is_wrong_is_refused(tmp_path, old, new, message):
+    name = "truth" if old in TRUTH else "scores"
+    with pytest.raises(DataError, match=rf"{name}.txt:4: {message}"):
+        score(tmp_path, TRUTH.replace(old, new), SCORES.replace(old, new))
 
 
 @pytest.mark.parametrize(

@@ -60,28 +60,19 @@ def lines_of(threads, **which):
     return str(error.value).splitlines()
 
 
-@every_cut
-@pytest.mark.parametrize("row", [0, 4, 8])
-@pytest.mark.parametrize("entry", [1, 3])
-@pytest.mark.parametrize("fault", TRUTH)
-def test_a_fault_of_the_truth_names_its_row_and_label(monkeypatch, entries, threads, row, entry, fault):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
-    rows, (make, message) = stored(), TRUTH[fault]
-    label = make(rows, row, entry)
-    [line] = lines_of(threads, y_true=to_matrix(rows))
-    assert line.startswith(f"y_true row {row}: {message.format(label)}")
+CASES = [("y_true", entry, fault, *TRUTH[fault]) for entry in (1, 3) for fault in TRUTH]
+CASES += [("y_score", entry, fault, *SCORES[fault]) for entry in (0, 3) for fault in SCORES]
 
 
 @every_cut
 @pytest.mark.parametrize("row", [0, 4, 8])
-@pytest.mark.parametrize("entry", [0, 3])
-@pytest.mark.parametrize("fault", SCORES)
-def test_a_fault_of_the_scores_names_its_row_and_label(monkeypatch, entries, threads, row, entry, fault):
+@pytest.mark.parametrize(("name", "entry", "fault", "make", "message"), CASES)
+def test_a_fault_names_its_row_and_label(monkeypatch, entries, threads, row, name, entry, fault, make, message):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
-    rows, (make, message) = stored(), SCORES[fault]
+    rows = stored()
     label = make(rows, row, entry)
-    [line] = lines_of(threads, y_score=to_matrix(rows))
-    assert line.startswith(f"y_score row {row}: {message.format(label)}")
+    [line] = lines_of(threads, **{name: to_matrix(rows)})
+    assert line.startswith(f"{name} row {row}: {message.format(label)}")
 
 
 @every_cut

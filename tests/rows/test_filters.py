@@ -12,7 +12,7 @@ from support.strategies import cases, to_csr
 
 import xmceval
 from xmceval.cli import main
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError
 from xmceval.files.sidecars.filterfile import read_filter
 
 TRUTH = "3 5\n0:1 2:1\n1:1\n4:1\n"
@@ -152,11 +152,6 @@ def test_an_array_of_what_is_no_pair_is_refused_with_its_place(files, pair):
     with pytest.raises(DataError) as error:
         xmceval.score(files / "t.txt", files / "p.txt", filter=np.array([[0, 0], pair]), k=1)
     assert str(error.value) == f"filter[1]: expected row and label, whole numbers from 0, got {pair}"
-
-
-def test_filter_truth_needs_a_filter(files):
-    with pytest.raises(UsageError, match="needs a filter"):
-        xmceval.score(files / "t.txt", files / "p.txt", filter_truth=True, k=1)
 
 
 def test_real_filters_have_the_pairs_that_others_count(realdata):

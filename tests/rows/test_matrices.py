@@ -410,17 +410,6 @@ def test_a_whole_number_of_any_type_is_a_cutoff(truth, scores, k):
     assert list(xmceval.score(truth, scores, metrics="P", k=k)) == ["P@2"]
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_threads_must_be_at_least_1(truth, scores, threads):
-    with pytest.raises(UsageError, match="threads must be a whole number of at least 1"):
-        xmceval.score(truth, scores, metrics="P", threads=threads)
-
-
-def test_empty_rows_has_two_choices(truth, scores):
-    with pytest.raises(UsageError, match="empty_rows must be one of zero, drop, got 'skip'"):
-        xmceval.score(truth, scores, empty_rows="skip")
-
-
 WIDE = np.array([[-(2**60) - 1, -(2**60), -5, 0], [2**60 + 1, 2**60, 0, 5]], np.int64)
 
 
@@ -440,13 +429,6 @@ def test_grades_whose_gain_leaves_the_range_are_refused():
     assert xmceval.score(y_true, y_score, k=1, metrics="DCG")["DCG@1"] == 21.0
     with pytest.raises(DataError, match=r"row 0: the truth value of label 0 is 41; .* with gain=exp above 40"):
         xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
-
-
-def test_arguments_that_would_have_no_effect_are_refused():
-    with pytest.raises(UsageError, match=r"n_train has no effect without counts"):
-        xmceval.score(np.eye(3), np.eye(3), k=1, n_train=5)
-    with pytest.raises(UsageError, match="A and B have no effect"):
-        xmceval.score(np.eye(3), np.eye(3), k=1, inverse_propensities=np.ones(3), a=0.5)
 
 
 def test_weights_too_unequal_for_exact_sums_have_a_warning():

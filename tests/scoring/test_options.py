@@ -74,6 +74,11 @@ def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
     ("arguments", "message"),
     [
         ({"ties": "bset"}, "ties must be one of label, expected, best, worst, got 'bset'"),
+        ({"ties": "random"}, "ties must be one of label, expected, best, worst, got 'random'"),
+        ({"unscored": "top"}, "unscored must be one of bottom, zero"),
+        ({"empty_rows": "skip"}, "empty_rows must be one of zero, drop, got 'skip'"),
+        ({"threads": 0}, "threads must be a whole number of at least 1"),
+        ({"threads": -1}, "threads must be a whole number of at least 1"),
         ({"duplicates": "min"}, "duplicates must be one of error, max, got 'min'"),
         ({"by_frequency": 3, "ties": "best"}, "cannot be combined with ties='best'"),
         ({"threshold": float("nan")}, "the threshold is NaN"),

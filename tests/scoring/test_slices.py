@@ -174,34 +174,6 @@ def test_one_training_count_makes_two_bins(zipf):
     assert [each.bin.n_labels for each in result.slices] == [(counts >= 30).sum(), (counts < 30).sum()]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_one_bin_equals_the_whole(zipf, empty_rows, weighted):
-    train, y_true, y_score = zipf
-    rng = np.random.default_rng(3)
-    grades = y_true.toarray() * rng.integers(1, 4, y_true.shape)
-    grades[5:15] = 0
-    names = [*ADDITIVE, "P(rel=3)", "R(rel=2)", "PSP(norm=none)", "macroF1", "macroP(over=truth,rel=2)", "coverage"]
-    weights = rng.random(120) * (rng.random(120) < 0.9) if weighted else None
-    result = xmceval.score(
-        grades,
-        y_score,
-        k="1,3,5",
-        train=train,
-        metrics=names,
-        empty_rows=empty_rows,
-        by_frequency=1,
-        sample_weight=weights,
-    )
-    [whole] = result.slices
-    assert list(whole.estimates) == list(result)
-    for name, estimate in result.estimates.items():
-        part = whole.estimates[name]
-        for end in ("value", "low", "high"):
-            expected = getattr(estimate, end)
-            assert getattr(part, end) == (expected and pytest.approx(expected, rel=1e-12)), (name, end)
-
-
 @pytest.mark.parametrize("name", METRICS)
 def test_shares_are_the_values_of_bins_that_add_up(zipf, name):
     train, y_true, y_score = zipf

@@ -156,11 +156,6 @@ def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     check_judged(result, to_rows(y_true), [dict(enumerate(row)) for row in y_score.tolist()], inverse, least=12)
 
 
-def test_an_unknown_choice_is_refused():
-    with pytest.raises(UsageError, match="ties must be one of label, expected, best, worst, got 'random'"):
-        xmceval.score(np.eye(3), np.eye(3), k=1, ties="random")
-
-
 @pytest.mark.parametrize("folder", ["bibtex", "cs771_bonsai", "eurlex_attentionxml"])
 def test_real_predictions_have_the_recorded_bounds_and_means(realdata, folder):
     files = {

@@ -72,8 +72,8 @@ def none_kept(values):
     return np.full((values.shape[1], 2, KEPT, 2), np.inf)
 
 
-def added(values, weights=()):
-    sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
+def added(values, weights=(), sums=None):
+    sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64) if sums is None else sums
     assert add_values(values, np.array(weights, dtype=np.float64), sums, none_kept(values)) == -1
     return sums.tolist()
 
@@ -118,6 +118,22 @@ def test_the_same_value_many_times_is_added_exactly(x, n_rows):
     assert added(values) == expected_sums(values, ())
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e-9, 1.0, 3.0, 5.0, 1e3, 1e6, 2.0**40])
+def test_values_of_any_scale_are_added_exactly_in_any_order_and_parts(rng, scale):
+    values, weights = scale * rng.random((60 if PLAIN else 2000, 1, SLOTS)), rng.random(60 if PLAIN else 2000)
+    for weight in ((), weights):
+        assert added(values, weight) == expected_sums(values, weight)
+    assert added(values[rng.permutation(len(values))]) == added(values)
+    assert added(values[30:], sums=np.array(added(values[:30]))) == added(values)
+
+
+@pytest.mark.parametrize("x", [-1.0, -0.25, -1e-18, -3.5, -(2.0**40), -(2.0**70), 0.0, 2.0**-60, 4.0, 2.0**60, 2.0**80])
+def test_one_value_of_any_sign_and_size_is_itself(x):
+    values = np.zeros((1, 1, SLOTS))
+    values[0, 0, -1] = x
+    assert added(values) == expected_sums(values, ())
+
+
 @pytest.mark.parametrize("slot", range(SLOTS))
 @pytest.mark.parametrize("n_rows", LENGTHS)
 def test_each_value_is_added_in_every_row(slot, n_rows):
@@ -133,7 +149,7 @@ def test_many_outputs_are_added_some_rows_at_a_time(rng):
     assert added(values)[::9] == alone
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 2.0**61, -1e200])
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 2.0**61, 1e30, 1e200, -1e200])
 @pytest.mark.parametrize("slot", range(SLOTS))
 @pytest.mark.parametrize("n_rows", LENGTHS)
 def test_the_first_row_out_of_range_is_returned(wrong, slot, n_rows):
@@ -147,6 +163,12 @@ def test_the_first_row_out_of_range_is_returned(wrong, slot, n_rows):
         assert add_values(values, np.empty(0), sums, none_kept(values)) == -1
     else:
         assert add_values(values, np.empty(0), sums, none_kept(values)) == first
+
+
+def test_a_sum_that_leaves_the_words_is_noticed():
+    values, sums = np.full((1 << 7, 1, SLOTS), 2.0**57), np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
+    assert add_values(values[:100], np.empty(0), sums, none_kept(values)) == -1
+    assert add_values(values, np.empty(0), sums, none_kept(values)) == 27
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])

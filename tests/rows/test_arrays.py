@@ -12,11 +12,6 @@ CPU, CUDA = 1, 2  # DLPack's numbers
 
 
 @pytest.fixture
-def truth(rng):
-    return np.where(rng.random((N_ROWS, N_LABELS)) < 0.25, rng.integers(1, 4, (N_ROWS, N_LABELS)), 0)
-
-
-@pytest.fixture
 def scores(rng):
     return rng.permuted(np.tile(np.arange(1.0, N_LABELS + 1), (N_ROWS, 1)), axis=1)
 

@@ -14,17 +14,6 @@ N_ROWS, N_LABELS, K = 12, 9, 3
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
 
 
-@pytest.fixture
-def truth(rng):
-    return np.where(rng.random((N_ROWS, N_LABELS)) < 0.25, rng.integers(1, 4, (N_ROWS, N_LABELS)), 0)
-
-
-@pytest.fixture
-def scores(rng):
-    """Few enough levels that every dtype holds them, above 0 so that dense and sparse mean the same."""
-    return rng.integers(1, 40, (N_ROWS, N_LABELS)).astype(np.float64)
-
-
 def estimates(truth, scores):
     return xmceval.score(truth, scores, k=[1, K], metrics=METRICS).estimates
 

@@ -16,16 +16,6 @@ N_ROWS, N_LABELS = 12, 9
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
 
 
-@pytest.fixture
-def truth(rng):
-    return np.where(rng.random((N_ROWS, N_LABELS)) < 0.25, rng.integers(1, 4, (N_ROWS, N_LABELS)), 0)
-
-
-@pytest.fixture
-def scores(rng):
-    return rng.integers(1, 40, (N_ROWS, N_LABELS)).astype(np.float64)
-
-
 def estimates(truth, scores, **options):
     return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
 

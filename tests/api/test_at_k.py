@@ -1,4 +1,4 @@
-"""Functions of one metric: they warn as score does."""
+"""Functions of one metric: their values are those of score, and they warn as it does."""
 
 import warnings
 
@@ -36,6 +36,17 @@ def test_a_function_of_one_metric_warns_as_score_does_where_it_is_called(name):
     assert [str(each.message) for each in issued] == 2 * list(result.doubts)
     assert {each.filename for each in issued} <= {__file__}
     assert n_issued == ("not comparable with published" in "".join(result.doubts)) == name.startswith("ps")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_of_one_metric_gives_what_score_gives(name, rng):
+    function, metric = getattr(xmceval, name), NAMES[name]
+    truth, scores = rng.random((6, 8)) < 0.3, rng.random((6, 8))
+    options = {"inverse_propensities": 1 + rng.random(8)} if name.startswith("ps") else {}
+    for k in (1, 5):
+        expected = xmceval.score(truth, scores, metrics=metric, k=k, **options)
+        assert function(truth, scores, k=k, **options) == expected[f"{metric}@{k}"]
+    assert function(truth, scores, **options) == function(truth, scores, k=5, **options)
 
 
 @pytest.mark.parametrize("form", [list, tuple])

@@ -1,6 +1,5 @@
 """Points of curves and undefined metrics: scikit-learn's signatures, values, refusals and warnings."""
 
-import inspect
 import itertools
 import subprocess
 import sys
@@ -41,14 +40,6 @@ def check(name, y_true, y_score, **options):
     for ours, theirs in zip(got, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12, equal_nan=True, err_msg=str(case))
         assert ours.dtype == theirs.dtype, case
-
-
-@every_curve
-def test_the_signature_is_scikit_learns(name):
-    ours, theirs = (inspect.signature(getattr(each, name)).parameters.values() for each in (xmceval, sk))
-    assert [(each.name, each.kind, each.default) for each in ours] == [
-        (each.name, each.kind, each.default) for each in theirs
-    ]
 
 
 @every_curve

@@ -288,33 +288,6 @@ def test_a_result_is_asked_by_any_spelling():
         result["P@9"]
 
 
-# The functions named after one metric
-
-
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [
-        (xmceval.precision_at_k, "P"),
-        (xmceval.recall_at_k, "R"),
-        (xmceval.f1_at_k, "F1"),
-        (xmceval.hit_at_k, "Hit"),
-        (xmceval.ndcg_at_k, "nDCG"),
-        (xmceval.psp_at_k, "PSP"),
-        (xmceval.psr_at_k, "PSR"),
-        (xmceval.psndcg_at_k, "PSnDCG"),
-    ],
-)
-def test_a_metrics_own_function_gives_what_score_gives(function, name, rng):
-    truth, scores = rng.random((6, 8)) < 0.3, rng.random((6, 8))
-    weighing = {"inverse_propensities": 1 + rng.random(8)} if METRICS[name].needs_propensities else {}
-    for k in (1, 5):
-        assert (
-            function(truth, scores, k=k, **weighing)
-            == xmceval.score(truth, scores, metrics=name, k=k, **weighing)[f"{name}@{k}"]
-        )
-    assert function(truth, scores, **weighing) == function(truth, scores, k=5, **weighing)
-
-
 @given(cases(), st.sampled_from([0.5, 2.0, 3.0]))
 def test_beta_weighs_recall_against_precision(case, beta):
     k = min(3, case.n_labels)

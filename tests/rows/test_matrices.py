@@ -260,96 +260,54 @@ def sparse_row(values):
     return made
 
 
-WRONG_TRUTH = {
-    "a NaN": (lambda y: with_(y, 7, 2, np.nan), ("y_true row 7", "label 2 is NaN", "expected a number")),
-    "a fraction": (
-        lambda y: with_(y, 7, 2, 0.5),
-        ("y_true row 7", "label 2 is 0.5, a fraction", "are truth and predictions swapped?"),
-    ),
-    "a negative value": (
-        lambda y: with_(y, 7, 2, -1),
-        ("y_true row 7", "label 2 is -1, negative", "expected 0, 1 or a whole grade"),
-    ),
-    "a huge grade": (
-        lambda y: with_(y, 7, 2, 2.0**41),
-        ("y_true row 7", "label 2 is 2.19902e+12", "above 2^40 are refused"),
-    ),
-    "infinity": (lambda y: with_(y, 7, 2, np.inf), ("y_true row 7", "label 2 is inf", "above 2^40 are refused")),
-    "a duplicate": (duplicated, ("y_true row 1", "label 2 appears twice", "a label has one truth")),
-    "a duplicate in COO": (duplicated_coo, ("y_true row 4", "label 2 appears twice", "a label has one truth")),
-    "a negative label": (lambda y: labelled(y + 1, -1), ("y_true row 3", "label -1 is negative", "labels are 0-based")),
-    "a label too large": (
-        lambda y: labelled(y + 1, 9),
-        ("y_true row 3", "label 9 is outside 0..8", "y_true has 9 labels"),
-    ),
-    "ragged lists": (
-        lambda y: [[1, 0.5], [1]],
-        ("y_true", "rows of different lengths, 2 and 1", "expected a matrix, or lists of labels"),
-    ),
-    "one dimension": (lambda y: y[0], ("y_true", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
-    "a sparse array of one dimension": (
-        lambda y: sparse_row(y[0]),
-        ("y_true", "got 1 dimension", "expected a matrix"),
-    ),
-    "three dimensions": (lambda y: y[None], ("y_true", "got shape (1, 12, 9)", "expected a matrix")),
-    "a scalar": (lambda y: 1, ("y_true", "got shape ()", "expected a matrix")),
-    "complex numbers": (lambda y: y.astype(complex), ("y_true", "dtype complex128", "expected numbers")),
-    "sparse complex numbers": (
-        lambda y: sp.csr_matrix(y.astype(complex)),
-        ("y_true", "dtype complex128", "expected numbers"),
-    ),
-    "objects": (lambda y: y.astype(object), ("y_true", "dtype object", "expected numbers")),
-    "words": (lambda y: y.astype(str), ("y_true", "dtype <U", "expected numbers")),
-    "dates": (lambda y: y.astype("M8[D]"), ("y_true", "dtype datetime64", "expected numbers")),
-}
-
-WRONG_SCORES = {
-    "a NaN": (lambda s: with_(s, 7, 2, np.nan), ("y_score row 7", "label 2 is NaN", "expected a number")),
+BOTH = {  # of truth, and of scores
+    "a NaN": (lambda m: with_(m, 7, 2, np.nan), " row 7: ", "label 2 is NaN", "expected a number"),
     "a sparse NaN": (
-        lambda s: sp.csr_matrix(with_(s, 7, 2, np.nan)),
-        ("y_score row 7", "label 2 is NaN", "expected a number"),
+        lambda m: sp.csr_matrix(with_(m, 7, 2, np.nan)),
+        " row 7: ",
+        "label 2 is NaN",
+        "expected a number",
     ),
-    "a long NaN": (
-        lambda s: with_(s, 7, 2, np.nan).astype("g"),
-        ("y_score row 7", "label 2 is NaN", "expected a number"),
-    ),
-    "a duplicate": (duplicated, ("y_score row 1", "label 2 appears twice", "a label has one score")),
-    "a duplicate in COO": (duplicated_coo, ("y_score row 4", "label 2 appears twice", "a label has one score")),
-    "a duplicate in pairs": (
-        lambda s: (np.zeros((12, 2), int), s[:, :2]),
-        ("y_score[0] row 0", "label 0 appears twice", "has one score"),
-    ),
-    "a negative label": (lambda s: labelled(s, -2), ("y_score row 3", "label -2 is negative", "labels are 0-based")),
-    "padding of -2": (
-        lambda s: (np.full((12, 2), -2), s[:, :2]),
-        ("y_score[0] row 0", "label -2 is negative", "labels are 0-based"),
-    ),
-    "a label too large": (
-        lambda s: (np.full((12, 1), 9), s[:, :1]),
-        ("y_score[0] row 0", "label 9 is outside 0..8", "y_true has 9 labels"),
-    ),
-    "labels that are floats": (lambda s: (s, s), ("y_score[0]", "got dtype float64", "labels must be integers")),
-    "pairs of two shapes": (
-        lambda s: (np.zeros((12, 2), int), s),
-        ("y_score[0] has shape (12, 2)", "y_score[1] has shape (12, 9)", "expected the same shape"),
-    ),
-    "fewer rows": (lambda s: s[:-1], ("y_true has 12 rows", "y_score has 11 rows", "must be of the same instances")),
-    "more rows": (
-        lambda s: np.vstack([s, s]),
-        ("y_true has 12 rows", "y_score has 24 rows", "must be of the same instances"),
-    ),
-    "no rows": (lambda s: s[:0], ("y_true has 12 rows", "y_score has 0 rows", "must be of the same instances")),
-    "fewer columns": (lambda s: s[:, :-1], ("y_score has 8 columns", "y_true has 9 labels")),
-    "more columns": (lambda s: np.hstack([s, s]), ("y_score has 18 columns", "y_true has 9 labels")),
-    "ragged lists": (
-        lambda s: [[1], [1, 0.5]],
-        ("y_score", "rows of different lengths, 1 and 2", "expected a matrix, or lists of labels"),
-    ),
-    "one dimension": (lambda s: s[0], ("y_score", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
-    "complex numbers": (lambda s: s.astype(complex), ("y_score", "dtype complex128", "expected numbers")),
-    "objects": (lambda s: s.astype(object), ("y_score", "dtype object", "expected numbers")),
-    "words": (lambda s: s.astype(str), ("y_score", "dtype <U", "expected numbers")),
+    "a long NaN": (lambda m: with_(m, 7, 2, np.nan).astype("g"), " row 7: ", "label 2 is NaN", "expected a number"),
+    "a duplicate": (duplicated, " row 1: label 2 appears twice", "a label has one "),
+    "a duplicate in COO": (duplicated_coo, " row 4: label 2 appears twice", "a label has one "),
+    "a label of -1": (lambda m: labelled(m + 1, -1), " row 3: label -1 is negative", "labels are 0-based"),
+    "a label of -2": (lambda m: labelled(m + 1, -2), " row 3: label -2 is negative", "labels are 0-based"),
+    "a label too large": (lambda m: labelled(m + 1, 9), " row 3: label 9 is outside 0..8", "y_true has 9 labels"),
+    "longer lists first": (lambda _: [[1, 0.5], [1]], "rows of different lengths, 2 and 1", "or lists of labels"),
+    "shorter lists first": (lambda _: [[1], [1, 0.5]], "rows of different lengths, 1 and 2", "or lists of labels"),
+    "one dimension": (lambda m: m[0], "got shape (9,)", "expected a matrix [n_rows, n_labels]"),
+    "a sparse array of one dimension": (lambda m: sparse_row(m[0]), "got 1 dimension", "expected a matrix"),
+    "three dimensions": (lambda m: m[None], "got shape (1, 12, 9)", "expected a matrix"),
+    "a scalar": (lambda _: 1, "got shape ()", "expected a matrix"),
+    "complex numbers": (lambda m: m.astype(complex), "dtype complex128", "expected numbers"),
+    "sparse complex numbers": (lambda m: sp.csr_matrix(m.astype(complex)), "dtype complex128", "expected numbers"),
+    "objects": (lambda m: m.astype(object), "dtype object", "expected numbers"),
+    "words": (lambda m: m.astype(str), "dtype <U", "expected numbers"),
+    "dates": (lambda m: m.astype("M8[D]"), "dtype datetime64", "expected numbers"),
 }
+TRUTH = {
+    "a fraction": (lambda y: with_(y, 7, 2, 0.5), " row 7: ", "is 0.5, a fraction", "truth and predictions swapped?"),
+    "a negative value": (lambda y: with_(y, 7, 2, -1), " row 7: ", "is -1, negative", "expected 0, 1 or a whole grade"),
+    "a huge grade": (lambda y: with_(y, 7, 2, 2.0**41), " row 7: ", "label 2 is 2.19902e+12", "above 2^40 are refused"),
+    "infinity": (lambda y: with_(y, 7, 2, np.inf), " row 7: ", "label 2 is inf", "above 2^40 are refused"),
+}
+PAIRS = {
+    "a duplicate": (lambda s: (np.zeros((12, 2), int), s[:, :2]), "[0] row 0: label 0 appears twice", "has one score"),
+    "padding of -2": (lambda s: (np.full((12, 2), -2), s[:, :2]), "[0] row 0: label -2 is negative", "are 0-based"),
+    "a label too large": (lambda s: (np.full((12, 1), 9), s[:, :1]), "[0] row 0: label 9 is outside 0..8", "9 labels"),
+    "labels that are floats": (lambda s: (s, s), "[0]: ", "got dtype float64", "labels must be integers"),
+    "two shapes": (lambda s: (np.zeros((12, 2), int), s), "[0] has shape (12, 2)", "[1] has shape (12, 9)", "the same"),
+}
+SHAPES = {
+    "fewer rows": (lambda s: s[:-1], " has 11 rows", "y_true has 12 rows", "must be of the same instances"),
+    "more rows": (lambda s: np.vstack([s, s]), " has 24 rows", "y_true has 12 rows", "must be of the same instances"),
+    "no rows": (lambda s: s[:0], " has 0 rows", "y_true has 12 rows", "must be of the same instances"),
+    "fewer columns": (lambda s: s[:, :-1], " has 8 columns", "y_true has 9 labels"),
+    "more columns": (lambda s: np.hstack([s, s]), " has 18 columns", "y_true has 9 labels"),
+}
+WRONG = [("y_true", *case) for case in (BOTH | TRUTH).values()]
+WRONG += [("y_score", *case) for table in (BOTH, PAIRS, SHAPES) for case in table.values()]
 
 
 def refused(truth, scores, parts, **options):
@@ -360,19 +318,19 @@ def refused(truth, scores, parts, **options):
 
 
 @pytest.mark.parametrize("block_entries", [1, 1 << 17])
-@pytest.mark.parametrize("wrong", WRONG_TRUTH)
-def test_wrong_truth_is_reported_with_place_cause_and_hint(monkeypatch, truth, scores, wrong, block_entries):
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda case: f"{case[0]}{case[2]}")
+def test_what_is_wrong_is_reported_with_place_cause_and_hint(monkeypatch, truth, scores, wrong, block_entries):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
-    make, parts = WRONG_TRUTH[wrong]
-    refused(make(truth), scores, parts)
-
-
-@pytest.mark.parametrize("block_entries", [1, 1 << 17])
-@pytest.mark.parametrize("wrong", WRONG_SCORES)
-def test_wrong_scores_are_reported_with_place_cause_and_hint(monkeypatch, truth, scores, wrong, block_entries):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
-    make, parts = WRONG_SCORES[wrong]
-    refused(truth, make(scores), parts)
+    name, make, *parts = wrong
+    given = {"y_true": truth, "y_score": scores}
+    with pytest.raises(DataError) as error:
+        xmceval.score(**given | {name: make(given[name])}, metrics="P", k=1)
+    message = str(error.value)
+    assert [part for part in (name, *parts) if part not in message] == []
+    if parts[0].startswith((" ", "[")):  # a place, right behind the name
+        assert f"{name}{parts[0]}" in message
+    if "a label has one " in parts:
+        assert f"a label has one {'truth' if name == 'y_true' else 'score'}" in message
 
 
 def test_of_several_faults_the_first_row_is_reported(truth, scores):
@@ -406,11 +364,6 @@ def test_wide_integers_keep_their_sign():
     y_true, y_score = np.array([[0, 1, 0, 1], [1, 0, 0, 0]]), sp.csr_array(WIDE)
     result = xmceval.score(y_true, y_score, metrics=["LRAP", "coverage_error"], unscored="zero")
     assert (result["LRAP"], result["coverage_error"]) == pytest.approx((11 / 12, 2.0))
-
-
-def test_a_threshold_is_not_compared_with_rounded_scores():
-    with pytest.raises(DataError, match=r"values that float64 would round .int64., so they cannot"):
-        xmceval.score(np.ones((2, 4)), WIDE, threshold=5)
 
 
 def test_grades_whose_gain_leaves_the_range_are_refused():

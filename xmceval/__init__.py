@@ -44,7 +44,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
-    from xmceval.api.benchmark.benchmark import benchmark as benchmark
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
     from xmceval.api.dropins.aucs import (
@@ -83,6 +82,8 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.api.scoring.score import score as score
     from xmceval.api.scoring.scoreall import score_all as score_all
+    from xmceval.benchmarks.benchmark import benchmark as benchmark
+    from xmceval.benchmarks.outcome import Benchmark as Benchmark
     from xmceval.conversion.convert import convert as convert
     from xmceval.conversion.read import read as read
     from xmceval.errors import (
@@ -92,7 +93,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         XmcevalWarning as XmcevalWarning,
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
-    from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.gates import check_worse as check_worse
     from xmceval.report.metrictable import METRICS as METRICS
@@ -109,8 +109,8 @@ _HOME = {
     "compare": "api.comparing.compare",
     "compare_rows": "api.comparing.comparerows",
     "Comparison": "report.comparison",
-    "benchmark": "api.benchmark.benchmark",
-    "Benchmark": "report.benchmark",
+    "benchmark": "benchmarks.benchmark",
+    "Benchmark": "benchmarks.outcome",
     "check_worse": "report.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",

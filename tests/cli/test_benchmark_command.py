@@ -51,16 +51,14 @@ def test_the_table_is_printed_and_the_cells_are_counted(folder, run):
     assert run("-q") == (0, table, "")
 
 
-def test_a_cell_with_an_error_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
+def test_a_data_set_that_fails_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
     save_npz("two/b.npz", csr_matrix(np.ones((59, 12))))
     code, table, said = run()
     assert code == 1
     assert [line.split() for line in table.splitlines() if line.startswith("  b ")][1] == ["b", "error", "error"]
     *_, summary, error = said.splitlines()
-    assert summary.startswith("3 cells scored · 1 error · ")
-    assert error == (
-        "Error: two, b: two/truth.npz has 60 rows, two/b.npz has 59 rows; they must be of the same instances"
-    )
+    assert summary.startswith("2 cells scored · 2 error · ")
+    assert error == "Error: two: two/truth.npz has 60 rows, two/b.npz has 59 rows; they must be of the same instances"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,8 @@ def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
 
 def test_a_folder_in_place_of_the_file_is_answered_with_what_was_meant(folder, run):
     (folder / "in").mkdir()
-    assert run("in") == (2, "", "Error: in: is a folder; expected the file of a benchmark\n")
+    message = "Error: in: is a folder; expected the file of a benchmark (hint: xmceval benchmark --init in)\n"
+    assert run("in") == (2, "", message)
     (folder / "in" / "benchmark.toml").write_text(FILE)
     assert "(hint: xmceval benchmark in/benchmark.toml)" in run("in")[2]
 
@@ -121,3 +120,17 @@ def test_warnings_of_a_kind_are_one_line(folder, run):
 
 def test_a_file_that_does_not_exist_is_refused(folder, run):
     assert run("nowhere.toml") == (1, "", "Error: nowhere.toml: no such file\n")
+
+
+def test_a_file_is_proposed_and_what_is_left_out_is_said(folder, run):
+    for name in ("one", "two"):
+        (folder / name / "truth.npz").rename(folder / name / "test.npz")
+    (folder / "one" / "notes.md").write_text("?")
+    code, shown, said = run("--init", ".")
+    assert (code, shown) == (2, "")
+    assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
+    code, shown, said = run("--init", ".", "--force")
+    assert (code, shown) == (0, "")
+    assert said == "left out: one: files that were not understood: notes.md\nwrote benchmark.toml (0.0 MB)\n"
+    assert last(run()[2]) == ["4 cells scored"]
+    assert run("--init", "benchmark.toml") == (2, "", "Error: benchmark.toml: is not a folder\n")

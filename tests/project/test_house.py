@@ -25,6 +25,7 @@ LAYERS = [
     "conversion",
     "report",
     "api",
+    "benchmarks",
     "distributed",
     "torch",
     "ir_measures",

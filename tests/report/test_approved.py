@@ -7,11 +7,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from support.approved import check
-from support.benchmarks import benchmark, published_row
 
 import xmceval
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.registry import render, render_benchmark, render_comparison, render_listings
+from xmceval.report.forms.registry import render, render_comparison, render_listings
 from xmceval.report.sheet.model import Listing
 
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4"
@@ -79,32 +78,6 @@ def make_baseline():
     return xmceval.compare(y_true, runs, against=first, filter=[[0, 1], [3, 0], [7, 2]], **options)
 
 
-def make_benchmark():
-    """Five data sets and a published row; what is missing and what failed."""
-    hits = {f"set {i}": {"old": 12 + i, "new": [25 + i, 24], "mid": 16 + i if i else 30} for i in range(4)}
-    row = published_row(P_at_1=0.8, P_at_2=0.6)
-    return benchmark(
-        {**hits, "set 4": {"old": 20, "new": 9}},
-        against="old",
-        published={"set 1": {"Known": row}},
-        why={"Known": "it has no published row", "bad": "no file bad.npz"},
-        failed=[("set 2", "bad")],
-    )
-
-
-def make_propensities():
-    """Two data sets without a baseline, with propensities and a ceiling."""
-    train, options = np.eye(5)[[0, 0, 0, 1, 1, 2]], {"metrics": ["P@1", "PSP@2", "RR"], "ceiling": True}
-    hits = {"one": {"a": 10, "b": 30, "c": 12}, "two": {"a": 12, "b": 31}}
-    return benchmark(hits, train=train, why={"c": "no file c.npz"}, **options)
-
-
-def make_disjoint():
-    """Data sets that share no system, or one; runs of different numbers; groups that are small."""
-    hits = {"one": {"a": 10, "b": [30, 31]}, "two": {"c": 12, "b": [20, 22, 24]}, "three": {"d": 7, "c": 3}}
-    return benchmark(hits, failed={("one", "d")}, why={"d": "it is empty"})
-
-
 def make_small_groups():
     """Two systems in groups of few rows, more of them than are named."""
     y_true, systems = make_scores(2, 40, 6)
@@ -149,9 +122,6 @@ MADE = {
     "two": (make_two, render),
     "letters": (make_letters, render_comparison),
     "baseline": (make_baseline, render_comparison),
-    "benchmark": (make_benchmark, render_benchmark),
-    "propensities": (make_propensities, render_benchmark),
-    "disjoint": (make_disjoint, render_benchmark),
     "small groups": (make_small_groups, render_comparison),
     "negative": (make_negative, render_comparison),
     "listings": (make_listings, render_listings),
@@ -159,7 +129,7 @@ MADE = {
 
 
 SOME = "wide.txt", "brief.md", "tex", "html"
-FULL = "score", "groups", "two", "letters", "baseline", "negative", "benchmark"
+FULL = "score", "groups", "two", "letters", "baseline", "negative"
 CASES = [(name, suffix) for name in MADE for suffix in (LAYOUTS if name in FULL else SOME)]
 make = cache(lambda name: MADE[name][0]())
 

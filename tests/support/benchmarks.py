@@ -3,8 +3,7 @@
 import numpy as np
 
 import xmceval
-from xmceval.labels.catalogue import Published
-from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED, Benchmark, CellOutcome, DatasetOutcome
+from xmceval.benchmarks.outcome import FAILED, MISSING, PUBLISHED, SCORED, Benchmark, CellOutcome, DatasetOutcome
 from xmceval.scoring.comparing.testoptions import Testing
 
 N_LABELS = 5
@@ -30,39 +29,39 @@ def compared(hits, *, n_rows=40, against=None, **options):
     return xmceval.compare(truth, systems, against=against, **{**OPTIONS, **options})
 
 
-def published_row(**values):
-    return Published("Method", "", {name.replace("_at_", "@"): value for name, value in values.items()}, None, None, "")
-
-
-def benchmark(datasets, *, against=None, published=None, why=None, failed=(), **options):
+def benchmark(datasets, *, against=None, published=None, why=None, failed=None, **options):
     """Make a benchmark of data sets by name, each with the right rows of its systems.
 
     Parameters
     ----------
     datasets : dict of str to dict
     against : str, optional
-    published : dict of str to dict, optional
-        By data set the published rows that are shown, by system.
+    published : dict of str to dict of str to dict, optional
+        By data set and system the published values by metric.
     why : dict of str to str, optional
-        Why a system has no values, by its name.
-    failed : collection of (str, str)
-        The cells that could not be scored.
+        Why a system is missing, by its name.
+    failed : dict of str to str, optional
+        The data sets that failed, and why.
     """
-    published, why = published or {}, why or {}
+    published, why, failed = published or {}, why or {}, failed or {}
     names = [name for hits in (*datasets.values(), *published.values()) for name in hits]
-    systems = tuple(dict.fromkeys([*names, *(name for _, name in failed)]))
+    systems = tuple(dict.fromkeys(names))
     outcomes = []
     for dataset, hits in datasets.items():
-        rows = published.get(dataset, {})
+        rows, reason = published.get(dataset, {}), failed.get(dataset, "")
         cells = []
         for name in systems:
-            status = SCORED if name in hits else PUBLISHED if name in rows else MISSING
-            status = FAILED if (dataset, name) in failed else status
             n_runs = len(hits[name]) if isinstance(hits.get(name), list) else 1
-            cells.append(CellOutcome(name, status, why.get(name, "") if status in {MISSING, FAILED} else "", n_runs))
-        comparison = compared(hits, against=against, **options) if len(hits) > 1 else None
-        outcomes.append(DatasetOutcome(dataset, comparison, tuple(cells), rows))
+            if name in hits:
+                cells.append(CellOutcome(name, FAILED if reason else SCORED, reason, n_runs))
+            elif name in rows:
+                cells.append(CellOutcome(name, PUBLISHED))
+            else:
+                cells.append(CellOutcome(name, MISSING, why.get(name, ""), 0))
+        comparison = None if reason else compared(hits, against=against, **options)
+        outcomes.append(DatasetOutcome(dataset, comparison, tuple(cells), rows, why=reason))
     measures = {
         figure.measure: None for name in outcomes if name.comparison for figure in name.comparison.results[0].figures
     }
-    return Benchmark(tuple(outcomes), systems, tuple(measures), Testing(against=against), "benchmark.toml")
+    sources = dict.fromkeys((name for rows in published.values() for name in rows), "")
+    return Benchmark(tuple(outcomes), systems, tuple(measures), Testing(against=against), sources, "benchmark.toml")

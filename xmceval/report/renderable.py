@@ -126,7 +126,7 @@ class Tabular(Displayed):
             Whether values have the half width of their 95% intervals beside them; default True, but False of a
             benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
+            Whether systems are columns and metrics are lines; not of a benchmark.
         pairs : bool
             Whether a comparison shows each run, and lists of the differences of pairs.
         """

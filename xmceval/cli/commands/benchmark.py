@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.messages import by_kind, say, say_written, warn
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted
-from xmceval.report.forms.registry import render_benchmark
+from xmceval.files.io.paths import to_path
+from xmceval.report.forms.layout import Layout
 
 if TYPE_CHECKING:
-    from xmceval.api.benchmark.plan import BenchmarkPlan
-    from xmceval.report.benchmark import Benchmark, DatasetOutcome
-    from xmceval.report.forms.layout import Layout
+    from xmceval.benchmarks.outcome import Benchmark
+    from xmceval.benchmarks.plan import BenchmarkPlan
 
-PATIENCE = 1.0  # seconds, after which a data set has a line of its own
+FILE_NAME = "benchmark.toml"  # where no other name is passed
 
 
 @options.command("benchmark", short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE_NAME)
+@options.option(
+    "--init",
+    type=options.FILE,
+    metavar="DIR",
+    help="Write DIR/benchmark.toml for the files in DIR and its folders, without scoring.",
+)
+@options.option("--force", is_flag=True, help="With --init: overwrite the file.")
 @fail_if_worse
 @options.threads
 @options.report_form
-@options.layout_of_results
+@options.derived(Layout, without=["pairs", "transpose"])
 @options.dask
 @options.strict
 @options.quiet
@@ -44,70 +49,74 @@ def command(file: str, form: str, **arguments: Any) -> None:
 
     \b
     Examples:
+      xmceval benchmark --init .
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
     """
+    if arguments["init"] is not None:
+        _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
+        return
     _refuse_folder(file)
     layout = options.take_layout(arguments, form)
     began, quiet = time.monotonic(), arguments["quiet"]
-    from xmceval.api.benchmark.benchmark import list_failures, list_notes, list_warnings
-    from xmceval.api.benchmark.readplan import read_plan
+    from xmceval.benchmarks.benchmark import list_failures, list_notes, list_warnings
+    from xmceval.benchmarks.plan import read_plan
+    from xmceval.benchmarks.render import render_benchmark
 
-    overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
-    plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
-    found = _run(plan, layout, arguments)
-    failures, warnings = list(list_failures(found)), list(list_warnings(found))
+    plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
+    outcome = _run(plan, layout, arguments)
+    failures, warnings = list(list_failures(outcome)), list(list_warnings(outcome))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
-    for line in list_notes(found) if arguments["verbose"] else ():
+    for line in list_notes(outcome) if arguments["verbose"] else ():
         say(f"note: {line}")
-    names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
+    names = {*outcome.systems, *(dataset.name for dataset in plan.datasets)}
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
-    with enforced(found.gates, failures):
-        click.echo(render_benchmark(form, found, layout), nl=False)
+    with enforced(outcome.gates, failures):
+        click.echo(render_benchmark(form, outcome, layout), nl=False)
         if not quiet:
-            say(f"{_count_cells(found.datasets)} · {time.monotonic() - began:.1f} s")
+            say(f"{_count_cells(outcome)} · {time.monotonic() - began:.1f} s")
+
+
+def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
+    """Write the file of a benchmark into a folder, and say what was left out of it."""
+    from xmceval.benchmarks.init import propose
+    from xmceval.files.writing.targets import check_targets, save_text
+
+    home = to_path(folder)
+    if not home.is_dir():
+        raise UsageError(f"{folder}: is not a folder")
+    target = home / FILE_NAME
+    check_targets([target], force=force)
+    text, left_out = propose(home)
+    save_text(target, text)
+    for line in () if quiet else left_out:
+        say(f"left out: {line}")
+    say_written(target, len(text.encode()), quiet=quiet)
 
 
 def _refuse_folder(path: str) -> None:
     """Refuse a folder in place of the file, with what was probably meant."""
-    if os.path.isdir(path):
-        file = os.path.join(path, FILE_NAME)
-        hint = f" (hint: xmceval benchmark {file})" if os.path.exists(file) else ""
-        raise UsageError(f"{path}: is a folder; expected the file of a benchmark{hint}")
+    if to_path(path).is_dir():
+        has_file = (to_path(path) / FILE_NAME).exists()
+        hint = f"{path}/{FILE_NAME}" if has_file else f"--init {path}"
+        raise UsageError(f"{path}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {hint})")
 
 
 def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> Benchmark:
     """Run a plan, and show how far it is."""
-    from xmceval.api.benchmark.benchmark import check_gates, run_plan
-    from xmceval.api.benchmark.scorecells import CellScorer
+    from xmceval.benchmarks.benchmark import run_plan
 
     quiet, gates = arguments["quiet"], not_worse(arguments)
-    check_gates(plan, gates)
     start(quiet, ahead=True)
     with engine_of(arguments["dask"]) as engine, progressbar.shown(quiet):
-        scorer = CellScorer(plan.testing, engine, watch=watch(quiet))
-        return run_plan(plan, scorer, _line_writer(quiet), gates=gates, layout=layout)
+        return run_plan(plan, gates=gates, layout=layout, engine=engine, watch=watch(quiet))
 
 
-def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
-    """Return what writes a line on each data set that took long."""
-    since = time.monotonic()
-
-    def write(dataset: DatasetOutcome) -> None:
-        nonlocal since
-        seconds, since = time.monotonic() - since, time.monotonic()
-        if seconds >= PATIENCE and not quiet:
-            progressbar.clear()
-            say(f"{dataset.name}: {_count_cells([dataset])} · {seconds:.1f} s")
-
-    return write
-
-
-def _count_cells(datasets: Sequence[DatasetOutcome]) -> str:
+def _count_cells(outcome: Benchmark) -> str:
     """Return how many cells there are of each status."""
-    from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED
+    from xmceval.benchmarks.outcome import FAILED, MISSING, PUBLISHED, SCORED
 
-    n = Counter(cell.status for dataset in datasets for cell in dataset.cells)
-    facts = (f"{n[each]:,} {each}" for each in (FAILED, MISSING, PUBLISHED) if n[each])
+    n = Counter(cell.status for dataset in outcome.datasets for cell in dataset.cells)
+    facts = (f"{n[status]:,} {status}" for status in (FAILED, MISSING, PUBLISHED) if n[status])
     return " · ".join([f"{counted(n[SCORED], 'cell')} scored", *facts])

@@ -7,7 +7,7 @@ formula, is not altered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmceval.report.comparison import Comparison
 from xmceval.report.fields.field import Fields, record
@@ -17,25 +17,15 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result
 from xmceval.report.sheet.model import Listing
 
-if TYPE_CHECKING:
-    from xmceval.report.benchmark import Benchmark
-
 
 def render(results: Sequence[Result]) -> str:
     """Write results as CSV in long form, one line per value."""
-    return _write(VALUES, list_values(results))
+    return write_values(VALUES, list_values(results))
 
 
 def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as CSV in long form, one line per difference."""
-    return _write(DIFFERENCES, list_differences(comparison))
-
-
-def render_benchmark(benchmark: Benchmark) -> str:
-    """Write a benchmark as CSV in long form, one line per value."""
-    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values
-
-    return _write(LINES, list_benchmark_values(benchmark))
+    return write_values(DIFFERENCES, list_differences(comparison))
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
@@ -43,5 +33,6 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: 
     return "\n".join(write_rows(each.rows) for each in listings)
 
 
-def _write(fields: Fields, lines: Iterable[Any]) -> str:
+def write_values(fields: Fields, lines: Iterable[Any]) -> str:
+    """Write one line per value, with the fields as columns."""
     return write_lines(list(fields), map(record(**fields).write, lines))

@@ -16,30 +16,20 @@ from xmceval.report.result import Result
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from xmceval.report.benchmark import Benchmark
-
 
 def make_frame(results: Sequence[Result], *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per value of each system, indexed by metric, k and system."""
     columns = [*(["kind"] if bins else []), *find_numbers(FIGURE)]
-    return _build(VALUES, list_values(results), ["system"], columns, bins=bins)
+    return build_frame(VALUES, list_values(results), ["system"], columns, bins=bins)
 
 
 def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per difference, indexed by metric, k, system and baseline."""
     columns = [*find_numbers(DIFFERENCE), "unit"]
-    return _build(DIFFERENCES, list_differences(comparison), ["system", "baseline"], columns, bins=bins)
+    return build_frame(DIFFERENCES, list_differences(comparison), ["system", "baseline"], columns, bins=bins)
 
 
-def make_benchmark_frame(benchmark: Benchmark, *, bins: bool = False) -> DataFrame:
-    """Make a frame with one line per value, indexed by dataset, metric, k and system."""
-    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values
-
-    columns = ["kind", *find_numbers(FIGURE), "n_runs", "sd"]
-    return _build(LINES, list_benchmark_values(benchmark), ["system"], columns, bins=bins, outer=["dataset"])
-
-
-def _build(
+def build_frame(
     fields: Fields,
     lines: Iterable[Any],
     systems: list[str],

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
     from xmceval.report.result import Result
 
@@ -23,10 +22,3 @@ def render_comparison(comparison: Comparison) -> str:
     from xmceval.report.fields.comparefields import COMPARE
 
     return COMPARE.write(comparison)
-
-
-def render_benchmark(benchmark: Benchmark) -> str:
-    """Write a benchmark as JSON."""
-    from xmceval.report.fields.benchmarkfields import BENCHMARK
-
-    return BENCHMARK.write(benchmark)

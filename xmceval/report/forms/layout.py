@@ -86,7 +86,7 @@ class Layout:
     transpose: bool = option(
         False,
         "Output",
-        "Show systems as columns and metrics as rows; in a benchmark, data sets as columns.",
+        "Show systems as columns and metrics as rows.",
         kind=bool,
     )
     caption: str | None = option(None, "Output", "Caption of the LaTeX table, itself in LaTeX.", metavar="TEXT")

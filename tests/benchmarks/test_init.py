@@ -1,0 +1,100 @@
+"""The file that is proposed for a folder: what is taken for what, and what is left out."""
+
+import tomllib
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, save_npz
+
+import xmceval
+from xmceval.benchmarks.init import propose
+from xmceval.errors import DataError
+
+N_ROWS = {"one": 20, "two": 30}
+
+
+@pytest.fixture
+def home(tmp_path, rng):
+    for name, n_rows in N_ROWS.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        truth = rng.random((n_rows, 8)) < 0.4
+        save_npz(folder / "Y.tst.npz", csr_matrix(truth, dtype=np.float32))
+        save_npz(folder / "X.tst.npz", csr_matrix(rng.random((n_rows, 5))))
+        save_npz(folder / "Y.trn.npz", csr_matrix(rng.random((50, 8)) < 0.4, dtype=np.float32))
+        for system in ("a", "b"):
+            save_npz(folder / f"{system}.npz", csr_matrix(truth + rng.random(truth.shape)))
+    return tmp_path
+
+
+def test_folders_are_data_sets_and_files_of_one_name_are_systems(home):
+    text, left_out = propose(home)
+    assert tomllib.loads(text) == {
+        "datasets": {name: {"truth": f"{name}/Y.tst.npz", "train": f"{name}/Y.trn.npz"} for name in N_ROWS},
+        "systems": {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz"},
+    }
+    assert left_out == [f"{name}: files that were not understood: X.tst.npz" for name in N_ROWS]
+    assert "#   one: files that were not understood: X.tst.npz\n" in text
+
+
+def test_the_file_is_a_benchmark(home):
+    (home / "benchmark.toml").write_text(propose(home)[0])
+    found = xmceval.benchmark(home / "benchmark.toml")
+    assert {cell.status for dataset in found.datasets for cell in dataset.cells} == {"scored"}
+    assert (list(found), found.systems) == (["one", "two"], ("a", "b"))
+
+
+def test_what_is_there_once_and_what_is_not_understood_is_listed(home):
+    save_npz(home / "one/alone.npz", csr_matrix(np.ones((20, 8))))
+    save_npz(home / "one/short.npz", csr_matrix(np.ones((19, 8))))
+    (home / "one/notes.md").write_text("# what we tried\n")
+    (home / "one/b\x1b.txt").write_text("0:1\n" * 20)
+    (home / "three").mkdir()
+    (home / "three/test.txt").write_text("0 1\n2\n")
+    (home / "three/c.txt").write_text("0:0.5 1:0.25\n2:1\n")
+    (home / "four").mkdir()
+    text, left_out = propose(home)
+    assert set(tomllib.loads(text)["systems"]) == {"a", "b"}
+    assert left_out == [
+        "one: systems that no other folder has: alone",
+        r"one: files that were not understood: X.tst.npz, b\x1b.txt, notes.md, short.npz",
+        "three: no system of another folder (it has c)",
+        "two: files that were not understood: X.tst.npz",
+    ]
+
+
+def test_files_of_a_system_may_have_several_forms(home):
+    scores = np.random.default_rng(1).random((20, 3))
+    np.save(home / "one/pair-labels.npy", np.tile(np.arange(3), (20, 1)))
+    np.save(home / "one/pair-scores.npy", scores)
+    (home / "two/pair.txt").write_text("0:0.5 1:0.25\n" * 30)
+    systems = tomllib.loads(propose(home)[0])["systems"]
+    assert systems["pair"] == {"paths": {"one": "one/pair", "two": "two/pair.txt"}}
+
+
+def test_a_single_data_set_has_all_its_systems(home):
+    text, left_out = propose(home / "one")
+    assert tomllib.loads(text) == {
+        "datasets": {"one": {"folder": ".", "truth": "Y.tst.npz", "train": "Y.trn.npz"}},
+        "systems": {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz"},
+    }
+    assert left_out == ["one: files that were not understood: X.tst.npz"]
+
+
+def test_names_are_quoted(home):
+    for name in N_ROWS:
+        (home / name / "a.npz").rename(home / name / 'ä "x" [1].npz')
+    (home / "one").rename(home / "o ne")
+    (home / "benchmark.toml").write_text(propose(home)[0], encoding="utf-8")
+    found = xmceval.benchmark(home / "benchmark.toml")
+    assert (list(found), found.systems) == (["o ne", "two"], ("b", 'ä "x" [1]'))
+
+
+def test_a_folder_without_truth_or_systems_is_refused(home):
+    (home / "empty").mkdir()
+    with pytest.raises(DataError, match="empty: there is no file of true labels in it or its folders"):
+        propose(home / "empty")
+    for name in ("a", "b"):
+        (home / f"one/{name}.npz").rename(home / f"one/other-{name}.npz")
+    with pytest.raises(DataError, match="no system was found in two folders under the same name; systems are other-a"):
+        propose(home)

@@ -1,1 +1,0 @@
-"""Benchmarks: systems on several data sets, of which only what changed is scored."""

@@ -1,1 +1,0 @@
-"""Planning a benchmark: its file, the files that it names, and every mistake in it."""

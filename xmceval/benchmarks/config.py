@@ -1,0 +1,132 @@
+"""The TOML file of a benchmark, or a dict in its place, and the mistakes in it, each with its table."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from xmceval.errors import DataError
+from xmceval.files.io.addresses import redacted, shown
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.shardfiles import find_beside
+from xmceval.files.io.streams import read_all_bytes
+
+Keys: TypeAlias = tuple[str, ...]  # of a table, from the top of the file; () is the top itself
+
+PLACEHOLDER = "{dataset}"
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
+_IN_QUOTES = " (hint: write text in quotes)"
+_BACKSLASH = " (hint: write paths with backslashes in single quotes, or with /)"
+
+
+@dataclass(frozen=True)
+class Config:
+    """The tables of a benchmark file, and the mistakes that were noted so far."""
+
+    tables: Mapping[str, Any]
+    path: Path | None = None  # None for a dict, in which matrices may stand for files
+    mistakes: list[str] = field(default_factory=list)
+
+    def refuse(self, keys: Keys, message: str) -> None:
+        """Note a mistake in a table, without the credentials that an address in it may have."""
+        place = " ".join([*([str(self.path)] if self.path else []), *([header(keys)] if keys else [])])
+        self.mistakes.append(redacted(f"{place}: {message}" if place else message))
+
+    def check(self) -> None:
+        """Report all mistakes together."""
+        if self.mistakes:
+            raise DataError(*dict.fromkeys(self.mistakes))
+
+    def table(self, keys: Keys, value: Any, expected: str) -> Mapping[str, Any]:
+        """Return a value that is a table; anything else is a mistake, and stands for an empty one."""
+        if isinstance(value, Mapping):
+            return {str(key): entry for key, entry in value.items()}
+        self.refuse(keys[:-1], f"{keys[-1]} must be {expected}, got {show(value)}")
+        return {}
+
+    def check_keys(self, keys: Keys, table: Iterable[str], choices: Iterable[str]) -> None:
+        """Note the keys of a table that are none of the choices."""
+        known = list(choices)
+        for key in table:
+            if key not in known:
+                self.refuse(keys, f"unknown key {key!r}{suggest(key, known)}")
+
+    def find_file(self, path: str | Path, folder: str) -> Any:
+        """Return the path of a file, or the Shards of a pattern or ``@LIST``; `folder` stands for ``{dataset}``."""
+        text = getattr(to_path(path), "address", str(path))  # which has the credentials that str() leaves out
+        is_pattern = glob.has_magic(text)
+        file = find_beside(self.path, text.replace(PLACEHOLDER, glob.escape(folder) if is_pattern else folder))
+        if file is None:
+            name = text.replace(PLACEHOLDER, folder)
+            hint = "" if name.isprintable() else _BACKSLASH
+            raise DataError(f"no file {'matches ' * is_pattern}{shown(name)}{hint}")
+        return file
+
+    def is_matrix(self, value: Any) -> bool:
+        """Return whether a value may be a matrix in memory, as only a dict can have."""
+        plain = (bool, int, float, str, Path, Mapping, type(None))
+        return self.path is None and not isinstance(value, plain) and not are_paths(value)
+
+
+def is_path(value: Any) -> bool:
+    """Return whether a value is a path, and not empty."""
+    return isinstance(value, (str, Path)) and str(value) != ""
+
+
+def are_paths(value: Any) -> bool:
+    """Return whether a value is a list of paths."""
+    return isinstance(value, (list, tuple)) and bool(value) and all(map(is_path, value))
+
+
+def header(keys: Keys) -> str:
+    """Return the header of a table: ``[datasets.Bibtex]``."""
+    return f"[{'.'.join(key if _BARE_KEY.match(key) else repr(key) for key in keys)}]"
+
+
+def suggest(word: str, choices: Iterable[str]) -> str:
+    """Return a hint at the choice that is most like a word; empty if none is."""
+    by_spelling = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word.lower().strip("-").replace("-", "_"), by_spelling, 1)
+    return f" (hint: {by_spelling[near[0]]})" if near else ""
+
+
+def show(value: Any) -> str:
+    """Return a value for a message."""
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
+
+
+def read_config(source: str | Path | Mapping[str, Any]) -> Config:
+    """Read a TOML file, local or remote; a dict is taken as it is."""
+    if isinstance(source, Mapping):
+        return Config(source)
+    path = to_path(source)
+    content = read_all_bytes(path)
+    try:
+        return Config(tomllib.loads(content.decode("utf-8-sig")), path)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path}:{line}: is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}{_describe_syntax(str(error))}") from None
+
+
+def _describe_syntax(message: str) -> str:
+    """Return the line and the message of a syntax error, with a hint at its usual cause."""
+    position = _POSITION.search(message)
+    line = f":{position[1]}" if position and position[1] else ""
+    words = _POSITION.sub("", message)
+    is_escape = "Unescaped" in words or "hex value" in words
+    hint = _BACKSLASH if is_escape else _IN_QUOTES if words == "Invalid value" and line else ""
+    return f"{line}: is not valid TOML: {words[:1].lower()}{words[1:]}{hint}"

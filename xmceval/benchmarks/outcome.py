@@ -1,0 +1,180 @@
+"""Benchmark: what came of comparing systems on several data sets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, overload
+
+from xmceval.errors import counted, listed
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison
+from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
+from xmceval.report.lookup import find_name
+from xmceval.report.renderable import Tabular, join_facts, shorten
+from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.summary import Figure
+from xmceval.version import VERSION
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# How a cell came about. What has failed is not missing: its files are there.
+STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """A system on a data set."""
+
+    system: str
+    status: str  # one of STATUSES
+    why: str = ""  # it is missing or has failed
+    n_runs: int = 1  # 0 without predictions
+
+
+@dataclass(frozen=True)
+class DatasetOutcome:
+    """A data set of a benchmark.
+
+    The comparison has the systems with predictions; it has no differences where there is only one system or the
+    baseline is missing, and is None where the data set failed.
+    """
+
+    name: str
+    comparison: Comparison | None
+    cells: tuple[CellOutcome, ...]  # one per system, in the order of the benchmark
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by system and metric
+    catalogue: str = ""  # the data set of the catalogue whose A and B were used
+    notes: tuple[str, ...] = ()  # such as which columns it lacks, and why
+    why: str = ""  # it failed
+
+    def find_cell(self, system: str) -> CellOutcome:
+        """Return the cell of a system."""
+        return next(cell for cell in self.cells if cell.system == system)
+
+    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
+        """Return the figures of a system: computed, means over runs, or published."""
+        values = self.published.get(system)
+        if values is not None:
+            return tuple(Figure(each, Estimate(values[each.name])) for each in measures if each.name in values)
+        systems = {} if self.comparison is None else self.comparison.systems
+        return systems[system].figures if system in systems else ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark(Tabular, Mapping[str, Comparison]):
+    """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
+
+    ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
+    ``to_latex``, ``to_dict`` and ``to_frame``, and drawn by ``plot``.
+
+    Attributes
+    ----------
+    datasets : tuple of DatasetOutcome
+    systems : tuple of str
+        In the order of the file, published ones included.
+    measures : tuple of Measure
+        The columns.
+    testing : Testing
+    published : mapping of str to str
+        The systems whose values are published ones, which are not tested, and where they were published.
+    file : str
+        The file that describes it; empty for a dict.
+    gates : tuple of GateOutcome
+        Whether each gate passed.
+    version : str
+        The version of xmceval that made it.
+    """
+
+    datasets: tuple[DatasetOutcome, ...]
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    testing: Testing
+    published: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
+
+    @overload
+    def __getitem__(self, key: str) -> Comparison: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str, str]) -> float: ...
+    def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
+        if not isinstance(key, tuple):
+            dataset = self._find_dataset(key)
+            if dataset.comparison is None:
+                raise KeyError(f"{key}: {dataset.why}")
+            return dataset.comparison
+        if len(key) != 3:
+            raise KeyError(f"{key!r} is not a data set, or a data set, a system and a metric")
+        name, system, metric = key
+        return self._find_value(self._find_dataset(name), system, find_name(metric, self.measures))
+
+    def __iter__(self) -> Iterator[str]:
+        return (dataset.name for dataset in self.datasets if dataset.comparison is not None)
+
+    def __len__(self) -> int:
+        return sum(dataset.comparison is not None for dataset in self.datasets)
+
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
+        """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels, with the level ``bin``, empty for all labels.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns kind (total, share, average or published), value, low, high, tie_low, tie_high and ceiling; missing
+            where there is none. Shares are fractions of 1.
+
+        Raises
+        ------
+        DataError
+            pandas is not installed.
+        """
+        frame: DataFrame = _load("records").make_frame(self, bins=bins)
+        return frame
+
+    def _find_dataset(self, name: str) -> DatasetOutcome:
+        by_name = {dataset.name: dataset for dataset in self.datasets}
+        if name not in by_name:
+            raise KeyError(f"{name!r} is not one of the data sets {listed(by_name)}")
+        return by_name[name]
+
+    def _find_value(self, dataset: DatasetOutcome, system: str, metric: str) -> float:
+        if system not in self.systems:
+            raise KeyError(f"{system!r} is not one of the systems {listed(self.systems)}")
+        values = {figure.name: figure.estimate.value for figure in dataset.list_figures(system, self.measures)}
+        if metric in values:
+            return values[metric]
+        cell = dataset.find_cell(system)
+        if values:
+            raise KeyError(f"{dataset.name}, {system}: no value of {metric}; there is {listed(values)}")
+        status = "could not be scored" if cell.status == FAILED else cell.status
+        raise KeyError(f"{dataset.name}, {system}: {status}{f': {cell.why}' if cell.why else ''}")
+
+    def _render(self, form: str, layout: Layout) -> str:
+        return str(_load("render").render_benchmark(form, self, layout))
+
+    def _describe(self) -> tuple[str, str]:
+        statuses = Counter(cell.status for dataset in self.datasets for cell in dataset.cells)
+        cells = (f"{statuses[status]:,} {status}" for status in STATUSES if statuses[status])
+        what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
+        example = shorten(next(iter(self), self.datasets[0].name))
+        return (
+            join_facts(f"Benchmark of {what}", cells),
+            f'print() shows the table, ["{example}"] one Comparison, .to_frame() all',
+        )
+
+
+def _load(module: str) -> Any:
+    """Load a module that shows benchmarks: it knows them, so they name it only when it is used."""
+    return import_module(f"xmceval.benchmarks.{module}")

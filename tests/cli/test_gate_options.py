@@ -54,6 +54,14 @@ def test_what_was_not_tested_is_said_after_the_output_and_beside_breaches(run):
     assert out.startswith("500 instances")
 
 
+def test_a_gate_of_one_system_is_refused(run, tmp_path):
+    message = "Error: a gate of differences needs at least two systems, got only one\n"
+    file = tmp_path / "b.toml"
+    file.write_text(f"metrics = 'P@1'\n[datasets.d]\ntruth = '{SAMPLE / TRUTH}'\n[systems]\nA = '{SAMPLE / MODEL_A}'\n")
+    assert run("benchmark", file, "-q", "--fail-if-worse", "P@1") == (2, "", message)
+    assert run("compare", TRUTH, MODEL_A, "-q", "-m", "P@1", "--fail-if-worse", "P@1") == (2, "", message)
+
+
 def test_three_systems_need_a_baseline(run):
     systems = ("compare", TRUTH, MODEL_A, MODEL_B, MODEL_A, "-q", "-m", "P", "-k", 1, "--fail-if-worse", "P@1")
     message = "Error: a gate of differences needs a baseline, and there are 3 systems (hint: pass --against NAME)\n"
@@ -97,7 +105,8 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
             ],
         ),
         (["P@1>=60", "R@1>=2"], 1, ["Error: a gate cannot be decided: R@1 was not computed; expected any of P@1, P@3"]),
-        (["P@1>=0.55"], 2, [f"Error: --require P@1>=0.55: limits of shares are in percent, as in the table {PERCENT}"]),
+        (["P@1<=686"], 2, ["Error: gate 'P@1<=686' has no effect: values of P@1 are from 0 to 100"]),
+        (["P@1>=0.55"], 2, [f"Error: gate 'P@1>=0.55': limits of shares are in percent, as in the table {PERCENT}"]),
     ],
 )
 def test_score_says_each_value_that_is_not_as_required(run, required, code, lines):

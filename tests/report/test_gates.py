@@ -9,10 +9,11 @@ import pytest
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.errors import XmcevalWarning
+from xmceval.metrics.names import parse
 from xmceval.report.forms.layout import Layout
-from xmceval.report.gateoutcomes import find_breaches, find_undecided
 from xmceval.report.gates import (
     check_computed,
+    check_decidable,
     check_worse,
     judge_datasets,
     judge_values,
@@ -28,6 +29,14 @@ def hits(n):
     """Scores whose first n rows have the true label first, and others last."""
     is_hit = np.arange(N_ROWS)[:, None] < n
     return np.where(is_hit, [0.9, 0.5, 0.1], [0.1, 0.5, 0.9])
+
+
+def breaches_of(outcomes):
+    return [each.why for each in outcomes if each.is_decided and not each.passed]
+
+
+def undecided_of(outcomes):
+    return [each.why for each in outcomes if not each.is_decided]
 
 
 def compare(systems, metrics="P@1", **options):
@@ -95,8 +104,8 @@ def test_what_was_not_computed_or_not_tested_never_passes():
         comparison = compare({"old": 60, "new": 40}, "P@1,macroF1@1")
     outcomes = check_worse(comparison, ["P@7:50", "macroF1@1:50"])
     assert not any(each.passed or each.is_decided for each in outcomes)
-    assert find_breaches(outcomes) == []
-    assert find_undecided(outcomes) == [
+    assert breaches_of(outcomes) == []
+    assert undecided_of(outcomes) == [
         "P@7 was not computed; expected any of P@1, macroF1@1",
         "new was not tested against old on macroF1@1",
     ]
@@ -113,34 +122,35 @@ def test_systems_with_runs_are_judged_by_their_mean_and_what_was_not_compared_is
         ("a", False, False),
         ("T", True, True),
     ]
-    assert find_undecided(outcomes) == ["a was not compared with S on P@1"]
+    assert undecided_of(outcomes) == ["a was not compared with S on P@1"]
 
 
 @pytest.mark.parametrize(
     ("gate", "layout", "line"),
     [
-        ("P@1:0.5", Layout(), "less is worse than base on P@1 by 20.00 ± 7.98 points, more than 0.5 (p < 0.0001)"),
-        ("P@1", Layout(), "less is worse than base on P@1 by 20.00 ± 7.98 points (p < 0.0001)"),
+        ("P@1:0.5", Layout(), "less is worse than base on P@1 by 20.00 ± 7.98 points, more than 0.5 (p < 0.0001"),
+        ("P@1", Layout(), "less is worse than base on P@1 by 20.00 ± 7.98 points (p < 0.0001"),
         (
             "P@1:0.5",
             Layout(percent=False),
-            "less is worse than base on P@1 by 0.2000 ± 0.0798, more than 0.5 points (p < 0.0001)",
+            "less is worse than base on P@1 by 0.2000 ± 0.0798, more than 0.5 points (p < 0.0001",
         ),
         (
             "P@1:19.999",
             Layout(),
-            "less is worse than base on P@1 by 20.000 ± 7.977 points, more than 19.999 (p < 0.0001)",
+            "less is worse than base on P@1 by 20.000 ± 7.977 points, more than 19.999 (p < 0.0001",
         ),
         (
             "coverage_error:0.1",
             Layout(),
-            "less is worse than base on coverage_error by 0.40 ± 0.16, more than 0.1 (p < 0.0001)",
+            "less is worse than base on coverage_error by 0.40 ± 0.16, more than 0.1 (p < 0.0001",
         ),
     ],
 )
 def test_a_line_says_how_much_worse_with_so_many_digits_that_it_differs_from_the_limit(against, gate, layout, line):
     outcomes = judge_datasets([parse_worse(gate)], {"": against}, ["base", "less"], "base", layout)
-    assert find_breaches(outcomes) == [line]
+    metric = gate.partition(":")[0]
+    assert breaches_of(outcomes) == [f"{line}, adjusted by Holm over the 3 pairs on {metric})"]
 
 
 def test_each_system_is_judged_on_each_data_set_and_a_missing_cell_is_undecided():
@@ -149,10 +159,10 @@ def test_each_system_is_judged_on_each_data_set_and_a_missing_cell_is_undecided(
         [parse_worse("P@1:1")], {"one": one, "two": two, "three": None}, ["base", "new", "old"], "base"
     )
     assert [(each.dataset, each.system) for each in outcomes if each.passed] == [("two", "new")]
-    assert find_breaches(outcomes) == [
+    assert breaches_of(outcomes) == [
         "one: new is worse than base on P@1 by 20.00 ± 7.98 points, more than 1 (p < 0.0001)"
     ]
-    assert find_undecided(outcomes) == [
+    assert undecided_of(outcomes) == [
         "one: old was not compared with base on P@1",
         "two: old was not compared with base on P@1",
         "three: new was not compared with base on P@1",
@@ -204,11 +214,11 @@ def test_what_is_required_of_a_value_says_its_digits_as_far_as_they_matter():
     result = replace(xmceval.score(TRUTH, hits(57), metrics="P@1"), name="s")
     gates = [parse_required("P@1>=57.001"), parse_required("P@1<=50"), parse_required("P@2>=1.5")]
     outcomes = judge_values(gates, result)
-    assert find_breaches(outcomes) == [
+    assert breaches_of(outcomes) == [
         "s has P@1 57.000, and at least 57.001 is required",
         "s has P@1 57.00, and at most 50 is required",
     ]
-    assert find_undecided(outcomes) == ["P@2 was not computed; expected any of P@1"]
+    assert undecided_of(outcomes) == ["P@2 was not computed; expected any of P@1"]
 
 
 def test_a_value_that_is_undefined_never_passes():
@@ -233,14 +243,67 @@ def test_what_cannot_be_required_is_refused(gate, message):
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("gate", "meant"),
-    [("P@1>=0.57", "P@1>=57"), ("P<=1", "P<=100"), ("P@1>=0", None), ("P@1>=1.5", None), ("coverage_error<=0.5", None)],
-)
+@pytest.mark.parametrize(("gate", "meant"), [("P@1>=0.57", "P@1>=57"), ("P<=.9", "P<=90")])
 def test_a_limit_of_a_share_up_to_1_was_meant_as_a_fraction(gate, meant):
-    parsed = parse_required(gate)
-    assert (None if parsed.in_hundredths is None else str(parsed.in_hundredths)) == meant
-    assert parse_required(gate, in_percent=False).in_hundredths is None
+    with pytest.raises(
+        UsageError, match=rf"{gate}.*: limits of shares are in percent.*hint: pass {meant}, or fraction"
+    ):
+        parse_required(gate)
+    assert parse_required(gate, in_percent=False).limit < 1
+
+
+@pytest.mark.parametrize(
+    ("gate", "in_percent", "limits"),
+    [
+        ("P@1<=686", True, "P@1 are from 0 to 100"),
+        ("P@1<=100", True, "P@1 are from 0 to 100"),
+        ("P@1>=-5", True, "P@1 are from 0 to 100"),
+        ("P@1>=0", True, "P@1 are from 0 to 100"),
+        ("P@1>=100.1", True, "P@1 are from 0 to 100"),
+        ("hamming_loss<=5", False, "hamming_loss are from 0 to 1"),
+        ("MCC>=-100", True, "MCC are from -100 to 100"),
+        ("coverage_error>=0", True, "coverage_error are from 0 on"),
+    ],
+)
+def test_what_cannot_fail_or_cannot_pass_is_refused(gate, in_percent, limits):
+    with pytest.raises(UsageError, match=rf"^gate '{gate}' has no effect: values of {limits}$"):
+        parse_required(gate, in_percent=in_percent)
+
+
+@pytest.mark.parametrize(
+    "gate", ["P@1>=100", "P@1<=1.5", "MCC>=-99", "coverage_error<=1e9", "PSP(norm=none)@1<=300", "DCG@5>=0.5"]
+)
+def test_what_can_fail_is_taken(gate):
+    assert parse_required(gate)
+
+
+@pytest.mark.parametrize(("gate", "most"), [("P@1:100", 100), ("MCC:200", 200), ("P@1:101", 100)])
+def test_a_difference_beyond_the_range_is_refused(gate, most):
+    metric = gate.partition(":")[0]
+    with pytest.raises(
+        UsageError, match=f"^gate '{gate}' has no effect: differences of {metric} are from 0 to {most}$"
+    ):
+        parse_worse(gate)
+    assert parse_worse(f"{metric}:{most - 0.01}")
+
+
+def test_gates_of_differences_need_two_systems():
+    with pytest.raises(UsageError, match="a gate of differences needs at least two systems, got only one"):
+        check_decidable([parse_worse("P@1")], parse("P@1"), 1, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "family"),
+    [
+        ({}, ", adjusted by Holm over the 3 pairs on P@1"),
+        ({"adjust_over": "all"}, ", adjusted by Holm over 6 tests"),
+        ({"adjust": "none"}, ", not adjusted for the 3 pairs on P@1"),
+    ],
+)
+def test_a_line_says_over_which_tests_p_is_adjusted(options, family):
+    systems = {"base": 60, "less": 40, "near": 59, "more": 80}
+    outcomes = check_worse(compare(systems, "P@1,coverage_error", against="base", **options), "P@1")
+    assert breaches_of(outcomes) == [f"less is worse than base on P@1 by 20.00 ± 7.98 points (p < 0.0001{family})"]
 
 
 def test_json_has_what_gates_came_to_only_where_they_were_asked_for(against):

@@ -12,7 +12,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.messages import say
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import DataError, counted
 
 if TYPE_CHECKING:
     from xmceval.report.forms.layout import Layout
@@ -45,7 +45,7 @@ def not_worse(arguments: Mapping[str, Any]) -> list[Gate]:
         return []
     from xmceval.report.gates import parse_worse
 
-    return [parse_worse(each) for each in arguments["fail_if_worse"]]
+    return [parse_worse(text) for text in arguments["fail_if_worse"]]
 
 
 def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
@@ -54,42 +54,30 @@ def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
         return []
     from xmceval.report.gates import parse_required
 
-    gates = [parse_required(each, in_percent=layout.percent) for each in arguments["require"]]
-    for gate in gates:
-        if gate.in_hundredths is not None:
-            raise UsageError(
-                f"--require {gate}: limits of shares are in percent, as in the table (hint: pass {gate.in_hundredths}, "
-                "or --fraction for limits and table as fractions)"
-            )
-    return gates
+    return [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
 
 
 @contextmanager
 def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
-    """Report gates that were not passed after the output is written, also where nobody reads it to its end.
+    """Report gates that did not pass after the output is written, also where nobody reads it to its end.
 
     `failures` are what else went wrong, which the output does not have.
     """
-    from xmceval.report.gateoutcomes import find_breaches, find_undecided
-
     try:
         yield
     except BrokenPipeError:
-        if all(each.passed for each in outcomes) and not failures:
+        if all(outcome.passed for outcome in outcomes) and not failures:
             raise
         sys.stdout = io.StringIO()  # nothing more may be written there, not even at exit
-    breaches, undecided = find_breaches(outcomes), find_undecided(outcomes)
+    breaches = [outcome.why for outcome in outcomes if outcome.is_decided and not outcome.passed]
     for line in breaches:
         say(f"breach: {line}")
-    if failures or undecided:
-        raise DataError(*failures, *_describe_undecided(undecided))
+    undecided = [*dict.fromkeys(outcome.why for outcome in outcomes if not outcome.is_decided)]
+    if undecided:
+        number = "a gate" if len(undecided) == 1 else counted(len(undecided), "gate")
+        more = f"; and {len(undecided) - MOST_UNDECIDED:,} more" if len(undecided) > MOST_UNDECIDED else ""
+        raise DataError(*failures, f"{number} cannot be decided: {'; '.join(undecided[:MOST_UNDECIDED])}{more}")
+    if failures:
+        raise DataError(*failures)
     if breaches:
         raise click.exceptions.Exit(BREACH)
-
-
-def _describe_undecided(whys: Sequence[str]) -> Iterator[str]:
-    """Write why gates cannot be decided, in one line; of many the first ones."""
-    if whys:
-        number = "a gate" if len(whys) == 1 else counted(len(whys), "gate")
-        more = f"; and {len(whys) - MOST_UNDECIDED:,} more" if len(whys) > MOST_UNDECIDED else ""
-        yield f"{number} cannot be decided: {'; '.join(whys[:MOST_UNDECIDED])}{more}"

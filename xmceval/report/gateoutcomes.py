@@ -1,23 +1,19 @@
-"""Outcomes of gates: what a limit of a value, or of a difference, came to."""
+"""Outcomes of gates: whether each gate passed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xmceval.metrics.measure import Measure
 
-GATES = WORSE, AT_LEAST, AT_MOST = ("worse", "at_least", "at_most")
-
 
 @dataclass(frozen=True)
 class GateOutcome:
-    """What a gate came to for a system, and on a data set of a benchmark.
+    """Whether a gate passed for a system, and on a data set of a benchmark.
 
     Attributes
     ----------
-    kind : str
-        One of GATES.
+    kind : {"worse", "at_least", "at_most"}
     system : str
     baseline : str
         Empty where values are checked.
@@ -32,9 +28,9 @@ class GateOutcome:
         Of the difference; p itself where it is not adjusted.
     passed : bool
     why : str
-        Why it was not passed.
+        Why it did not pass.
     is_decided : bool
-        Whether there was something to decide by; nothing else passes.
+        Whether there was a value or a test to decide by; a gate that cannot be decided does not pass.
     """
 
     kind: str
@@ -48,13 +44,3 @@ class GateOutcome:
     passed: bool = False
     why: str = ""
     is_decided: bool = True
-
-
-def find_undecided(outcomes: Iterable[GateOutcome]) -> list[str]:
-    """Return why outcomes could not be decided, each reason once."""
-    return list(dict.fromkeys(each.why for each in outcomes if not each.is_decided))
-
-
-def find_breaches(outcomes: Iterable[GateOutcome]) -> list[str]:
-    """Return what is beyond its limit, one line each."""
-    return [each.why for each in outcomes if each.is_decided and not each.passed]

@@ -1,4 +1,4 @@
-"""Gates: what the values of systems must keep to; a gate that cannot be decided never passes."""
+"""Gates: limits of values, and of how much worse a system may be than its baseline."""
 
 from __future__ import annotations
 
@@ -7,36 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import DEFAULT, MOST_PLACES, PLACES, Layout
-from xmceval.report.gateoutcomes import AT_LEAST, AT_MOST, WORSE, GateOutcome
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_measures
 from xmceval.report.result import Result
 from xmceval.report.sheet.verdicts import describe_p, describe_size
-from xmceval.scoring.estimates import Estimate
 
-SIGNS = {">=": AT_LEAST, "<=": AT_MOST}
+SIGNS = {">=": "at_least", "<=": "at_most"}
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A limit of a metric, as it was asked for.
+    """A limit of a metric: of its value, or of how much worse a system may be (``worse``).
 
-    Attributes
-    ----------
-    kind : str
-        One of GATES: what a difference may at most be worse by, or what a value must be at least, or at most.
-    metric : str
-        A name in any spelling; without a cutoff it stands for all that were computed.
-    limit : float
-        In points or percent where the metric is a share.
-    in_percent : bool
-        Whether it is, or a fraction.
+    `limit` is in points or percent where the metric is a share and `in_percent` is set. A metric without a cutoff
+    stands for all cutoffs that are computed.
     """
 
     kind: str
@@ -44,22 +35,10 @@ class Gate:
     limit: float
     in_percent: bool = True
 
-    def __str__(self) -> str:
-        sign = {kind: sign for sign, kind in SIGNS.items()}.get(self.kind, ":")
-        return f"{self.metric}{sign}{format_number(self.limit)}"
-
     def limit_of(self, measure: Measure) -> float:
         """Return the limit of a measure; of a share as a fraction."""
-        is_share = self.in_percent and measure.metric.unit == "share"
-        return float(Fraction(repr(self.limit)) / 100) if is_share else self.limit  # 68.6 is 0.686, not 0.6859999
-
-    @property
-    def in_hundredths(self) -> Gate | None:
-        """The gate that was meant where a limit of a share from 0 to 1 is a fraction instead of percent."""
-        is_small = self.in_percent and 0 < self.limit <= 1
-        if not (is_small and any(each.metric.unit == "share" for each in self.find_in([]))):
-            return None
-        return replace(self, limit=float(100 * Fraction(repr(self.limit))))
+        is_percent = self.in_percent and measure.metric.unit == "share"
+        return float(Fraction(repr(self.limit)) / 100) if is_percent else self.limit  # 68.6 is 0.686, not 0.6859999
 
     def find_in(self, measures: Sequence[Measure]) -> list[Measure]:
         """Return the measures that it is about; where none of them was computed, those that its name means."""
@@ -67,66 +46,75 @@ class Gate:
 
 
 def parse_worse(text: str) -> Gate:
-    """Parse what a difference may at most be worse by: ``P@5:0.5``, or ``P@5`` for any difference."""
+    """Parse how much worse a system may be: ``P@5:0.5``, or ``P@5`` for no difference at all."""
     metric, _, limit = text.rpartition(":") if ":" in text else (text, "", "")
-    number = _parse_number(limit) if limit.strip() else 0.0
-    if number is None or number < 0:
-        raise UsageError(f"gate {text!r}: expected a limit of at least 0, such as P@5:0.5")
-    parse(metric)
-    return Gate(WORSE, metric.strip(), number)
+    return _make_gate(text, "worse", metric, limit.strip() or "0", "a limit of at least 0, such as P@5:0.5")
 
 
 def parse_required(text: str, *, in_percent: bool = True) -> Gate:
-    """Parse what a value must be at least or at most: ``P@5>=34``.
-
-    Parameters
-    ----------
-    text : str
-    in_percent : bool
-        Whether limits of shares are in percent, as in a table, or fractions.
-    """
-    sign = next((each for each in SIGNS if each in text), "")
-    metric, _, limit = text.partition(sign) if sign else (text, "", "")
-    number = _parse_number(limit)
-    if number is None:
-        raise UsageError(f"gate {text!r}: expected >= or <= and a number, such as P@5>=34")
-    parse(metric)
-    return Gate(SIGNS[sign], metric.strip(), number, in_percent)
+    """Parse what a value must be: ``P@5>=34``; limits of shares are in percent, or else fractions."""
+    sign = next((sign for sign in SIGNS if sign in text), "")
+    metric, _, limit = text.partition(sign) if sign else ("", "", "")
+    expected = ">= or <= and a number, such as P@5>=34"
+    return _make_gate(text, SIGNS.get(sign, ""), metric, limit, expected, in_percent=in_percent)
 
 
-def _parse_number(text: str) -> float | None:
-    """Return a number; None where there is none, or an infinite one."""
+def _make_gate(text: str, kind: str, metric: str, limit: str, expected: str, *, in_percent: bool = True) -> Gate:
+    """Return a gate that can fail."""
     try:
-        number = float(text)
+        number = float(limit)
     except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def check_baseline(n_systems: int, against: str | None, hint: str = "") -> None:
-    """Refuse gates of differences where it is not clear which system is the baseline.
-
-    `hint` says where it is named, if that is no argument.
-    """
-    if against is None and n_systems > 2:
-        hint = hint or f"pass {argument('against', kind='NAME')}"
-        raise UsageError(f"a gate of differences needs a baseline, and there are {n_systems} systems (hint: {hint})")
+        number = math.nan
+    if not (kind and math.isfinite(number)) or (kind == "worse" and number < 0):
+        raise UsageError(f"gate {text!r}: expected {expected}")
+    gate = Gate(kind, metric.strip(), number, in_percent)
+    measure = parse(metric)[0]
+    is_share = measure.metric.unit == "share"
+    if kind != "worse" and in_percent and is_share and 0 < number <= 1:
+        percent = text.replace(limit, format_number(float(100 * Fraction(repr(number)))))
+        raise UsageError(
+            f"gate {text!r}: limits of shares are in percent, as in the table (hint: pass {percent}, or "
+            f"{argument('fraction', True)} for limits and table as fractions)"
+        )
+    low, high = measure.metric.bounds
+    if measure.metric.needs_propensities and measure.norm.over == "mean":
+        high = math.inf  # sums of 1/p that nothing divides
+    least, most = (0.0, high - low) if kind == "worse" else (low, high)
+    own = gate.limit_of(measure)
+    can_fail = {"worse": least <= own < most, "at_least": least < own <= most, "at_most": least <= own < most}[kind]
+    if not can_fail:
+        scale = 100 if in_percent and is_share else 1
+        what = "differences" if kind == "worse" else "values"
+        upper = f"to {format_number(scale * most)}" if math.isfinite(most) else "on"
+        raise UsageError(
+            f"gate {text!r} has no effect: {what} of {gate.metric} are from {format_number(scale * least)} {upper}"
+        )
+    return gate
 
 
 def check_decidable(
     gates: Sequence[Gate], measures: Sequence[Measure], n_systems: int, against: str | None, hint: str = ""
 ) -> None:
-    """Refuse gates of differences that scoring could not decide; see `check_baseline` and `check_computed`."""
+    """Refuse gates of differences that scoring could not decide; `hint` says where the baseline is named."""
     if gates:
-        check_baseline(n_systems, against, hint)
+        _check_baseline(n_systems, against, hint)
         check_computed(gates, measures)
+
+
+def _check_baseline(n_systems: int, against: str | None, hint: str = "") -> None:
+    """Refuse gates of differences where there is nothing to compare, or where it is not clear with what."""
+    if n_systems < 2:
+        raise UsageError("a gate of differences needs at least two systems, got only one")
+    if against is None and n_systems > 2:
+        hint = hint or f"pass {argument('against', kind='NAME')}"
+        raise UsageError(f"a gate of differences needs a baseline, and there are {n_systems} systems (hint: {hint})")
 
 
 def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:
     """Refuse gates of metrics that are not computed, before anything is scored."""
-    missing = dict.fromkeys(each for gate in gates for each in gate.find_in(measures) if each not in measures)
+    missing = dict.fromkeys(measure for gate in gates for measure in gate.find_in(measures) if measure not in measures)
     if missing:
-        raise DataError(*(f"a gate cannot be decided: {_not_computed(each, measures)}" for each in missing))
+        raise DataError(*(f"a gate cannot be decided: {_not_computed(measure, measures)}" for measure in missing))
 
 
 def _not_computed(measure: Measure, measures: Sequence[Measure]) -> str:
@@ -153,7 +141,7 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
     Raises
     ------
     UsageError
-        An unknown metric, a limit that is no number from 0 on, or no baseline.
+        An unknown metric, a limit that no difference can exceed, or no baseline.
 
     Examples
     --------
@@ -164,8 +152,7 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
     >>> outcome.passed, outcome.value, outcome.p_adjusted
     (False, -1.0, 0.03125)
     """
-    parsed = [parse_worse(each) for each in ([gates] if isinstance(gates, str) else gates)]
-    return judge_differences(parsed, comparison)
+    return judge_differences([parse_worse(gate) for gate in ([gates] if isinstance(gates, str) else gates)], comparison)
 
 
 def judge_differences(
@@ -173,7 +160,7 @@ def judge_differences(
 ) -> tuple[GateOutcome, ...]:
     """Judge the differences of all systems from the baseline of a comparison."""
     systems = list(comparison.systems)
-    check_baseline(len(systems), comparison.testing.against)
+    _check_baseline(len(systems), comparison.testing.against)
     baseline = comparison.testing.against or comparison.pairs[0][1]
     return judge_datasets(gates, {"": comparison}, systems, baseline, layout)
 
@@ -185,99 +172,90 @@ def judge_datasets(
     baseline: str,
     layout: Layout = DEFAULT,
 ) -> tuple[GateOutcome, ...]:
-    """Judge the differences of systems from a baseline on each data set of a benchmark.
-
-    Parameters
-    ----------
-    gates : sequence of Gate
-    comparisons : mapping of str to Comparison or None
-        By data set. What has no difference there, such as a system without predictions, cannot be decided.
-    systems : sequence of str
-        All that are tested.
-    baseline : str
-    layout : Layout
-        Of numbers in `why`.
-    """
-    return tuple(
-        _judge_difference(gate, comparison, dataset, measure, (system, baseline), layout)
-        for gate in gates
-        for dataset, comparison in comparisons.items()
-        for measure in gate.find_in(_measures(comparison))
-        for system in systems
-        if system != baseline
-    )
-
-
-def _measures(comparison: Comparison | None) -> list[Measure]:
-    return [] if comparison is None else [each.measure for each in comparison.results[0].figures]
+    """Judge the differences of systems from a baseline, by data set; without a comparison they are undecided."""
+    outcomes = []
+    for gate in gates:
+        for dataset, comparison in comparisons.items():
+            measures = [] if comparison is None else [figure.measure for figure in comparison.results[0].figures]
+            for measure in gate.find_in(measures):
+                for system in systems:
+                    if system != baseline:
+                        outcome = GateOutcome("worse", system, baseline, dataset, measure, gate.limit_of(measure))
+                        outcomes.append(_judge_difference(outcome, gate, comparison, measures, layout))
+    return tuple(outcomes)
 
 
 def _judge_difference(
-    gate: Gate, comparison: Comparison | None, dataset: str, measure: Measure, pair: tuple[str, str], layout: Layout
+    outcome: GateOutcome, gate: Gate, comparison: Comparison | None, measures: Sequence[Measure], layout: Layout
 ) -> GateOutcome:
     """Judge the difference of a system from its baseline."""
-    outcome = GateOutcome(gate.kind, *pair, dataset, measure, gate.limit_of(measure))
-    place = f"{dataset}: " if dataset else ""
-    difference = None if comparison is None else comparison.by_key.get((measure.name, *pair))
-    if difference is None or difference.p is None:
-        if comparison is not None and measure not in _measures(comparison):
-            why = _not_computed(measure, _measures(comparison))
-        else:
-            was = "compared with" if difference is None else "tested against"
-            why = f"{pair[0]} was not {was} {pair[1]} on {measure}"
+    measure, system, baseline = outcome.measure, outcome.system, outcome.baseline
+    place = f"{outcome.dataset}: " if outcome.dataset else ""
+    difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
+    if comparison is None or difference is None or difference.p is None:
+        was = "compared with" if difference is None else "tested against"
+        is_computed = comparison is None or measure in measures
+        why = f"{system} was not {was} {baseline} on {measure}" if is_computed else _not_computed(measure, measures)
         value = None if difference is None else difference.difference
         return replace(outcome, value=value, why=f"{place}{why}", is_decided=False)
     p = difference.p if difference.p_adjusted is None else difference.p_adjusted
-    outcome = replace(outcome, value=difference.difference, p_adjusted=p)
-    if not (
-        difference.is_detected and not difference.is_better and _exceeds(abs(difference.difference), outcome.limit)
-    ):
-        return replace(outcome, passed=True)
-    return replace(outcome, why=place + _describe_breach(gate, difference, layout))
-
-
-def _exceeds(value: float, limit: float) -> bool:
-    """Return whether a value is above a limit, by more than rounding."""
-    return value > limit + TIE * abs(limit)
-
-
-def _describe_breach(gate: Gate, difference: Difference, layout: Layout) -> str:
-    """Write by how much a system is worse than its baseline."""
-    measure = difference.measure
-    shown = _with_places(layout, measure, abs(difference.difference), gate.limit_of(measure))
-    size = describe_size(difference, shown)
-    points = " points" if measure.metric.unit == "share" and not (size.endswith("points") and gate.limit) else ""
+    size, limit = abs(difference.difference), outcome.limit
+    passed = not difference.is_detected or difference.is_better or size <= limit + TIE * limit
+    outcome = replace(outcome, value=difference.difference, p_adjusted=p, passed=passed)
+    if passed:
+        return outcome
+    by = describe_size(difference, _with_places(layout, measure, size, limit))
+    points = " points" if measure.metric.unit == "share" and not by.endswith("points") else ""
     more = f", more than {format_number(gate.limit)}{points}" if gate.limit else ""
-    pair = f"{difference.system} is worse than {difference.baseline}"
-    return f"{pair} on {measure} by {size}{more} ({describe_p(difference)})"
+    evidence = f"{describe_p(difference)}{_describe_family(difference, comparison)}"
+    return replace(outcome, why=f"{place}{system} is worse than {baseline} on {measure} by {by}{more} ({evidence})")
 
 
-def _with_places(layout: Layout, measure: Measure, value: float, limit: float) -> Layout:
-    """Return a layout with so many places that a value beyond a limit does not look like the limit."""
-    shown = layout
-    while shown.format(measure, value) == shown.format(measure, limit) and (shown.places or 0) < MOST_PLACES:
-        shown = replace(shown, places=(PLACES if shown.places is None else shown.places) + 1)
-    return shown
+def _describe_family(difference: Difference, comparison: Comparison) -> str:
+    """Write over which tests p is adjusted; nothing where there is only one."""
+    is_of_all, is_adjusted = comparison.testing.adjust_over == "all", comparison.testing.adjust == "holm"
+    metric = difference.measure.name
+    tests = [
+        each
+        for each in comparison.differences
+        if each.p is not None and (is_of_all or (each.measure.name, each.bin) == (metric, difference.bin))
+    ]
+    if len(tests) < 2:
+        return ""
+    family = counted(len(tests), "test") if is_of_all else f"the {len(tests)} pairs on {metric}"
+    return f", adjusted by Holm over {family}" if is_adjusted else f", not adjusted for {family}"
 
 
 def judge_values(gates: Sequence[Gate], result: Result, layout: Layout = DEFAULT) -> tuple[GateOutcome, ...]:
     """Judge the values of a system."""
     measures = [figure.measure for figure in result.figures]
-    return tuple(_judge_value(gate, result, measure, layout) for gate in gates for measure in gate.find_in(measures))
+    return tuple(
+        _judge_value(gate, result, measure, measures, layout) for gate in gates for measure in gate.find_in(measures)
+    )
 
 
-def _judge_value(gate: Gate, result: Result, measure: Measure, layout: Layout) -> GateOutcome:
+def _judge_value(
+    gate: Gate, result: Result, measure: Measure, measures: Sequence[Measure], layout: Layout
+) -> GateOutcome:
     limit = gate.limit_of(measure)
     outcome = GateOutcome(gate.kind, result.name, "", "", measure, limit)
-    estimate: Estimate | None = result.estimates.get(measure.name)
+    estimate = result.estimates.get(measure.name)
     if estimate is None:
-        measures = [figure.measure for figure in result.figures]
         return replace(outcome, why=_not_computed(measure, measures), is_decided=False)
     value = estimate.value
+    outcome = replace(outcome, value=value)
     if estimate.undefined or math.isnan(value):
-        return replace(outcome, value=value, why=f"{result.name} has no {measure}: it is undefined", is_decided=False)
-    if not (_exceeds(limit, value) if gate.kind == AT_LEAST else _exceeds(value, limit)):
-        return replace(outcome, value=value, passed=True)
+        return replace(outcome, why=f"{result.name} has no {measure}: it is undefined", is_decided=False)
+    too_far = limit - value if gate.kind == "at_least" else value - limit
+    if too_far <= TIE * max(abs(limit), abs(value)):
+        return replace(outcome, passed=True)
     shown = _with_places(layout, measure, value, limit).format(measure, value)
-    bound = f"at {gate.kind.removeprefix('at_')} {format_number(gate.limit)}"
-    return replace(outcome, value=value, why=f"{result.name} has {measure} {shown}, and {bound} is required")
+    bound = f"{gate.kind.replace('_', ' ')} {format_number(gate.limit)}"
+    return replace(outcome, why=f"{result.name} has {measure} {shown}, and {bound} is required")
+
+
+def _with_places(layout: Layout, measure: Measure, value: float, limit: float) -> Layout:
+    """Return a layout with so many places that a value beyond a limit does not look like the limit."""
+    while layout.format(measure, value) == layout.format(measure, limit) and (layout.places or 0) < MOST_PLACES:
+        layout = replace(layout, places=(PLACES if layout.places is None else layout.places) + 1)
+    return layout

@@ -8,12 +8,16 @@ from support.approved import check
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 BROKEN = "3 6\n0:1 2:x\n1:0.5 1:0.25 7:1\n0:nan\n"
 TRUTH, SCORES = "4 6\n0:1 2:1\n\n5:1\n1:1\n", "4 6\n2:0.5 0:0.5 1:0.25\n0:1\n\n3:0.125 1:0.75\n"
-SETS = "Eurlex-4K", "LF-AmazonTitles-131K", "MM-AmazonTitles-300K"
-METRICS = "P", "PSP", "nDCG", "macroF1", "LRAP", "coverage_error", "macroAUC", "microRecallAtPrecision", "ERR"
+SETS = "Eurlex-4K", "LF-AmazonTitles-131K", "MM-AmazonTitles-300K", "wikipedia500k"
+METRICS = (
+    *("P", "PSP", "nDCG", "macroF1", "LRAP", "coverage_error", "macroAUC", "microRecallAtPrecision", "ERR"),
+    *("R", "AP", "GAUC", "AUC@k", "Abandonment"),
+)
 MANY = "P,R,F1,AP,RR,Hit,PSP,PSnDCG,LRAP,coverage_error,label_ranking_loss,macroF1,microF1,macroAUC,hamming_loss"
 COMMANDS = {
     "metrics": ["metrics"],
     "metrics-some": ["metrics", *METRICS],
+    "metrics-asked": ["metrics", "psp_5", "nDCG(gain=exp)@5"],
     "metrics-csv": ["metrics", *METRICS, "-o", "csv"],
     "metrics-json": ["metrics", *METRICS[:4], "-o", "json"],
     "datasets": ["datasets"],

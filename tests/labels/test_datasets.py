@@ -330,16 +330,6 @@ def test_the_list_has_a_line_for_every_set():
     assert " ".join(lines[2].split()) == "LF-AmazonTitles-131K 294,805 134,835 131,073 5.15 2.29 0.6 2.6 yes 20"
 
 
-def test_one_set_in_detail():
-    text = run("datasets", "wikipedia500k").stdout
-    assert text.startswith("LF-Wikipedia-500K\n  instances     1,813,391 for training, 783,743 for testing\n")
-    assert "  propensities  A=0.5 B=0.4\n                A=0.6 B=2.6: PINA\n" in text
-    assert "\nRenee             84.95  66.25" in text
-    assert "\nDEXA ‡ !          84.92" in text
-    assert "\n  DEXA        P@1 is not nDCG@1\n" in text
-    assert "15,449 + 3,865 instances, 3,956 labels: AttentionXML, LightXML" in run("datasets", "eurlex-4k").stdout
-
-
 def test_every_set_can_be_shown():
     result = run("datasets", *datasets())
     assert result.exit_code == 0

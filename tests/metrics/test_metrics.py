@@ -67,18 +67,6 @@ def test_values_of_graded_truth_are_the_judges(problem):
     check_values(*problem)
 
 
-@given(problem=problems(graded=True), rel=st.integers(1, 4))
-def test_only_labels_of_grade_rel_are_true_of_binary_metrics(problem, rel):
-    case, cutoffs, empty_rows = problem
-    names = [name for name in naive.METRICS if "rel" in METRICS[name].numbers]
-    result = measures.score(case, [f"{name}(rel={rel})" for name in names], cutoffs, empty_rows=empty_rows)
-    truth = [{label: 1.0 for label, grade in row.items() if grade >= rel} for row in case.truth]
-    for name in names:
-        for k in cutoffs:
-            expected = naive.evaluate(name, k, {}, truth, case.scores, case.inverse, empty_rows=empty_rows)
-            assert result[f"{name}(rel={rel})@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-12), (name, k)
-
-
 @given(problem=problems(), p=st.sampled_from([0.5, 0.8, 0.95]))
 def test_rank_biased_precision_is_its_formula(problem, p):
     case, cutoffs, empty_rows = problem

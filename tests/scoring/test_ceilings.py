@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive
 from support.measures import HEADS
-from support.strategies import cases, few, random_case, random_weights, to_csr
+from support.strategies import cases, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval.metrics.names import parse
@@ -29,7 +29,6 @@ def judged(name, k, options, case, truth, weights, empty_rows):
     return naive.ratio(pairs)
 
 
-@few
 @given(
     case=cases(graded=True),
     k=st.integers(1, 4),

@@ -15,7 +15,6 @@ from support.wholerows import OPTIONS, name_of
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.metrics.names import parse
 from xmceval.report.forms.registry import render
 from xmceval.rows.matrices import matrices
 
@@ -101,32 +100,6 @@ def test_full_lists_are_scikit_learns_where_nothing_ties(rng):
     expected = metrics.average_precision_score(grades[kept] > 0, scores[kept], average="samples")
     dropped = xmceval.score(grades, scores, metrics="AP@all", empty_rows="drop")
     assert dropped["AP@all"] == pytest.approx(expected, rel=1e-12)
-
-
-@given(
-    case=cases(graded=True),
-    unscored=st.sampled_from(["bottom", "zero"]),
-    empty_rows=st.sampled_from(["zero", "drop"]),
-    rel=st.integers(1, 5),
-)
-def test_values_are_the_judges(case, unscored, empty_rows, rel):
-    k = min(3, case.n_labels)
-    names = {}
-    for name in naive_rows.METRICS:
-        names[name_of(name, k)] = (name, 1)
-        if "rel" in parse(name_of(name, k))[0].metric.numbers:
-            head, at, cut = name_of(name, k).partition("@")
-            shown = head[:-1] + f",rel={rel})" if head.endswith(")") else f"{head}(rel={rel})"
-            shown = str(parse(shown + at + cut)[0]).partition("@")[0]
-            names[shown + at + cut] = (name, rel)
-    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
-    result = xmceval.score(truth, scores, metrics=list(names), unscored=unscored, empty_rows=empty_rows)
-    for shown, (name, grade) in names.items():
-        expected = naive_rows.evaluate(
-            name, case.truth, case.scores, case.n_labels,
-            unscored=unscored, empty_rows=empty_rows, k=k, rel=grade, options=OPTIONS.get(name),
-        )  # fmt: skip
-        assert result[shown] == pytest.approx(expected, rel=1e-12, abs=1e-12), shown
 
 
 UNBOUNDED = "AP(norm=hits)"  # it falls where a hit is added at a low rank

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, strategies as st
 from judge import naive
 from support.judged import check_judged
-from support.strategies import cases, to_csr, to_rows
+from support.strategies import to_rows
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -42,19 +41,6 @@ def test_the_default_numbers_do_not_change(zipf):
     assert plain.slices == ()
 
 
-def test_shares_are_hits_of_the_labels_of_the_bin(zipf):
-    train, y_true, y_score = zipf
-    result = xmceval.score(y_true, y_score, train=train, k=3, metrics="P", by_frequency="10,50")
-    counts = train.sum(axis=0)
-    ranked = np.argsort(-y_score, axis=1, kind="stable")[:, :3]
-    hits = np.take_along_axis(y_true.toarray(), ranked, axis=1)
-    inside = (counts >= 50, (counts >= 10) & (counts < 50), counts < 10)
-    for each, labels in zip(result.slices, inside, strict=True):
-        assert each.estimates["P@3"].value == pytest.approx((hits & labels[ranked]).sum() / (3 * 120), rel=1e-12)
-        assert each.bin.n_labels == labels.sum()
-        assert each.bin.mass == pytest.approx(counts[labels].sum() / counts.sum(), rel=1e-12)
-
-
 def test_bins_of_equal_mass_part_no_frequency_and_hold_like_shares(zipf):
     train, y_true, y_score = zipf
     result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=3)
@@ -62,36 +48,6 @@ def test_bins_of_equal_mass_part_no_frequency_and_hold_like_shares(zipf):
     assert head.low > torso.high >= torso.low > tail.high
     assert head.n_labels + torso.n_labels + tail.n_labels == 40
     assert max(abs(each.mass - 1 / 3) for each in (head, torso, tail)) < 0.15
-
-
-def test_label_wise_metrics_are_means_within_the_bin(zipf):
-    train, y_true, y_score = zipf
-    names = ["macroR@3", "macroP(over=truth)@3", "coverage@3"]
-    result = xmceval.score(y_true, y_score, train=train, metrics=names, by_frequency="10,50")
-    counts = train.sum(axis=0)
-    ranked = np.argsort(-y_score, axis=1, kind="stable")[:, :3]
-    predicted = np.zeros((120, 40), bool)
-    np.put_along_axis(predicted, ranked, True, axis=1)
-    true = y_true.toarray()
-    tp, n_true, n_predicted = (predicted & true).sum(0), true.sum(0), predicted.sum(0)
-    recall = np.divide(tp, n_true, out=np.zeros(40), where=n_true > 0)
-    precision = np.divide(tp, n_predicted, out=np.zeros(40), where=n_predicted > 0)
-    for each, labels in zip(result.slices, (counts >= 50, (counts >= 10) & (counts < 50), counts < 10), strict=True):
-        seen = labels & (n_true > 0)
-        expected = recall[labels].mean(), precision[seen].mean(), (tp[seen] > 0).mean()
-        assert [each.estimates[name].value for name in names] == pytest.approx(expected, rel=1e-12)
-
-
-@given(cases(graded=True), st.integers(1, 3))
-def test_a_ceiling_is_the_value_of_the_perfect_ranking(case, k):
-    k = min(k, case.n_labels)
-    y_true = to_csr(case.truth, case.n_labels)
-    names = ["P", "R", "RP", "F1", "Hit", "RR", "AP", "AP(norm=k)", "nDCG", "DCG"]
-    result = xmceval.score(y_true, to_csr(case.scores, case.n_labels), k=k, metrics=names, ceiling=True)
-    for name in names:
-        head, _, norm = name.removesuffix(")").partition("(norm=")
-        best = naive.evaluate(head, k, {"norm": norm} if norm else {}, case.truth, case.truth)
-        assert result.estimates[f"{name}@{k}"].ceiling == pytest.approx(best, rel=1e-12, abs=1e-12), name
 
 
 def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):

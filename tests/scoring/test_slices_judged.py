@@ -1,5 +1,7 @@
 """Slices against a judge of their own: values, intervals, bins, and label-wise means, with weights and rows dropped."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -86,13 +88,15 @@ def test_bins_have_the_labels_counts_and_mass_that_they_say(problem, edges):
 
 
 COUNTS = [5, 0, 3, 1, 1, 8, 2, 0, 1, 5, 4, 2]
-any_weights = pytest.mark.parametrize("weights", [None, random_weights(9)], ids=["plain", "weighted"])
+many_rows = pytest.mark.parametrize(
+    ("n_rows", "seed", "empty_rows"), [*itertools.product((40, 120), (None, 9), ("zero", "drop"))]
+)
 
 
-@any_weights
-@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_shares_of_many_rows_are_the_judges(weights, empty_rows):
-    problem = random_case(4), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
+@many_rows
+def test_shares_of_many_rows_are_the_judges(n_rows, seed, empty_rows):
+    weights = seed and random_weights(seed, n_rows)
+    problem = random_case(4, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
     check_slices(problem, [2, 5], naive_slices.bins_from_edges(COUNTS, [2, 5]), 3, 4)
     check_slices(problem, 4, naive_slices.bins_of_equal_mass(COUNTS, 4), 4, 2)
 
@@ -109,10 +113,12 @@ def test_means_over_the_labels_of_a_bin_are_the_judges(problem, edges, k):
     check_means(problem, edges, k)
 
 
-@any_weights
-@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_means_over_the_labels_of_a_bin_of_many_rows_are_the_judges(weights, empty_rows):
-    check_means((random_case(5), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}), [2, 5], 2)
+@many_rows
+def test_means_over_the_labels_of_a_bin_of_many_rows_are_the_judges(n_rows, seed, empty_rows):
+    weights = seed and random_weights(seed, n_rows)
+    problem = random_case(5, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
+    for k in (2, 3):
+        check_means(problem, [2, 5], k)
 
 
 def check_means(problem, edges, k):

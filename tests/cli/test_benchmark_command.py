@@ -134,3 +134,13 @@ def test_a_file_is_proposed_and_what_is_left_out_is_said(folder, run):
     assert said == "left out: one: files that were not understood: notes.md\nwrote benchmark.toml (0.0 MB)\n"
     assert last(run()[2]) == ["4 cells scored"]
     assert run("--init", "benchmark.toml") == (2, "", "Error: benchmark.toml: is not a folder\n")
+
+
+def test_a_picture_is_drawn(folder, run):
+    pytest.importorskip("matplotlib")
+    assert run("-q", "--plot", "all.svg")[0] == 0
+    assert "nDCG" not in (folder / "all.svg").read_text()
+    assert "P@1, %" in (folder / "all.svg").read_text()
+    code, shown, said = run("--plot", "all.gif")
+    assert (code, shown) == (2, "")
+    assert "all.gif" in said

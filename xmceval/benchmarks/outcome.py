@@ -21,6 +21,7 @@ from xmceval.scoring.summary import Figure
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
     from pandas import DataFrame
 
 # How a cell came about. What has failed is not missing: its files are there.
@@ -142,6 +143,29 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         """
         frame: DataFrame = _load("records").make_frame(self, bins=bins)
         return frame
+
+    def plot(self, *, metrics: str | Iterable[str] | None = None) -> Picture:
+        """Draw the values of systems by data set, a panel per metric; needs matplotlib.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, optional
+            Only these, such as ``"P@5"``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``figure.savefig(path)`` writes it.
+
+        Raises
+        ------
+        UsageError
+            Metrics that are no columns.
+        DataError
+            matplotlib is not installed, or no data set has values.
+        """
+        drawn: Picture = _load("picture").draw_benchmark(self, metrics=metrics)
+        return drawn
 
     def _find_dataset(self, name: str) -> DatasetOutcome:
         by_name = {dataset.name: dataset for dataset in self.datasets}

@@ -12,10 +12,12 @@ import click
 from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, say_written, warn
+from xmceval.cli.plotting import Plots
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
+from xmceval.report.pictures import save
 
 if TYPE_CHECKING:
     from xmceval.benchmarks.outcome import Benchmark
@@ -33,6 +35,9 @@ FILE_NAME = "benchmark.toml"  # where no other name is passed
     help="Write DIR/benchmark.toml for the files in DIR and its folders, without scoring.",
 )
 @options.option("--force", is_flag=True, help="With --init: overwrite the file.")
+@options.option(
+    "--plot", type=options.FILE, group="Output", metavar="FILE", help="Draw all metrics: .svg, .png or .pdf."
+)
 @fail_if_worse
 @options.threads
 @options.report_form
@@ -51,13 +56,14 @@ def command(file: str, form: str, **arguments: Any) -> None:
     Examples:
       xmceval benchmark --init .
       xmceval benchmark
-      xmceval benchmark runs.toml -o latex
+      xmceval benchmark runs.toml -o latex --plot runs.svg
     """
     if arguments["init"] is not None:
         _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
         return
     _refuse_folder(file)
     layout = options.take_layout(arguments, form)
+    picture = Plots.of([arguments["plot"]] if arguments["plot"] else [], [])
     began, quiet = time.monotonic(), arguments["quiet"]
     from xmceval.benchmarks.benchmark import list_failures, list_notes, list_warnings
     from xmceval.benchmarks.plan import read_plan
@@ -74,6 +80,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
     with enforced(outcome.gates, failures):
         click.echo(render_benchmark(form, outcome, layout), nl=False)
+        for path in picture.files:
+            save(outcome.plot(), path)
         if not quiet:
             say(f"{_count_cells(outcome)} · {time.monotonic() - began:.1f} s")
 

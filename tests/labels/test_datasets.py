@@ -286,40 +286,6 @@ def test_score_hints_at_a_set_that_was_not_named(bibtex):
     assert line not in xmceval.score(*matrices).warnings
 
 
-# Which values are comparable with published ones
-
-
-def test_values_of_other_sizes_are_not_comparable(matrices):
-    result = xmceval.score(*matrices, metrics="P", dataset="Bibtex")
-    assert find_dataset("Bibtex").forbids_ranking(result.sizes) == "the sizes differ: 40 test instances, not 2,515"
-
-
-def test_values_of_another_split_are_not_comparable():
-    entry = find_dataset("EURLex-4K")
-    assert entry.forbids_ranking(Sizes(15539, 3809, 3993)) == entry.forbids_ranking(Sizes()) == ""
-    reason = "the data are the split of AttentionXML, LightXML, whose values are not comparable"
-    assert entry.forbids_ranking(Sizes(15449, 3865, 3956)) == entry.forbids_ranking(Sizes(None, 3865, None)) == reason
-    assert entry.forbids_ranking(Sizes(15449, 3865, 3993)) == (
-        "the sizes differ: 15,449 training instances, not 15,539; 3,865 test instances, not 3,809"
-    )
-
-
-def test_an_inferred_number_of_labels_is_not_compared(tmp_path):
-    _, preds = score_files(tmp_path)
-    lists = tmp_path / "lists"
-    lists.write_text("\n".join(["3,4"] * 2515) + "\n")
-    result = xmceval.score(lists, preds, metrics="P", k=1, dataset="Bibtex", n_labels=None)
-    assert find_dataset("Bibtex").forbids_ranking(result.sizes) == ""
-
-
-def score_files(folder, n_rows=2515):
-    rng = np.random.default_rng(3)
-    for name in ("truth", "preds"):
-        rows = (" ".join(f"{label}:1" for label in rng.choice(159, 5, replace=False)) for _ in range(n_rows))
-        (folder / name).write_text(f"{n_rows} 159\n" + "\n".join(rows) + "\n")
-    return str(folder / "truth"), str(folder / "preds")
-
-
 # The command
 
 

@@ -35,9 +35,6 @@ class Sizes(NamedTuple):
     labels: int | None = None
 
 
-UNKNOWN_SIZES = Sizes()
-
-
 @dataclass(frozen=True)
 class Split:
     """Sizes of one split into training and test instances, and who uses it."""
@@ -130,17 +127,6 @@ class Dataset:
             )
         if self.a is None:
             yield f"there are no agreed values of A and B for {self.name}: report them with the numbers"
-
-    def forbids_ranking(self, sizes: Sizes) -> str:
-        """Return why values of data of these sizes are not comparable with published ones; empty if they are."""
-        ours, *others = self.splits
-        differences = ours.differences(sizes)
-        if not differences:
-            return ""
-        users = [split.who for split in others if not split.differences(sizes)]
-        if users:
-            return f"the data are the split of {listed(users)}, whose values are not comparable"
-        return f"the sizes differ: {'; '.join(differences)}"
 
     @property
     def constants(self) -> str:

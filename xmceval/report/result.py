@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import UsageError, counted
-from xmceval.labels.catalogue import UNKNOWN_SIZES, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
@@ -62,8 +61,6 @@ class Result(Renderable, Mapping[str, float]):
         The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
     truth, scores : str
         The names of the files of truth and predictions, or ``array``.
-    sizes : Sizes
-        Of the data, as far as they are known for certain.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
     version : str
@@ -96,7 +93,6 @@ class Result(Renderable, Mapping[str, float]):
     options: Mapping[str, Any] = field(default_factory=dict)
     truth: str = "array"
     scores: str = "array"
-    sizes: Sizes = UNKNOWN_SIZES
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None
@@ -330,7 +326,6 @@ def make_result(
     scores: str,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
-    sizes: Sizes = UNKNOWN_SIZES,
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
@@ -354,7 +349,6 @@ def make_result(
         options=options.changed(),
         truth=truth,
         scores=scores,
-        sizes=sizes,
     )
 
 

@@ -43,7 +43,6 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
             *_removal_warnings(state),
         ),
         notes=(*notes, *state.program.remarks(totals.parts, width.n_labels)),
-        sizes=sizes,
     )
 
 

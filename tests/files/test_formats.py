@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import LABELS, PREDS, SCORES, TRUTH, matrix, plain, same_numbers, scored, write
+from support.files import LABELS, PREDS, QRELS, RUN, SCORES, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
 from xmceval.files.io import chunks
@@ -330,10 +330,6 @@ def test_duplicates_are_errors_or_merged():
     result = scored(preds=twice, duplicates="max")
     same_numbers(result)
     assert "x: dropped 2 duplicate entries; the largest value of a label in a row was kept" in result.warnings
-
-
-QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
-RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
 
 
 def test_trec_runs_are_joined_to_qrels():

@@ -22,6 +22,15 @@ from xmceval.rows.block import Scratch
 
 EXAMPLES = int(os.environ.get("XMCEVAL_FUZZ", "25"))
 FORMS = test_formats.CHUNKED
+INSERTED = [b"\n", b" ", b":", b"#", b"1e9", b"-1", b"\r\n", b"9" * 20, b"nan", b"\t", b",", b"\0", b"\xff\xfe", b'"']
+INSERTED += [b"\xef\xbb\xbf"]
+budget = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=EXAMPLES <= 25,
+    suppress_health_check=list(HealthCheck),
+)
 LARGE = 1 << 22  # of what a damaged file of a few hundred bytes may make
 
 
@@ -90,27 +99,7 @@ def mutated(data, content):
             case 1:
                 del changed[at : at + data.draw(st.integers(1, 40))]
             case 2:
-                changed[at:at] = data.draw(
-                    st.sampled_from(
-                        [
-                            b"\n",
-                            b" ",
-                            b":",
-                            b"#",
-                            b"1e9",
-                            b"-1",
-                            b"\r\n",
-                            b"99999999999999999999",
-                            b"nan",
-                            b"\t",
-                            b",",
-                            b"\0",
-                            b"\xff\xfe",
-                            b'"',
-                            b"\xef\xbb\xbf",
-                        ]
-                    )
-                )
+                changed[at:at] = data.draw(st.sampled_from(INSERTED))
             case 3:
                 changed[at:at] = changed[: data.draw(st.integers(0, 30))]
             case 4:
@@ -125,7 +114,7 @@ JOINED = {
 
 
 @pytest.mark.parametrize("form", JOINED)
-@settings(max_examples=EXAMPLES, database=None, derandomize=EXAMPLES <= 25, suppress_health_check=list(HealthCheck))
+@budget
 @given(st.data())
 def test_damaged_files_of_the_ranking_field_are_joined_or_refused(form, tmp_path, data):
     truth, scores = JOINED[form]
@@ -150,13 +139,7 @@ def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
         pytest.skip("needs a package that is not installed")
     which, content, scores, names, is_pair = made[form]
 
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        derandomize=EXAMPLES <= 25,
-        suppress_health_check=list(HealthCheck),
-    )
+    @budget
     @given(st.data())
     def check(data):
         damaged = mutated(data, content)

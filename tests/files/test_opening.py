@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, matrix, write
+from support.files import LABELS, LEGACY, PREDS, QRELS, RUN, SCORES, TRUTH, matrix, write
 
 from xmceval.errors import DataError
 from xmceval.files.arrays import npypairs, npz
@@ -16,9 +16,6 @@ from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Scratch
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores
-
-QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
-RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
 
 
 def rows_of(source):

@@ -3,12 +3,9 @@
 
 import numpy as np
 import pytest
-from support.files import write
+from support.files import QRELS, RUN, write
 
 import xmceval
-
-QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
-RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
 
 
 def score(qrels=QRELS, run=RUN, metrics=("P", "nDCG", "RR"), k=(1, 2), **options):

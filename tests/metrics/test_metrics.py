@@ -13,6 +13,7 @@ from support.measures import HEADS
 from support.strategies import Case, cases, to_csr
 
 import xmceval
+from xmceval.metrics.cells import ZEROS
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.statistics.intervals import t_quantile
@@ -94,19 +95,31 @@ def test_values_of_whole_lists_are_the_judges(problem):
         assert result[f"{head}@all"] == pytest.approx(expected, rel=1e-12, abs=1e-12), head
 
 
+WEIGHTED = [  # beside the metrics of the judge
+    *("nDCG@all", "LRAP", "coverage_error", "AUC", "GAUC", "microR@n", "AP@all", "ERR(max=4)@1", "RBP@1", "MCC"),
+    *("macroBA@1", "weightedP@1", "coverage@1", "confusion", *(f"macroF1(zero={zero})@1" for zero in ZEROS)),
+]
+
+
 @given(problem=problems(graded=True), weights=st.lists(st.integers(0, 3), min_size=6, max_size=6))
 def test_a_whole_sample_weight_is_so_many_rows(problem, weights):
     case, cutoffs, empty_rows = problem
     weights = weights[: len(case.truth)]
     assume(sum(weights))
-    truth, scores = (
-        [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
-        for rows in (case.truth, case.scores)
-    )
-    repeated = measures.score(Case(truth, scores, case.n_labels, case.inverse), k=cutoffs, empty_rows=empty_rows)
-    weighted = measures.score(case, k=cutoffs, empty_rows=empty_rows, sample_weight=weights)
+    options = {"metrics": [*HEADS, *WEIGHTED], "k": cutoffs, "empty_rows": empty_rows}
+
+    def repeat(times):
+        rows = [row for row, n in enumerate(times) for _ in range(n)]
+        truth, scores = ([part[row] for row in rows] for part in (case.truth, case.scores))
+        return measures.score(Case(truth, scores, case.n_labels, case.inverse), **options)
+
+    weighted, repeated = measures.score(case, sample_weight=weights, **options), repeat(weights)
     assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
     check_judged(weighted, case.truth, case.scores, case.inverse, weights, empty_rows, least=len(HEADS))
+    assert weighted.counts == repeat([min(weight, 1) for weight in weights]).counts
+    for name in weighted:
+        bounds = pytest.approx(repeated.tie_bounds(name), rel=1e-12, abs=1e-12, nan_ok=True)
+        assert weighted.tie_bounds(name) == bounds, name
 
 
 @given(problem=problems(graded=True), head=st.sampled_from(sorted(HEADS)))

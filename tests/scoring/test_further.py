@@ -14,7 +14,6 @@ from xmceval.errors import UsageError
 from xmceval.labels.propensity import from_counts
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
@@ -185,18 +184,6 @@ def made():
     scores = csr_matrix(np.round(rng.random((400, 60)), 2) * (rng.random((400, 60)) < rng.random((400, 1))))
     weights = rng.random(400) * (rng.random(400) < 0.9)
     return truth, scores, weights
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_blocks_and_threads_give_the_same_bits(made, monkeypatch, weighted):
-    truth, scores, weights = made
-    found = []
-    for entries, threads in itertools.product((1, 300, 1 << 30), (1, 3)):
-        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
-        options = {"threads": threads, "empty_rows": "drop", "sample_weight": weights if weighted else None}
-        result = xmceval.score(truth, scores, metrics=NAMES, **options)
-        found.append((result.estimates, result.counts, result.notes))
-    assert all(each == found[0] for each in found)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -116,19 +116,6 @@ def test_coverage_is_the_judges(problem, k):
         assert score(case, [f"coverage(over={over})@{k}"], train)[f"coverage(over={over})@{k}"] == (expected or 0.0)
 
 
-@given(problem=problems(), weights=st.lists(st.integers(0, 3), min_size=6, max_size=6))
-def test_a_whole_sample_weight_is_so_many_rows(problem, weights):
-    case, _, zero, _ = problem
-    weights = np.array(weights[: len(case.truth)], dtype=float)
-    weights[0] = 2.0
-    repeated = [i for i, weight in enumerate(weights) for _ in range(int(weight))]
-    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
-    names = [f"macroF1(zero={zero})@1", "macroBA@1", "weightedP@1", "coverage@1", "MCC", "confusion", "microF1@1"]
-    one = xmceval.score(truth, scores, metrics=names, sample_weight=weights)
-    other = xmceval.score(truth[repeated], scores[repeated], metrics=names)
-    assert dict(one) == pytest.approx(dict(other), **CLOSE)
-
-
 def random_problem(rng, n_labels=40):
     """Return truth and scores with every degenerate row and label."""
     truth = (rng.random((N_ROWS, n_labels)) < rng.random(n_labels) * 0.2).astype(int)
@@ -206,18 +193,6 @@ SAME_BITS = [
     *(f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES),
     *("MCC", "MCC(average=macro)", "balanced_accuracy(average=macro)", "hamming_loss", "accuracy", "confusion"),
 ]
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_threads_and_blocks_give_the_same_bits(rng, monkeypatch, weighted):
-    truth, scores = (csr_matrix(each) for each in random_problem(rng))
-    weights = rng.random(truth.shape[0]) if weighted else None
-    results = []
-    for entries, threads in ((1 << 17, 1), (1000, 2), (77, 2)):
-        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
-        result = xmceval.score(truth, scores, metrics=SAME_BITS, threads=threads, sample_weight=weights, threshold=0.0)
-        results.append(result.estimates)
-    assert results[0] == results[1] == results[2]
 
 
 def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):

@@ -232,6 +232,27 @@ def test_blocks_and_threads_give_the_same_bits(made, whole, monkeypatch, entries
     assert result.counts == whole.counts
 
 
+OTHERS = [name for m in METRICS.values() if m.name not in BY_ROW for name in names_of(m, 5)]
+OTHERS += ["macroF1(beta=2,over=seen,zero=skip)", "coverage(of=recommended)@5", "P(rel=2)", "LRAP(rel=2)", "AUC@5"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_and_threads_give_the_same_bits_of_weighted_rows_for_every_metric(made, rng, monkeypatch, weighted):
+    truth, scores, inverse = made
+    weights = rng.random(truth.shape[0]) * (rng.random(truth.shape[0]) < 0.9) if weighted else None
+    options = {"metrics": [*NAMES, *OTHERS], "inverse_propensities": inverse, "sample_weight": weights}
+    options |= {"threshold": 0.3, "empty_rows": "drop"}
+    stored = csr_matrix((truth.data * (rng.random(truth.nnz) < 0.7), truth.indices, truth.indptr), truth.shape)
+    whole = xmceval.score(stored, scores, threads=1, **options)
+    nonzero = stored.copy()
+    nonzero.eliminate_zeros()
+    check_judged(whole, nonzero, scores, inverse, weights, "drop", least=30)
+    for entries, threads in ((1, 3), (64, 2), (300, 1), (1000, 3), (1 << 30, 3)):
+        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        result = xmceval.score(stored, scores, threads=threads, **options)
+        assert (result.estimates, result.counts, result.notes) == (whole.estimates, whole.counts, whole.notes)
+
+
 def totals_of(program, truth, scores, inverse, **options):
     width = Width(truth.shape[1], "y_true has")
     terms = Terms(width=width, propensities=from_values(inverse, "made"))

@@ -1,6 +1,5 @@
 """Metrics of whole rows and along whole lists: against scikit-learn, the judge, and what tools say of real data."""
 
-import itertools
 import json
 import math
 
@@ -16,7 +15,6 @@ from support.wholerows import OPTIONS, name_of
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.report.forms.registry import render
-from xmceval.rows.matrices import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
 
@@ -225,24 +223,6 @@ def test_err_and_rbp_and_auc_at_k():
 EVERY = ["P", "PSP", "nDCG@3,all", "LRAP", "coverage_error", "AUC", "GAUC", "microR@n", "AP@all", "ERR@3", "RBP@3"]
 
 
-@given(case=cases(), data=st.data())
-def test_weight_2_repeats_a_row_and_weight_0_removes_it(case, data):
-    n = len(case.truth)
-    weights = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n).filter(any))
-    rows = [row for row, weight in enumerate(weights) for _ in range(weight)]
-    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
-    names = [name for name in EVERY if "3" not in name] + (["nDCG@3", "ERR@3"] if case.n_labels >= 3 else [])
-    given_ = {"k": 1, "metrics": names, "inverse_propensities": case.inverse}
-    weighted = xmceval.score(truth, scores, sample_weight=weights, **given_)
-    repeated = xmceval.score(truth[rows], scores[rows], **given_)
-    assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
-    check_judged(weighted, case.truth, case.scores, case.inverse, weights)
-    removed = xmceval.score(truth[np.flatnonzero(weights)], scores[np.flatnonzero(weights)], **given_)
-    assert weighted.counts == removed.counts
-    for name in weighted:
-        assert weighted.tie_bounds(name) == pytest.approx(repeated.tie_bounds(name), rel=1e-12, abs=1e-12)
-
-
 def test_the_unit_of_weights_is_irrelevant_to_the_bit(rng):
     truth, sparse, _ = random_rows(rng, 50, 9, rng.normal(size=50))
     weights = rng.random(50)
@@ -292,26 +272,6 @@ def test_weights_come_from_files(tmp_path):
     for n, said in ((2, "2 sample weights"), (4, "4 sample weights for 3 rows")):
         with pytest.raises(DataError, match=said):
             xmceval.score(file, scores, k=1, metrics="P", sample_weight=np.ones(n))
-
-
-# Laws
-
-
-def test_bits_are_the_same_for_any_blocks_and_threads(rng, monkeypatch):
-    truth, sparse, _ = random_rows(rng, 400, 30, rng.normal(size=50), density=0.3)
-    weights, estimates = rng.random(400) * (rng.random(400) < 0.9), []
-    names = [*(name for name in EVERY[2:] if name != "ERR@3"), "P(rel=2)", "LRAP(rel=2)", "AUC@5", "ERR(max=2)@3"]
-    for entries, threads in itertools.product((64, 1000, 1 << 17), (1, 2)):
-        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
-        for weight in (None, weights):
-            result = xmceval.score(
-                csr_matrix(truth * 2), sparse, metrics=names,
-                sample_weight=weight, threads=threads,
-            )  # fmt: skip
-            check_judged(result, to_rows(truth * 2), sparse, weights=weight, least=4)
-            estimates.append((weight is None, result.estimates, result.counts))
-    for unweighted in (True, False):
-        assert len({str(each[1:]) for each in estimates if each[0] == unweighted}) == 1
 
 
 def test_dense_and_sparse_input_agree(rng):

@@ -10,6 +10,8 @@ import xmceval
 TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
 PREDS = "4 5\n0:0.9 1:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
 LEGACY = "4 3 5\n0,2 0:0.5 2:1\n1 1:.25\n 0:1\n3,4\n"
+QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
+RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
 LABELS = np.array([[0, 1], [1, 2], [3, -1], [4, 3]])
 SCORES = np.array([[0.9, 0.8], [0.5, 0.1], [1, 0], [0.5, 0.4]], np.float32)
 

@@ -106,7 +106,7 @@ def test_csv_has_one_line_per_difference(run):
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
     assert float(found["value"]) - float(found["baseline_value"]) == pytest.approx(float(found["difference"]))
     assert [found[name] for name in ("unit", "higher_is_better", "test", "adjust", "seed", "truth")] == [
-        *("row", "true", "t", "holm", "0", TRUTH),
+        *("row", "true", "t", "holm", "0", TRUTH)
     ]
     assert json.loads(found["options"]) == {"k": [3], "metrics": ["P@3"]}
 
@@ -223,14 +223,8 @@ def test_what_was_not_tested_is_one_sentence(run):
     [
         ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
         ((TRUTH, MODEL_A), "a comparison needs at least two systems, got only model_a"),
-        (
-            (TRUTH, MODEL_A, MODEL_B, "--against", "c"),
-            "--against c: the systems are model_a, model_b",
-        ),
-        (
-            (TRUTH, MODEL_A, "--runs", f"r={MODEL_B}"),
-            "--runs r=model_b.txt: expected NAME=A,B with at least two files",
-        ),
+        ((TRUTH, MODEL_A, MODEL_B, "--against", "c"), "--against c: the systems are model_a, model_b"),
+        ((TRUTH, MODEL_A, "--runs", f"r={MODEL_B}"), "--runs r=model_b.txt: expected NAME=A,B with at least two files"),
         (
             (TRUTH, "a.rows.npz", "b.rows.npz"),
             "a.rows.npz, b.rows.npz: per-instance values are compared without TRUTH (hint: leave out tst_X_Y.txt)",

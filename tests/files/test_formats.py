@@ -187,10 +187,7 @@ PREDICTIONS = {
         lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]} {s}" for i, s in row) for row in SCORED)),
         {"labels": "words.txt"},
     ),
-    "fastText ranks": (
-        lambda: write("x", lines(" ".join(f"__label__{i}" for i, _ in row) for row in SCORED)),
-        {},
-    ),
+    "fastText ranks": (lambda: write("x", lines(" ".join(f"__label__{i}" for i, _ in row) for row in SCORED)), {}),
     "fastText ranked names": (
         lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i, _ in row) for row in SCORED)),
         {"labels": "words.txt"},
@@ -208,17 +205,11 @@ PREDICTIONS = {
     "CSV in another order": (lambda: csv(SCORED, head="score,row,label"), {}),
     "CSV between semicolons": (lambda: csv(SCORED, ";"), {}),
     "CSV of names": (lambda: csv(SCORED, head="label,row,score", names=NAMES), {"labels": "names.txt"}),
-    "CSV in quotes": (
-        lambda: csv(SCORED, names=[f'"{name}"' for name in NAMES]),
-        {"labels": "names.txt"},
-    ),
+    "CSV in quotes": (lambda: csv(SCORED, names=[f'"{name}"' for name in NAMES]), {"labels": "names.txt"}),
     "TSV": (lambda: csv(SCORED, "\t"), {}),
     "TSV without a header": (lambda: csv(SCORED, "\t", head=""), {}),
     "Parquet": (lambda: parquet(SCORED), {}),
-    "Parquet of names": (
-        lambda: parquet(SCORED, NAMES, columns=["score", "label", "row"]),
-        {"labels": "names.txt"},
-    ),
+    "Parquet of names": (lambda: parquet(SCORED, NAMES, columns=["score", "label", "row"]), {"labels": "names.txt"}),
     "pair": (lambda: save_pair(LABELS), {}),
     "pair, labels alone": (lambda: save_pair(LABELS, None), {}),
     "pair of unicode names": (

@@ -10,14 +10,7 @@ from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 
 THRESHOLD = 0.5
-NUMBERS = {
-    "rel": 2,
-    "beta": 2,
-    "p": 0.5,
-    "max": 4,
-    "recall": 0.7,
-    "precision": 0.5,
-}  # others than the defaults
+NUMBERS = {"rel": 2, "beta": 2, "p": 0.5, "max": 4, "recall": 0.7, "precision": 0.5}  # others than the defaults
 
 
 def case_of(metric, seed, graded=True):

@@ -46,8 +46,7 @@ def test_shown_outputs_are_what_the_commands_print(path, tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("output", "cut"),
-    [("...\n", "...\n"), ("1\n...\n", "one\n...\n"), ("1\n...\n3\n", "one\n...\nthree\n")],
+    ("output", "cut"), [("...\n", "...\n"), ("1\n...\n", "one\n...\n"), ("1\n...\n3\n", "one\n...\nthree\n")]
 )
 def test_output_may_be_shown_in_part(output, cut):
     (shown,) = SCRIPT.find_shown(f"```console\n$ cd there\n$ xmceval score a b \\\n    -q\n{output}```\n")

@@ -45,17 +45,11 @@ LINES = [
         "8 of 100 instances have fewer than 5 predictions: the missing ones count as misses",
     ),
     (case(short_rows={5: 1}), "1 of 100 instances has fewer than 5 predictions: the missing ones count as misses"),
-    (
-        case(short_rows={1: 1}, n_instances=1),
-        "1 of 1 instance has no prediction: it counts as a miss",
-    ),
+    (case(short_rows={1: 1}, n_instances=1), "1 of 1 instance has no prediction: it counts as a miss"),
     (case(empty_rows=2), "2 instances have no true label: they count as 0"),
     (case(empty_rows=1), "1 instance has no true label: it counts as 0"),
     (case(names=["macroF1"], empty_rows=2), "2 instances have no true label: their predictions count as misses"),
-    (
-        case(names=["macroP", "macroF1"], empty_rows=1),
-        "1 instance has no true label: its predictions count as misses",
-    ),
+    (case(names=["macroP", "macroF1"], empty_rows=1), "1 instance has no true label: its predictions count as misses"),
     (case(names=["P@1", "macroF1"], empty_rows=2), "2 instances have no true label: they count as 0"),
     (
         case(names=["macroF1"], empty_rows=2, options={"empty_rows": "drop"}),
@@ -92,10 +86,7 @@ LINES = [
         case(names=["P@1", "LRAP", "AUC"], unscored={1: Unscored(50, 200)}),
         "25.0% of the true labels have no score: for LRAP, AUC they are tied with all other labels without a score",
     ),
-    (
-        case(names=["LRAP", "AUC(rel=2)"], unscored={1: Unscored(0, 200), 2: Unscored(3, 4)}),
-        OF_GRADE_2,
-    ),
+    (case(names=["LRAP", "AUC(rel=2)"], unscored={1: Unscored(0, 200), 2: Unscored(3, 4)}), OF_GRADE_2),
     (
         case(names=["AUC(rel=2)"], left_out={"AUC(rel=2)": 2}),
         "AUC(rel=2): 2 of 100 instances are left out because no label or every label has grade 2 or above",
@@ -104,10 +95,7 @@ LINES = [
         case(names=["P@1", "MCC"], options={"has_threshold": False}),
         "MCC: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)",
     ),
-    (
-        case(names=["P@1", "LRAP"], slices=(Slice(None, figures("P@1")),)),
-        "no share by frequency is available for LRAP",
-    ),
+    (case(names=["P@1", "LRAP"], slices=(Slice(None, figures("P@1")),)), "no share by frequency is available for LRAP"),
     (
         case(names=["P@1", "LRAP"], estimate=replace(FINE, ceiling=None), options={"ceiling": True}),
         "no ceiling is available for P@1, LRAP",

@@ -45,11 +45,7 @@ VALUES = {
     "ceiling": (True, True),
 }
 # What another option must accompany or exclude.
-WITH = {
-    "counts": {"n_train": 9},
-    "n_train": {"counts": "sub/counts.txt"},
-    "filter_truth": {"filter": "sub/filter.txt"},
-}
+WITH = {"counts": {"n_train": 9}, "n_train": {"counts": "sub/counts.txt"}, "filter_truth": {"filter": "sub/filter.txt"}}
 
 
 @pytest.fixture

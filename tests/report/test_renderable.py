@@ -214,10 +214,7 @@ def test_results_that_do_not_belong_together_are_refused(problem, results):
         ([old, 3], "expected results, such as score returns, got int"),
         ({"a": "b"}, "expected results, such as score returns, got str"),
         ([old, less], r"old has 40 instances, 12 labels and \d+ true labels, but y_score 39 instances, 12 labels"),
-        (
-            [old, other],
-            "old and y_score were scored with different metrics, train, by_frequency, ties; ",
-        ),
+        ([old, other], "old and y_score were scored with different metrics, train, by_frequency, ties; "),
     ):
         with pytest.raises(UsageError, match=message):
             xmceval.Results(wrong)

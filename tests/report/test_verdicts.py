@@ -36,10 +36,7 @@ def hits(n):
             f"a is best, but {NO_OTHER} (b: only 1 instance differs; c: only {TWO_DIFFER}; d: only {TWO_DIFFER})",
         ),
         ((50, 50, 10, 5), "a and b have equal values and are better than all others"),
-        (
-            (50, 50, 49, 5),
-            f"a and b have equal values and are better than d; no difference from c was detected{ONE}",
-        ),
+        ((50, 50, 49, 5), f"a and b have equal values and are better than d; no difference from c was detected{ONE}"),
         (
             (50, 50, 49, 49),
             f"a and b have equal values and are best, but {NO_OTHER} (c: only {ONE_DIFFERS}; d: only {ONE_DIFFERS})",

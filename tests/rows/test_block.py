@@ -163,10 +163,7 @@ def names_file():
     return open_scores("n.npy", names=read_names("names.txt")).source
 
 
-FAULTY = {
-    "text": lambda: text(TEXT + "0:x\n"),
-    "names": names_file,
-}
+FAULTY = {"text": lambda: text(TEXT + "0:x\n"), "names": names_file}
 
 
 @pytest.mark.parametrize("kind", FAULTY)

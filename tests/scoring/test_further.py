@@ -170,10 +170,7 @@ def test_other_tools_names_of_coverage():
 
 # Laws
 
-NAMES = [
-    "coverage(of=recommended)@5",
-    *COLUMNS,
-]
+NAMES = ["coverage(of=recommended)@5", *COLUMNS]
 
 
 @pytest.fixture(scope="module")

@@ -70,10 +70,7 @@ def test_the_table_shows_bins_and_ceilings(zipf):
     ("bins", "said"),
     [
         ("10,5", "must ascend from at least 1, got '10,5'"),
-        (
-            "10,tail",
-            "names of bins, or ascending training counts, got '10,tail'",
-        ),
+        ("10,tail", "names of bins, or ascending training counts, got '10,tail'"),
         ("", "names of bins, or ascending training counts, got ''"),
         (0, "at least 1"),
         ("²", "ascending training counts, got '²'"),

@@ -103,7 +103,7 @@ def test_shares_of_many_rows_are_the_judges(n_rows, seed, empty_rows):
 
 RATES = {"precision": "P", "recall": "R", "F": "F1", "Jaccard": "Jaccard", "balanced": "BA"}
 LABELWISE = {
-    **{f"macro{RATES[rate]}(over={over})": (rate, over) for rate in RATES for over in OVER if over != "largest"},
+    **{f"macro{RATES[rate]}(over={over})": (rate, over) for rate in RATES for over in OVER if over != "largest"}
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 # Where to look for what must not be left behind when a process ends at once.
 CLEANING = {
     "xmceval.scoring.ahead": "stop_ahead",
-    "xmceval.files.writing.targets": "remove_unfinished",
+    "xmceval.files.io.outputs": "remove_unfinished",
     "xmceval.kernels.compile.cache": "remove_unfinished",
 }
 # Signals that end the process, and what it then writes; not every system has all of them.

@@ -288,8 +288,9 @@ def test_what_a_csv_does_not_know_is_not_shown_as_zero(made):
 def test_a_file_of_rows_that_exists_has_a_hint_that_works(made):
     truth, scores, _ = made
     Path("a.rows.npz").touch()
-    with pytest.raises(UsageError, match=r"a.rows.npz: already exists \(hint: remove it, or choose another name\)"):
+    with pytest.raises(UsageError, match=r"a.rows.npz: already exists \(hint: pass force=True to overwrite\)"):
         xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
+    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz", force=True)
 
 
 def test_names_of_systems_are_their_own(capsys):

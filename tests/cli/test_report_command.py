@@ -126,7 +126,9 @@ def test_the_page_is_report_html_and_is_said_to_be_written_unless_quiet(files):
     page = files / "report.html"
     assert done.stderr.splitlines()[-1] == f"wrote report.html ({page.stat().st_size / 1e6:.1f} MB)"
     page.write_text("old")
-    assert run(*asked, "-q").stderr == ""
+    assert run(*asked, "-q").exit_code != 0
+    assert page.read_text() == "old"
+    assert run(*asked, "-q", "--force").stderr == ""
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>"), "it is replaced"
     assert "wrote" not in run(*asked, "--html", "-").stderr
 

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.extras.savestate import check_new
 from xmceval.api.loops.evaluator import Evaluator
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import DataError, UsageError, argument, listed, warn
+from xmceval.files.io.outputs import check_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
@@ -24,7 +24,11 @@ MOST_NAMED = 5  # of missing shards
 
 
 def merge(
-    states: Iterable[str | Path | Evaluator], *, name: str | None = None, save_state: str | Path | None = None
+    states: Iterable[str | Path | Evaluator],
+    *,
+    name: str | None = None,
+    save_state: str | Path | None = None,
+    force: bool = False,
 ) -> Result:
     """Merge the totals of shards: the result of one `score` over all rows, to the same bits, in any order.
 
@@ -36,6 +40,8 @@ def merge(
         Of the system; default the names that it had.
     save_state : path, optional
         Write the merged totals there, to merge them with others later: shards may then be missing.
+    force : bool
+        Overwrite `save_state`.
 
     Returns
     -------
@@ -47,7 +53,7 @@ def merge(
         A file that is no state; states of other metrics, options, propensities or versions; a file, an Evaluator or a
         shard that is given twice, or a shard that is missing.
     UsageError
-        No state, or one path instead of a list.
+        No state, or one path instead of a list; a `save_state` that exists without `force`, or is one of the states.
 
     Warns
     -----
@@ -72,19 +78,26 @@ def merge(
     """
     if isinstance(states, (str, Path, Evaluator)):
         raise UsageError("states must be a list of paths or Evaluators, got only one")
-    result = merge_states(list(states), name=name, save_state=save_state)
+    result = merge_states(list(states), name=name, save_state=save_state, force=force)
     warn(result.doubts)
     return result
 
 
-def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: str | Path | None = None) -> Result:
+def merge_states(
+    states: Sequence[Any],
+    *,
+    name: str | None = None,
+    save_state: str | Path | None = None,
+    force: bool = False,
+) -> Result:
     """Merge states without issuing the warnings of the result."""
     if not states:
         raise UsageError("there is nothing to merge: expected at least one state")
     check_files(states)
     _check_distinct(states)
     if save_state is not None:
-        check_new(save_state)
+        files = [state for state in states if isinstance(state, (str, Path))]
+        check_output(to_path(save_state), force=force, inputs=files)
     opened = sorted((_open(each, f"state {number}") for number, each in enumerate(states, 1)), key=_order)
     merged = _add(opened)
     missing = find_missing(merged.parts)
@@ -92,7 +105,7 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
         saving = argument("save_state", kind="FILE")
         raise DataError(f"{missing} (hint: merge all of them, or pass {saving} to merge the rest later)")
     if save_state is not None:
-        replace(merged, name=str(save_state)).save(save_state)
+        replace(merged, name=str(save_state)).save(save_state, force=force)
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
     check_filter(merged)
     result = finish_state(merged)

@@ -168,7 +168,7 @@ dask = option(
     help="Score on a Dask cluster: tcp://host:8786, or local:N for N local processes.",
 )
 strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
-force = option("--force", is_flag=True, help="Overwrite DST.")
+force = option("--force", is_flag=True, help="Overwrite files that exist.")
 max_line = scoring_option("max_line", group=GROUPS[0])
 threads = scoring_option("threads")
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")

@@ -54,9 +54,10 @@ class Plots:
 
     files: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    force: bool = False
 
     @classmethod
-    def of(cls, files: Sequence[str], kinds: Sequence[str]) -> Plots:
+    def of(cls, files: Sequence[str], kinds: Sequence[str], *, force: bool, inputs: Sequence[str]) -> Plots:
         """Take pictures from the command line, and check that they can be written."""
         if not files and not kinds:
             return cls()
@@ -67,17 +68,17 @@ class Plots:
                 f"{counted(len(kinds), '--plot-kind')} for {counted(len(files), '--plot')}; "
                 "expected one for all, or one for each"
             )
+        from xmceval.files.io.outputs import check_output
         from xmceval.files.io.paths import to_path
-        from xmceval.files.writing.targets import check_target
         from xmceval.report.pictures.picturefiles import check_ending
 
         for file in files:
             if files.count(file) > 1:
                 raise UsageError(f"--plot {file} is passed {files.count(file)} times; expected a file for each picture")
             check_ending(file)
-            check_target(to_path(file))
+            check_output(to_path(file), force=force, inputs=inputs)
         check_installed()
-        return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files))
+        return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files), force)
 
     def check(self, subject: str, options: Options) -> None:
         """Refuse kinds that cannot show any of the metrics that are asked for."""
@@ -92,4 +93,4 @@ class Plots:
         for file, kind in zip(self.files, self.kinds, strict=True):
             from xmceval.report.pictures.picturefiles import save
 
-            save(draw(kind or default_kind(subject), subject), file)
+            save(draw(kind or default_kind(subject), subject), file, force=self.force)

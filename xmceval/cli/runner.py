@@ -37,7 +37,7 @@ def open_setup(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[S
     from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.setup import Setup
 
-    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
+    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard", "force")}
     extras = choose_extras(inputs.options, inputs.systems, **saved)
     with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(

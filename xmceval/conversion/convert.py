@@ -22,10 +22,10 @@ from xmceval.conversion.read import collect_rows, open_rows
 from xmceval.errors import DataError, UsageError, argument, missing_package
 from xmceval.files.formats import BOTH
 from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.outputs import open_output
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Role
-from xmceval.files.writing.targets import open_targets
 from xmceval.rows.progress import phase
 
 CELLS = 1 << 18  # entries, or cells of a dense array, that are written at once
@@ -132,7 +132,7 @@ def convert(
         matrix = write(dst)
     else:
         inputs = [*source.files(), src, *([] if labels is None else [labels])]
-        with open_targets([path], force=force, inputs=inputs) as [file]:
+        with open_output(path, force=force, inputs=inputs) as file:
             matrix = write(file)
     notes = list(source.warnings)
     n_rows, n_columns = matrix.shape

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from xmceval.files.writing.targets import save_text
+from xmceval.files.io.outputs import write_output
 from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def _put(text: str, path: str | Path | None) -> str | None:
     """Return a text, or write it to a file."""
     if path is None:
         return text
-    save_text(path, text)
+    write_output(path, text, force=True)
     return None
 
 

@@ -39,6 +39,7 @@ def compare(
     seed: int = 0,
     rows: bool = False,
     save_rows: str | Path | None = None,
+    force: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
@@ -71,6 +72,8 @@ def compare(
         Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional
         Write the values of every row there: .npz or .csv.
+    force : bool
+        Overwrite `save_rows`.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -122,7 +125,7 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows)
+    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named)
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
     warn(comparison.doubts)

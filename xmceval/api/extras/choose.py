@@ -22,6 +22,7 @@ def choose_extras(
     save_rows: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: Any = None,
+    force: bool = False,
 ) -> list[Extra]:
     """Return what scoring does besides, as `xmceval.score` and `xmceval.compare` document it."""
     is_shown = rows or save_rows is not None or options.by_group is not None
@@ -33,9 +34,9 @@ def choose_extras(
     if rows or save_rows is not None:
         from xmceval.api.extras.holdrows import HoldRows
 
-        extras.append(HoldRows(in_results=rows, path=save_rows))
+        extras.append(HoldRows(in_results=rows, path=save_rows, force=force))
     if save_state is not None or shard is not None:
         from xmceval.api.extras.savestate import SaveState
 
-        extras.append(SaveState.of(save_state, shard, options, systems))
+        extras.append(SaveState.of(save_state, shard, options, systems, force=force))
     return extras

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from xmceval.api.scoring.setup import Setup
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.result import Result
+from xmceval.rows.shards import parts_of
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
@@ -26,6 +30,16 @@ class Scoring:
 
     setup: Setup
     opened: Sequence[System]
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read, which no output may overwrite."""
+        sources = [self.setup.truth.source, *(system.scores for system in self.opened)]
+        others = [part for value in self.setup.options.files for part in parts_of(find_shards(value))]
+        return [
+            *(path for source in sources for path in source.files()),
+            *(to_path(part) for part in others if isinstance(part, (str, Path))),
+        ]
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "fil
 class HoldRows(Extra):
     """Hold the values of every row, for `Result.rows` where `in_results`, and for a file where there is a path."""
 
-    def __init__(self, *, in_results: bool, path: str | Path | None) -> None:
-        self._in_results, self._path = in_results, path
+    def __init__(self, *, in_results: bool, path: str | Path | None, force: bool) -> None:
+        self._in_results, self._path, self._force = in_results, path, force
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
         """Open the file, and make the observer that holds the values."""
@@ -33,7 +33,8 @@ class HoldRows(Extra):
         if not setup.program.columns:
             raise UsageError(f"{self._path or 'rows'}: none of the metrics has per-instance values")
         if self._path is not None:
-            self._write = files.enter_context(open_row_file(self._path))
+            opened = open_row_file(self._path, force=self._force, inputs=scoring.files)
+            self._write = files.enter_context(opened)
         self._held = HeldRows(setup.program, drop_empty=setup.terms.drop_empty)
         self.observers = [self._held]
 

@@ -12,8 +12,8 @@ from typing import Any
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.scoring.setup import Named
 from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.files.io.outputs import check_output, open_output
 from xmceval.files.io.paths import to_path
-from xmceval.files.writing.targets import open_targets
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.states.state import MOST_SHARDS
@@ -44,16 +44,18 @@ def parse_shard(value: Any) -> Shard | None:
 class SaveState(Extra):
     """Write the totals of a system to a file."""
 
-    def __init__(self, path: str | Path, shard: Shard | None) -> None:
-        self._path, self._shard = path, shard
+    def __init__(self, path: str | Path, shard: Shard | None, *, force: bool) -> None:
+        self._path, self._shard, self._force = path, shard, force
 
     @classmethod
-    def of(cls, path: str | Path | None, shard: Any, options: Options, systems: Sequence[Named]) -> SaveState:
+    def of(
+        cls, path: str | Path | None, shard: Any, options: Options, systems: Sequence[Named], *, force: bool
+    ) -> SaveState:
         """Refuse what cannot be saved, before anything is read."""
         number = parse_shard(shard)
         if path is None:
             raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
-        check_new(path)
+        check_output(to_path(path), force=force)
         if len(systems) != 1:
             raise UsageError(
                 f"{path}: takes the totals of one system, got {len(systems)} systems (hint: score each separately)"
@@ -68,7 +70,7 @@ class SaveState(Extra):
                 f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as "
                 "P,nDCG)"
             )
-        return cls(path, number)
+        return cls(path, number, force=force)
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
         """Open the file."""
@@ -78,7 +80,8 @@ class SaveState(Extra):
                 f"{truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
                 f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
             )
-        [self._file] = files.enter_context(open_targets([to_path(self._path)], force=False))
+        opened = open_output(to_path(self._path), force=self._force, inputs=scoring.files)
+        self._file = files.enter_context(opened)
 
     def finish(self, outcome: Outcome) -> Outcome:
         """Write the file."""
@@ -87,9 +90,3 @@ class SaveState(Extra):
         parts = tuple(replace(part, name=name, shard=self._shard) for part in state.parts)
         self._file.write(replace(state, name=name, parts=parts).to_bytes())
         return outcome
-
-
-def check_new(path: str | Path) -> None:
-    """Refuse the name of a state that exists: another job may have taken hours for it."""
-    if to_path(path).exists():
-        raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")

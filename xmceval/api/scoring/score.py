@@ -56,6 +56,7 @@ def score(
     save_rows: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: str | tuple[int, int] | None = None,
+    force: bool = False,
     max_weight: float | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -162,6 +163,8 @@ def score(
         Write the totals there, which `merge` adds to those of other shards.
     shard : str or pair of int, optional
         With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; then `merge` finds missing ones.
+    force : bool
+        Overwrite `save_rows` and `save_state`.
     max_weight : float, optional
         The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
         if they have the same. Default: that of `sample_weight`.
@@ -216,6 +219,7 @@ def score(
         save_rows=save_rows,
         save_state=save_state,
         shard=shard,
+        force=force,
     )
     setup = Setup.of(y_true, options, systems, max_weight=max_weight)
     [result] = score_systems(setup, systems, extras, progress=progress).results

@@ -23,6 +23,7 @@ def score_all(
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
+    force: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> Results:
@@ -38,6 +39,8 @@ def score_all(
         Hold the values of every row, as in `score`: ``results["b"].rows`` has them.
     save_rows : path, optional
         Write the values of every row there, as in `score`.
+    force : bool
+        Overwrite `save_rows`.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -81,7 +84,7 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
-    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows)
+    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named)
     results = Results(score_systems(setup, named, extras, progress=progress).results)
     warn(dict.fromkeys(line for each in results.values() for line in each.doubts))

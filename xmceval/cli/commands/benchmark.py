@@ -34,10 +34,10 @@ FILE_NAME = "benchmark.toml"  # where no other name is passed
     metavar="DIR",
     help="Write DIR/benchmark.toml for the files in DIR and its folders, without scoring.",
 )
-@options.option("--force", is_flag=True, help="With --init: overwrite the file.")
 @options.option(
     "--plot", type=options.FILE, group="Output", metavar="FILE", help="Draw all metrics: .svg, .png or .pdf."
 )
+@options.force
 @fail_if_worse
 @options.threads
 @options.report_form
@@ -63,7 +63,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
         return
     _refuse_folder(file)
     layout = options.take_layout(arguments, form)
-    picture = Plots.of([arguments["plot"]] if arguments["plot"] else [], [])
+    plots = [arguments["plot"]] if arguments["plot"] else []
+    picture = Plots.of(plots, [], force=arguments["force"], inputs=[file])
     began, quiet = time.monotonic(), arguments["quiet"]
     from xmceval.benchmarks.benchmark import list_failures, list_notes, list_warnings
     from xmceval.benchmarks.plan import read_plan
@@ -81,7 +82,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     with enforced(outcome.gates, failures):
         click.echo(render_benchmark(form, outcome, layout), nl=False)
         for path in picture.files:
-            save(outcome.plot(), path)
+            save(outcome.plot(), path, force=picture.force)
         if not quiet:
             say(f"{_count_cells(outcome)} · {time.monotonic() - began:.1f} s")
 
@@ -89,15 +90,15 @@ def command(file: str, form: str, **arguments: Any) -> None:
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     """Write the file of a benchmark into a folder, and say what was left out of it."""
     from xmceval.benchmarks.init import propose
-    from xmceval.files.writing.targets import check_targets, save_text
+    from xmceval.files.io.outputs import check_output, write_output
 
     home = to_path(folder)
     if not home.is_dir():
         raise UsageError(f"{folder}: is not a folder")
     target = home / FILE_NAME
-    check_targets([target], force=force)
+    check_output(target, force=force)
     text, left_out = propose(home)
-    save_text(target, text)
+    write_output(target, text, force=force)
     for line in () if quiet else left_out:
         say(f"left out: {line}")
     say_written(target, len(text.encode()), quiet=quiet)

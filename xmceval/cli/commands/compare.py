@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 @options.shards
 @options.save_rows
 @plot_options(COMPARISON, "differences")
+@options.force
 @options.dask
 @options.strict
 @options.quiet
@@ -61,7 +62,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)
-    pictures = Plots.of(plots, plot_kinds)
+    files = [arguments["truth"], *arguments["preds"]]
+    pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
     gates = not_worse(arguments)
     if is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments)

@@ -39,8 +39,7 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     compressed (.gz, .bz2, .xz, .zst). - is standard output. All read back to the same numbers. The matrix is held in
     memory.
 
-    DST appears when it is complete. A run that is killed leaves .DST.MACHINE.PROCESS.part beside it, which the next
-    run removes.
+    DST appears when it is complete; one that exists is overwritten only with --force.
 
     \b
     Example:

@@ -23,6 +23,7 @@ from xmceval.report.forms.registry import render
     metavar="FILE",
     help="Write the merged totals, to merge them with others later; shards may then be missing.",
 )
+@options.force
 @options.strict
 @options.quiet
 @options.verbose
@@ -31,6 +32,7 @@ def command(
     form: str,
     name: str | None,
     save_state: str | None,
+    force: bool,
     **arguments: Any,
 ) -> None:
     """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
@@ -51,6 +53,6 @@ def command(
     from xmceval.rows.shards import parts_of
 
     paths = [part for each in states for part in parts_of(find_shards(each))]
-    result = merge_states(paths, name=name, save_state=save_state)
+    result = merge_states(paths, name=name, save_state=save_state, force=force)
     warn_of_results(arguments, [result])
     click.echo(render(form, [result], layout), nl=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from xmceval.scoring.options import specs
 PAGE = "report.html"
 ENDINGS = (".html", ".htm")
 STDOUT = "-"
-NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not change the page
+NOT_IN_COMMAND = frozenset({"open_it", "force", "quiet", "verbose"})  # they do not change the page
 
 
 @options.command("report", short_help="Write an HTML page of results, or of a comparison.")
@@ -36,7 +36,7 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
     show_default=True,
     type=options.FILE,
     metavar="FILE",
-    help="The page, which is replaced if it exists; - is standard output.",
+    help="The page; - is standard output.",
 )
 @options.option(
     "--title", metavar="TEXT", group="Output", help="Title of the page.  [default: the names of the systems]"
@@ -57,10 +57,11 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 @options.derived_option("intervals", Layout)
 @options.derived_option("pairs", Layout)
 @options.shards
+@options.force
 @options.strict
 @options.quiet
 @options.verbose
-def command(html: str, title: str | None, open_it: bool, inspect: bool, **arguments: Any) -> None:
+def command(html: str, title: str | None, open_it: bool, inspect: bool, force: bool, **arguments: Any) -> None:
     """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
 
     The page is self-contained: it needs no network, and JavaScript only adds sorting, filtering and copying. It shows
@@ -86,7 +87,7 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     work = Work(inputs.truth, inputs.systems, inputs.options, testing)
-    with _open_page(html) as write:
+    with _open_page(html, force, [path for _, path in work.inputs]) as write:
         with progressbar.shown(arguments["quiet"]):
             page = make_page(
                 work,
@@ -131,14 +132,14 @@ def _check_files(inputs: Sequence[str], html: str, open_it: bool) -> None:
 
 
 @contextmanager
-def _open_page(html: str) -> Iterator[Callable[[str], None]]:
+def _open_page(html: str, force: bool, inputs: Iterable[Path]) -> Iterator[Callable[[str], None]]:
     """Open the page before anything is scored, so that a file that cannot be written is refused at once."""
     if html == STDOUT:
         yield lambda text: click.echo(text, nl=False)
         return
-    from xmceval.files.writing.targets import open_targets
+    from xmceval.files.io.outputs import open_output
 
-    with open_targets([to_path(html)], force=True) as [file]:
+    with open_output(to_path(html), force=force, inputs=inputs) as file:
 
         def write(text: str) -> None:
             file.write(text.encode())

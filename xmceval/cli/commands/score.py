@@ -47,6 +47,7 @@ from xmceval.report.pictures import RESULTS
     help="With --save-state: the largest sample weight in any shard.",
 )
 @plot_options(RESULTS, "bins with --by-frequency or --by-group, else curves")
+@options.force
 @options.dask
 @options.strict
 @options.quiet
@@ -70,7 +71,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
       xmceval score 'truth-*.txt' 'preds-*.txt' --dask tcp://scheduler:8786
     """
     layout = options.take_layout(arguments, form)
-    pictures = Plots.of(plots, plot_kinds)
+    files = [arguments["truth"], *arguments["preds"]]
+    pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
     gates = required(arguments, layout)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems

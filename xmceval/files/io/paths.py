@@ -106,6 +106,18 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
         return RemoteFile(self.remote)
 
+    def upload(self, file: Path) -> None:
+        """Send a finished file to this address."""
+        from xmceval.files.remote.uploads import upload
+
+        upload(file, self.remote)
+
+    def unlink(self, missing_ok: bool = False) -> None:  # noqa: ARG002
+        """Remove the file, if there is one."""
+        from xmceval.files.remote.uploads import remove
+
+        remove(self.remote)
+
 
 def to_path(name: str | os.PathLike[str]) -> Path:
     """Return the path that a name means, local or remote."""

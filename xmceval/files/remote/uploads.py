@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,20 +16,6 @@ from xmceval.files.remote.stores import Remote
 
 # Stores in which a file appears only when its upload has ended well. In others it is renamed then.
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})
-
-
-def upload_all(files: Sequence[tuple[Path, Remote]], existing: Sequence[Remote]) -> None:
-    """Send files to their targets; where one cannot be sent, new ones are removed again."""
-    sent = list[Remote]()
-    for file, target in files:
-        try:
-            upload(file, target)
-        except BaseException:
-            for other in sent:
-                if other not in existing:
-                    remove(other)
-            raise
-        sent.append(target)
 
 
 def upload(local: Path, target: Remote) -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, argument, counted, listed
+from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.files.io.outputs import open_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.saved.rowtable import RowTable, join_shards
-from xmceval.files.writing.targets import check_new_file, open_targets
 from xmceval.rows.shards import Shards
 from xmceval.version import ROWS_SCHEMA
 
@@ -31,10 +31,14 @@ N_ROWS = "n_rows"  # its last column: how many rows it has, in its last line onl
 
 
 @contextmanager
-def open_row_file(path: str | Path) -> Iterator[Callable[[RowTable], None]]:
+def open_row_file(
+    path: str | Path, *, force: bool = False, inputs: Iterable[Path] = ()
+) -> Iterator[Callable[[RowTable], None]]:
     """Open a file for values of rows before anything is scored; what this yields writes them, as npz or CSV."""
-    path = check_new_file(path, ENDINGS, "per-instance values")
-    with open_targets([path], force=False) as [file]:
+    path = to_path(path)
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"{path}: per-instance values are written as {listed(ENDINGS)}")
+    with open_output(path, force=force, inputs=inputs) as file:
         yield partial(_write_npz if path.suffix == ".npz" else _write_csv, file)
 
 

@@ -155,11 +155,11 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
     return picturefiles.to_svg(figure, theme=theme, prefix=prefix)
 
 
-def save(figure: Figure, path: str | Path) -> None:
+def save(figure: Figure, path: str | Path, *, force: bool = True) -> None:
     """Write a figure to an svg, png or pdf file; see `xmceval.report.pictures.picturefiles.save`."""
     from xmceval.report.pictures import picturefiles
 
-    picturefiles.save(figure, path)
+    picturefiles.save(figure, path, force=force)
 
 
 def _module(kind: str) -> Any:

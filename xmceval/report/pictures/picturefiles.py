@@ -93,10 +93,8 @@ def _attribute(name: str, value: str, ids: Mapping[str, str], theme: str) -> str
     return value.replace(INK, "currentColor") if name == "style" and theme == "auto" else value
 
 
-def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure to a file: svg, png or pdf by its ending; a file of this name is overwritten."""
-    from xmceval.files.writing.targets import open_targets
+def save(figure: Figure, path: str | Path, *, force: bool = True) -> None:
+    """Write a figure to a file: svg, png or pdf by its ending; with `force` a file of this name is overwritten."""
+    from xmceval.files.io.outputs import write_output
 
-    data = to_bytes(figure, check_ending(path))
-    with open_targets([to_path(path)], force=True) as [file]:
-        file.write(data)
+    write_output(path, to_bytes(figure, check_ending(path)), force=force)

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, argument, listed
 from xmceval.files.arrays.npy import ArrayStream
+from xmceval.files.io.outputs import write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
-from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
@@ -269,9 +269,7 @@ class State:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the state to a file, which appears under its name when it is complete."""
-        content = self.to_bytes()
-        with open_targets([to_path(path)], force=force) as [file]:
-            file.write(content)
+        write_output(path, self.to_bytes(), force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> State:

@@ -1,0 +1,129 @@
+"""Outputs: a file appears under its name only when it is complete, and replaces another only when forced.
+
+Until then its bytes are in a temporary file of the same folder. The name of that is random, and opening it fails where
+the name is taken, be it by a symbolic link, so no file of anybody else is ever written to or removed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from xmceval.errors import DataError, UsageError, argument
+from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.io.paths import RemotePath, to_path
+
+_unfinished: set[Path] = set()
+if hasattr(os, "register_at_fork"):  # a worker that is ended must not remove the files of its parent
+    os.register_at_fork(after_in_child=_unfinished.clear)
+
+
+def check_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse an output that cannot be written, is an input, or exists without `force`: before any work is done."""
+    if not isinstance(path, RemotePath):
+        _check_folder(path)
+    if not _exists(path):
+        return
+    if any(_is_same(path, file) for value in inputs for file in find_files(to_path(value))):
+        raise UsageError(f"{path}: is an input itself, which cannot be overwritten (hint: choose another name)")
+    if not force:
+        raise _already_exists(path)
+
+
+@contextmanager
+def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> Iterator[BinaryIO]:
+    """Open a temporary file, which has its name when the block ends, and is removed after an error."""
+    check_output(path, force=force, inputs=inputs)
+    # A file that is sent elsewhere is written in the system's folder for temporary files.
+    folder = tempfile.gettempdir() if isinstance(path, RemotePath) else path.absolute().parent
+    temporary = Path(folder, f".xmceval-{secrets.token_hex(8)}")
+    _unfinished.add(temporary)
+    try:
+        with temporary.open("x+b") as file:  # O_EXCL, which follows no link
+            yield cast(BinaryIO, file)
+        _publish(temporary, path, force=force)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+        _unfinished.discard(temporary)
+
+
+def write_output(path: str | Path, content: bytes | str, *, force: bool) -> None:
+    """Write a whole file; text in UTF-8."""
+    with open_output(to_path(path), force=force) as file:
+        file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+
+
+def remove_unfinished() -> None:
+    """Remove the files that are not complete, where a signal ends the process at once."""
+    while _unfinished:
+        with suppress(OSError):
+            _unfinished.pop().unlink(missing_ok=True)
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse a path that is no file, or in a folder that does not exist or cannot be written to."""
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path}: is not a file, so it cannot be overwritten")
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            raise UsageError(f"{path}: there is no folder {folder}")
+    except (OSError, ValueError) as error:  # such as a NUL in the path
+        if isinstance(error, UsageError):
+            raise
+        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError(f"{path}: no permission to write to {folder}")
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is a file or a link, be it a broken one."""
+    return path.exists() if isinstance(path, RemotePath) else os.path.lexists(path)
+
+
+def _is_same(path: Path, file: Path) -> bool:
+    """Return whether an output that exists is an input, also by another name or link."""
+    if isinstance(path, RemotePath) or isinstance(file, RemotePath):
+        return str(path) == str(file)
+    return path.exists() and file.exists() and path.samefile(file)
+
+
+def _already_exists(path: Path) -> UsageError:
+    return UsageError(f"{path}: already exists (hint: pass {argument('force', True)} to overwrite)")
+
+
+def _publish(temporary: Path, path: Path, *, force: bool) -> None:
+    """Give a complete file its name, which without `force` must still be free."""
+    if isinstance(path, RemotePath):
+        path.upload(temporary)
+    elif force:
+        _copy_permissions(path, temporary)
+        temporary.replace(path)
+    else:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise _already_exists(path) from None
+        except OSError:  # a file system without hard links
+            if os.path.lexists(path):
+                raise _already_exists(path) from None
+            temporary.replace(path)
+
+
+def _copy_permissions(path: Path, temporary: Path) -> None:
+    """Give a file the mode, and where this is allowed the owner, of the one that it replaces."""
+    if path.is_symlink() or not path.exists():
+        return
+    status = path.stat()
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):
+            os.chown(temporary, status.st_uid, status.st_gid)
+    temporary.chmod(stat.S_IMODE(status.st_mode))

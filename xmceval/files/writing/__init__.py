@@ -1,1 +1,0 @@
-"""Writing: rows and numbers as files of any form."""

@@ -62,7 +62,9 @@ class DatasetOutcome:
         """Return the figures of a system: computed, means over runs, or published."""
         values = self.published.get(system)
         if values is not None:
-            return tuple(Figure(each, Estimate(values[each.name])) for each in measures if each.name in values)
+            return tuple(
+                Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values
+            )
         systems = {} if self.comparison is None else self.comparison.systems
         return systems[system].figures if system in systems else ()
 

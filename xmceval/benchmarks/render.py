@@ -49,7 +49,9 @@ def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> She
     bins = {dataset.name: _find_bins(dataset) for dataset in benchmark.datasets}
     groups = [(dataset, "", "") for dataset in benchmark.datasets]
     for name in dict.fromkeys(name for titles in bins.values() for name in titles):
-        groups += [(each, name, bins[each.name][name]) for each in benchmark.datasets if name in bins[each.name]]
+        groups += [
+            (dataset, name, bins[dataset.name][name]) for dataset in benchmark.datasets if name in bins[dataset.name]
+        ]
     n_marks = sum(len(signs[name].marks) for name in signs)
     return Sheet(
         above=(),
@@ -155,7 +157,9 @@ def _describe(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
     yield from _describe_propensities(benchmark)
     yield from _describe_options(benchmark)
     yield from _describe_cautions(benchmark) if layout.intervals else ()
-    results = {f"{name}, {result.name}": result for name, each in benchmark.items() for result in each.results}
+    results = {
+        f"{name}, {result.name}": result for name, comparison in benchmark.items() for result in comparison.results
+    }
     tie = describe_worst_tie(results, layout)
     yield from [tie] if tie else []
 
@@ -182,7 +186,7 @@ def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
         if dataset.why:
             yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
     against = benchmark.testing.against
-    untested = [name for name, each in benchmark.items() if against is not None and against not in each.systems]
+    untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
     if untested:
         yield f"not tested on {listed(untested)}: {against} has no values there"
 
@@ -207,7 +211,7 @@ def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
 def _describe_propensities(benchmark: Benchmark) -> Iterator[str]:
     """Describe the constants and sources of propensities, once where data sets share them."""
     propensities = {name: comparison.results[0].propensities for name, comparison in benchmark.items()}
-    texts = _by_text((_name_source(each), name) for name, each in propensities.items() if each is not None)
+    texts = _by_text((_name_source(source), name) for name, source in propensities.items() if source is not None)
     if texts:
         parts = [text if len(texts) == 1 else f"{text} ({listed(names)})" for text, names in texts.items()]
         yield f"propensities: {', '.join(parts)}"

@@ -441,11 +441,3 @@ def test_files_of_attentionxml_are_scored_untouched():
         folder / "tst_X_Y.txt.gz", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", labels=folder / "labels.txt"
     )
     assert joined.estimates == converted.estimates
-
-
-@pytest.mark.skipif(REAL is None, reason="XMCEVAL_REALDATA names no folder")
-def test_a_truth_with_a_comment_for_a_header_is_scored_untouched():
-    folder = Path(REAL or "") / "cs771_bonsai"
-    own = xmceval.score(folder / "tst_data.y", folder / "score_mat.txt.gz", train=folder / "trn_X_Y.txt.gz")
-    plainly = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "score_mat.txt.gz", train=folder / "trn_X_Y.txt.gz")
-    assert own.estimates == plainly.estimates

@@ -227,37 +227,28 @@ def hints(**sizes):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "line"),
+    ("sizes", "facts", "hint"),
     [
-        (
-            Sizes(490449, 153025, 670091),
-            "the sizes are those of Amazon-670K: A=0.6 B=2.6, no filter (hint: pass dataset='Amazon-670K')",
-        ),
+        (Sizes(490449, 153025, 670091), "Amazon-670K: A=0.6 B=2.6, no filter", "dataset='Amazon-670K'"),
         (
             Sizes(294805, 134835, 131073),
-            (
-                "the sizes are those of LF-AmazonTitles-131K and LF-Amazon-131K: A=0.6 B=2.6, with a filter of "
-                "reciprocal pairs (hint: pass dataset='LF-AmazonTitles-131K' and filter=)"
-            ),
+            "LF-AmazonTitles-131K and LF-Amazon-131K: A=0.6 B=2.6, with a filter of reciprocal pairs",
+            "dataset='LF-AmazonTitles-131K' and filter=",
         ),
         (
             Sizes(15449, 3865, 3956),
-            (
-                "the sizes are those of EURLex-4K in the split of AttentionXML, LightXML: A=0.55 B=1.5, no filter "
-                "(hint: pass dataset='EURLex-4K')"
-            ),
+            "EURLex-4K in the split of AttentionXML, LightXML: A=0.55 B=1.5, no filter",
+            "dataset='EURLex-4K'",
         ),
         (
             Sizes(7360881, 2547702, 797322),
-            (
-                "the sizes are those of ORCAS-800K: no agreed A and B, not known whether with a filter "
-                "(hint: pass dataset='ORCAS-800K')"
-            ),
+            "ORCAS-800K: no agreed A and B, not known whether with a filter",
+            "dataset='ORCAS-800K'",
         ),
     ],
 )
-def test_sizes_that_fit_exactly_are_hinted_at(sizes, line):
-    assert list(hint_at_dataset(sizes)) == [line]
+def test_sizes_that_fit_exactly_are_hinted_at(sizes, facts, hint):
+    assert list(hint_at_dataset(sizes)) == [f"the sizes are those of {facts} (hint: pass {hint})"]
 
 
 def test_every_set_is_hinted_at_with_its_own_constants():

@@ -1,13 +1,13 @@
 """Real predictions of good models: no doubt as they are, and one with their rows or labels in other places."""
 
-import gzip
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import config
-from scipy.sparse import csr_matrix, load_npz
+from scipy.sparse import csr_matrix
+from support.realdata import read_matrix
 
 import xmceval
 
@@ -27,17 +27,6 @@ SETS = {
 }
 
 
-def read(path):
-    if path.suffix == ".npz":
-        return load_npz(path).tocsr()
-    with gzip.open(path, "rt") as lines:
-        n_rows, n_labels = map(int, next(lines).split())
-        rows = [[entry.split(":") for entry in line.split()] for line in lines]
-    ends = np.cumsum([0, *map(len, rows)])
-    labels, values = ([float(entry[i]) for row in rows for entry in row] for i in (0, 1))
-    return csr_matrix((values, np.array(labels, dtype=np.int64), ends), shape=(n_rows, n_labels))
-
-
 def moved(scores, by):
     """The scores of each label as those of another one; the label at the end has none."""
     kept = (scores.indices + by >= 0) & (scores.indices + by < scores.shape[1])
@@ -48,7 +37,7 @@ def moved(scores, by):
 @pytest.mark.parametrize(("name", "file"), [(name, file) for name, (_, files) in SETS.items() for file in files])
 @pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 def test_good_models_raise_a_doubt_only_where_rows_or_labels_are_in_other_places(name, file):
-    truth, scores = (read(FOLDER / name / each) for each in (SETS[name][0], file))
+    truth, scores = (read_matrix(FOLDER / name / each) for each in (SETS[name][0], file))
 
     def doubts(y_score):
         lines = xmceval.score(truth, y_score, metrics=["P"], k=[1, 5]).warnings

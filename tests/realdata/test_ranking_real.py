@@ -4,31 +4,23 @@ import json
 
 import numpy as np
 import pytest
+from support.realdata import SYSTEMS, files_of
 
 import xmceval
 
 WHOLE = ("LRAP", "coverage_error", "ranking_loss")
 
-SYSTEMS = [
-    ("bibtex", "tst_X_Y.txt.gz", "napkinxc_plt.txt.gz", "napkinxc_plt"),
-    ("bibtex", "tst_X_Y.txt.gz", "napkinxc_br.txt.gz", "napkinxc_br"),
-    ("bibtex", "tst_X_Y.txt.gz", "pecos_xrlinear.npz", "pecos_xrlinear"),
-    ("bibtex", "tst_X_Y.txt.gz", "sklearn_ovr-labels.npy", "sklearn_ovr"),
-    ("cs771_bonsai", "tst_X_Y.txt.gz", "score_mat.txt.gz", "bonsai_K130_T2"),
-    ("eurlex_attentionxml", "tst_X_Y.txt.gz", "attentionxml_tree0.txt.gz", "attentionxml_tree0"),
-    ("eurlex_attentionxml", "tst_X_Y.txt.gz", "attentionxml_ensemble.npz", "attentionxml_ensemble"),
-]
+every_system = pytest.mark.parametrize(("folder", "system"), SYSTEMS)
 
 
-def real(realdata, tool, system):
-    folder, truth, scores, name = system
-    expected = json.loads((realdata / folder / f"expected_{tool}.json").read_text())["results"][name]
-    return realdata / folder / truth, realdata / folder / scores, expected
+def real(realdata, tool, folder, system):
+    expected = json.loads((realdata / folder / f"expected_{tool}.json").read_text())["results"][system]
+    return *(realdata / folder / name for name in files_of(folder, system)), expected
 
 
-@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system[3])
-def test_real_data_as_scikit_learn(realdata, system):
-    truth, scores, expected = real(realdata, "sklearn", system)
+@every_system
+def test_real_data_as_scikit_learn(realdata, folder, system):
+    truth, scores, expected = real(realdata, "sklearn", folder, system)
     result = xmceval.score(truth, scores, metrics=WHOLE, unscored="zero")
     assert result["LRAP"] == pytest.approx(expected["lrap_list100"], abs=1e-9)
     assert result["coverage_error"] == pytest.approx(expected["coverage_error_list100"], rel=1e-9)
@@ -36,7 +28,7 @@ def test_real_data_as_scikit_learn(realdata, system):
 
 
 def test_real_dense_scores_as_scikit_learn(realdata):
-    truth, _, expected = real(realdata, "sklearn", SYSTEMS[3])
+    truth, _, expected = real(realdata, "sklearn", "bibtex", "sklearn_ovr")
     scores = np.load(realdata / "bibtex" / "sklearn_ovr.dense.npy")
     result = xmceval.score(truth, scores, metrics=[*WHOLE, "AP@all"])
     assert result["LRAP"] == pytest.approx(expected["lrap_full"], abs=1e-9)
@@ -45,9 +37,9 @@ def test_real_dense_scores_as_scikit_learn(realdata):
     assert result["AP@all"] == pytest.approx(expected["average_precision_samples_full"], abs=1e-9)
 
 
-@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system[3])
-def test_real_data_as_trec_eval(realdata, system):
-    truth, scores, expected = real(realdata, "treceval", system)
+@every_system
+def test_real_data_as_trec_eval(realdata, folder, system):
+    truth, scores, expected = real(realdata, "treceval", folder, system)
     names = {"map": "AP@all", "Rprec": "R@n", "recip_rank": "RR@all"}
     names |= {f"ndcg_cut_{k}": f"nDCG@{k}" for k in (1, 3, 5)} | {f"success_{k}": f"Hit@{k}" for k in (1, 3, 5)}
     result = xmceval.score(truth, scores, metrics=list(names), empty_rows="drop")
@@ -55,9 +47,9 @@ def test_real_data_as_trec_eval(realdata, system):
         assert result[ours] == pytest.approx(expected[theirs], abs=5.1e-5), theirs
 
 
-@pytest.mark.parametrize("system", SYSTEMS[:5], ids=lambda system: system[3])
-def test_real_data_as_torchmetrics(realdata, system):
-    truth, scores, expected = real(realdata, "torchmetrics", system)
+@pytest.mark.parametrize(("folder", "system"), SYSTEMS[:5])
+def test_real_data_as_torchmetrics(realdata, folder, system):
+    truth, scores, expected = real(realdata, "torchmetrics", folder, system)
     options = {"unscored": "zero"}
     if expected["scores"] == "full dense":
         scores, options = np.load(realdata / "bibtex" / "sklearn_ovr.dense.npy"), {}

@@ -1,6 +1,5 @@
 """Real predictions of real models: the values that independent tools give for them, and published ones."""
 
-import gzip
 import json
 import os
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config
-from scipy.sparse import csr_matrix
+from support.realdata import SETS, SYSTEMS, TIED, read_matrix
 
 import xmceval
 
@@ -17,27 +16,6 @@ pytestmark = [
     pytest.mark.skipif("XMCEVAL_REALDATA" not in os.environ, reason="XMCEVAL_REALDATA is unset"),
     pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much data for plain Python"),
 ]
-
-# Data set: its truth, its training labels, and the file of each system
-SETS = {
-    "bibtex": (
-        "tst_X_Y.txt.gz",
-        "trn_X_Y.txt.gz",
-        {
-            "napkinxc_plt": "napkinxc_plt.txt.gz",
-            "napkinxc_br": "napkinxc_br.txt.gz",
-            "pecos_xrlinear": "pecos_xrlinear.npz",
-            "sklearn_ovr": "sklearn_ovr",
-        },
-    ),
-    "cs771_bonsai": ("tst_X_Y.txt.gz", "trn_X_Y.txt.gz", {"bonsai_K130_T2": "score_mat.txt.gz"}),
-    "eurlex_attentionxml": (
-        "tst_X_Y.txt.gz",
-        None,  # propensities in the expected files are from the truth
-        {"attentionxml_tree0": "attentionxml_tree0.txt.gz", "attentionxml_ensemble": "attentionxml_ensemble.npz"},
-    ),
-}
-SYSTEMS = [(name, system) for name, (_, _, systems) in SETS.items() for system in systems]
 
 # Their word for it: our name. A list has the values at k = 1, 2, ...; elsewhere k is part of their word.
 OCTAVE = {
@@ -150,15 +128,7 @@ def test_ties_do_not_move_what_is_compared_to_the_digit(folder, system, results)
     assert len(moved) <= most * len(result)
 
 
-@pytest.mark.parametrize(
-    ("folder", "system"),
-    [
-        ("bibtex", "pecos_xrlinear"),
-        ("cs771_bonsai", "bonsai_K130_T2"),
-        ("eurlex_attentionxml", "attentionxml_tree0"),
-        ("eurlex_attentionxml", "attentionxml_ensemble"),
-    ],
-)
+@pytest.mark.parametrize(("folder", "system"), TIED)
 def test_tie_bounds_and_their_counts_are_those_over_all_orders(folder, system, results):
     result = results(folder, system)
     for cut, values in expected_of(folder, "tie_bounds")[system].items():
@@ -279,18 +249,8 @@ def test_files_and_their_matrices_give_the_same_bits(folder, systems):
     truth = FOLDER / folder / "tst_X_Y.txt.gz"
     train = FOLDER / folder / "trn_X_Y.txt.gz"
     weighing = {"train": train} if train.exists() else {}
-    matrices = {"train": as_csr(train)} if train.exists() else {}
+    matrices = {"train": read_matrix(train)} if train.exists() else {}
     for system in systems:
         by_file = xmceval.score(truth, FOLDER / folder / system, metrics=OURS, **weighing)
-        by_array = xmceval.score(as_csr(truth), as_csr(FOLDER / folder / system), metrics=OURS, **matrices)
+        by_array = xmceval.score(read_matrix(truth), read_matrix(FOLDER / folder / system), metrics=OURS, **matrices)
         assert by_array.estimates == by_file.estimates
-
-
-def as_csr(path):
-    """Read `rows cols` and `idx:val idx:val` lines with Python's own means."""
-    lines = gzip.decompress(path.read_bytes()).decode().split("\n")
-    shape = tuple(map(int, lines[0].split()))
-    rows = [[item.split(":") for item in line.split()] for line in lines[1 : shape[0] + 1]]
-    indptr = np.cumsum([0, *map(len, rows)])
-    indices = np.array([int(label) for row in rows for label, _ in row])
-    return csr_matrix((np.array([float(value) for row in rows for _, value in row]), indices, indptr), shape=shape)

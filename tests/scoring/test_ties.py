@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from support import measures
 from support.judged import check_judged
 from support.measures import HEADS
+from support.realdata import TIED as WITH_TIES, files_of
 from support.strategies import Case, cases, to_csr, to_rows
 
 import xmceval
@@ -156,30 +157,19 @@ def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     check_judged(result, to_rows(y_true), [dict(enumerate(row)) for row in y_score.tolist()], inverse, least=12)
 
 
-@pytest.mark.parametrize("folder", ["bibtex", "cs771_bonsai", "eurlex_attentionxml"])
-def test_real_predictions_have_the_recorded_bounds_and_means(realdata, folder):
-    files = {
-        "pecos_xrlinear": "pecos_xrlinear.npz",
-        "napkinxc_plt": "napkinxc_plt.txt.gz",
-        "napkinxc_br": "napkinxc_br.txt.gz",
-        "bonsai_K130_T2": "score_mat.txt.gz",
-        "attentionxml_tree0": "attentionxml_tree0.txt.gz",
-        "attentionxml_ensemble": "attentionxml_ensemble.npz",
+@pytest.mark.parametrize(("folder", "system"), WITH_TIES)
+def test_real_predictions_have_the_recorded_bounds_and_means(realdata, folder, system):
+    recorded = json.loads((realdata / folder / "expected_tie_bounds.json").read_text())[system]
+    paths = [realdata / folder / name for name in files_of(folder, system)]
+    of = {
+        ties: xmceval.score(*paths, k=(1, 3, 5, 10), metrics=["P", "R"], ties=ties)
+        for ties in ("worst", "expected", "best")
     }
-    recorded = json.loads((realdata / folder / "expected_tie_bounds.json").read_text())
-    known = [name for name in recorded if name in files and (realdata / folder / files[name]).exists()]
-    assert known
-    for name in known:
-        paths = realdata / folder / "tst_X_Y.txt.gz", realdata / folder / files[name]
-        of = {
-            ties: xmceval.score(*paths, k=(1, 3, 5, 10), metrics=["P", "R"], ties=ties)
-            for ties in ("worst", "expected", "best")
-        }
-        for cut, values in recorded[name].items():
-            for metric in ("P", "R"):
-                for ties, end in (("worst", "min"), ("expected", "expected"), ("best", "max")):
-                    assert of[ties][f"{metric}{cut}"] == pytest.approx(values[f"{metric}_{end}"], abs=1e-12)
-            assert of["best"].counts.tied_rows[int(cut[1:])] == values["rows_with_tie_at_cut"]
+    for cut, values in recorded.items():
+        for metric in ("P", "R"):
+            for ties, end in (("worst", "min"), ("expected", "expected"), ("best", "max")):
+                assert of[ties][f"{metric}{cut}"] == pytest.approx(values[f"{metric}_{end}"], abs=1e-12)
+        assert of["best"].counts.tied_rows[int(cut[1:])] == values["rows_with_tie_at_cut"]
 
 
 TIED = np.array([[0, 1, 0, 1]] * 3), np.ones((3, 4))

@@ -1,6 +1,7 @@
 """What tests of commands share."""
 
 import pytest
+from support.sample import SAMPLE
 
 from xmceval.cli import main, runner
 
@@ -16,3 +17,9 @@ def run(capsys):
         return ended.value.code, written.out, written.err.replace(f"{runner.COMPILING}\n", "")
 
     return run
+
+
+@pytest.fixture
+def in_sample(monkeypatch):
+    """Run where the sample is."""
+    monkeypatch.chdir(SAMPLE)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from support.approved import check
+from support.sample import SAMPLE
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 BROKEN = "3 6\n0:1 2:x\n1:0.5 1:0.25 7:1\n0:nan\n"
 TRUTH, SCORES = "4 6\n0:1 2:1\n\n5:1\n1:1\n", "4 6\n2:0.5 0:0.5 1:0.25\n0:1\n\n3:0.125 1:0.75\n"
 SETS = "Eurlex-4K", "LF-AmazonTitles-131K", "MM-AmazonTitles-300K", "wikipedia500k"

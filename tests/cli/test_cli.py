@@ -9,12 +9,11 @@ import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.approved import check
 from support.files import A_ALONE
+from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
 
 from xmceval.cli import COMMANDS, systems
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
-TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
-
+pytestmark = pytest.mark.usefixtures("in_sample")
 MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
 EMPTY = "warning: 6 instances have no true label: they count as 0\n"
@@ -22,11 +21,6 @@ FROM_TRUTH = (
     "warning: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
     "(hint: pass --train FILE)\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def in_sample(monkeypatch):
-    monkeypatch.chdir(SAMPLE)
 
 
 def fields(table):

@@ -9,17 +9,12 @@ from pathlib import Path
 import pytest
 from support.files import A_ALONE
 from support.processes import SIGNALS, fed
+from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
 
 from xmceval.cli.runner import COMPILING
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
-TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+pytestmark = pytest.mark.usefixtures("in_sample")
 COMMAND = Path(sys.executable).with_name("xmceval")
-
-
-@pytest.fixture(autouse=True)
-def in_sample(monkeypatch):
-    monkeypatch.chdir(SAMPLE)
 
 
 def installed(*args, **options):

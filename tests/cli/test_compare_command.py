@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.approved import check
+from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Cost
@@ -20,9 +21,7 @@ from xmceval.cli import main, runner
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
-TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
-
+pytestmark = pytest.mark.usefixtures("in_sample")
 HINT = "(hint: pass these options to the command that writes them)"
 FROM_ROWS = """\
 500 instances from saved values
@@ -42,11 +41,6 @@ model_b − model_a · paired over 500 instances · points
 model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001)
 no difference between model_b and model_a was detected on R@3
 """
-
-
-@pytest.fixture(autouse=True)
-def in_sample(monkeypatch):
-    monkeypatch.chdir(SAMPLE)
 
 
 @pytest.fixture

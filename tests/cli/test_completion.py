@@ -18,18 +18,18 @@ from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import GROUPS, specs
 
 
-def complete(*words):
-    """Return what bash is offered for the last word, by the process that bash itself starts."""
-    asked = {"COMP_WORDS": " ".join(["xmceval", *words]), "COMP_CWORD": str(len(words))}
-    ended = subprocess.run(
-        [sys.executable, "-m", "xmceval"],
-        env={**os.environ, **asked, "_XMCEVAL_COMPLETE": "bash_complete"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def ask(mode, *words):
+    """Return what the process that a shell itself starts prints."""
+    asked = {"COMP_WORDS": " ".join(["xmceval", *words]), "COMP_CWORD": str(len(words)), "_XMCEVAL_COMPLETE": mode}
+    command, environment = [sys.executable, "-m", "xmceval"], {**os.environ, **asked}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert ended.stderr == ""
-    return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
+    return ended.stdout
+
+
+def complete(*words):
+    """Return what bash is offered for the last word."""
+    return [line.partition(",")[2] for line in ask("bash_complete", *words).splitlines() if line]
 
 
 def test_commands_are_completed():
@@ -50,23 +50,13 @@ def test_metrics_are_completed_also_after_a_comma():
 
 def test_choices_and_files_are_completed():
     assert complete("score", "--ties", "b") == ["best"]
-    shell = {"COMP_WORDS": "xmceval score tst --train tr", "COMP_CWORD": "4", "_XMCEVAL_COMPLETE": "bash_complete"}
-    ended = subprocess.run(
-        [sys.executable, "-m", "xmceval"], env={**os.environ, **shell}, capture_output=True, text=True, check=True
-    )
-    assert ended.stdout == "file,tr\n"
+    assert ask("bash_complete", "score", "tst", "--train", "tr") == "file,tr\n"
 
 
 def test_the_script_for_a_shell_is_printed():
-    ended = subprocess.run(
-        [sys.executable, "-m", "xmceval"],
-        env={**os.environ, "_XMCEVAL_COMPLETE": "bash_source"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "_XMCEVAL_COMPLETE=bash_complete" in ended.stdout
-    assert "Usage:" not in ended.stdout
+    script = ask("bash_source")
+    assert "_XMCEVAL_COMPLETE=bash_complete" in script
+    assert "Usage:" not in script
 
 
 def sections(text):

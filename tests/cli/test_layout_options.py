@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from support.approved import check
+from support.sample import SAMPLE
 
 from xmceval.cli import cli, options
 from xmceval.labels.catalogue import datasets, published
@@ -15,7 +15,6 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.forms.layout import Layout
 from xmceval.scoring.options import specs
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")
 ASKED = (*FILES, "-m", "P,nDCG", "-k", "1,5", "-q")
 

@@ -4,13 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.sample import SAMPLE
 from support.states import forge
 
 import xmceval
 from xmceval.cli import COMMANDS, main
 from xmceval.errors import DataError, XmcevalWarning, escaped
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 EVIL = "a\nError: all is lost\x1b]0;title\x07\x9b2J\u202etxt"
 HARMLESS = "a\\nError: all is lost\\x1b]0;title\\x07\\x9b2J\\u202etxt"
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from numba import config
 from support.files import A_ALONE
-from support.processes import SIGNALS, wait_for
+from support.processes import COUNT, SIGNALS, wait_for
+from support.sample import SAMPLE
 
 import xmceval
 from xmceval.cli import runner
@@ -23,7 +24,6 @@ from xmceval.scoring import ahead
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 SCORE = [
     "score",
     str(SAMPLE / "tst_X_Y.txt"),
@@ -33,16 +33,6 @@ SCORE = [
     "-q",
 ]
 HOME = Path(xmceval.__file__).parent
-
-# Counts labels by the smallest kernel, and prints the counts and how often it had to be compiled.
-COUNT = """
-import numpy as np
-from xmceval.kernels.compile import entries
-from xmceval.kernels.metrics.counts import count_labels
-counts = np.zeros(3, np.uint8)
-count_labels(np.array([2, 0, 2]), counts, np.zeros(3, np.int32))
-print(*counts, len(entries.compiled), flush=True)
-"""
 
 
 def environment(folder):

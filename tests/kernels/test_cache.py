@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from numba import config
+from support.processes import COUNT
 
 from xmceval.kernels.compile import cache, entries
 from xmceval.kernels.compile.decorators import Kernel
@@ -217,14 +218,6 @@ def test_a_numba_without_a_file_of_its_version_has_one_all_the_same(monkeypatch,
     assert cache.version_of_numba() == version("numba")
 
 
-COUNT = """
-import numpy as np
-from xmceval.kernels.compile import entries
-from xmceval.kernels.metrics.counts import count_labels
-counts = np.zeros(3, np.uint8)
-count_labels(np.array([2, 0, 2]), counts, np.zeros(3, np.int32))
-print(*counts, len(entries.compiled), flush=True)
-"""
 CHANGE = "import numba; numba.config.BOUNDSCHECK = 1\n"
 
 

@@ -7,7 +7,6 @@ import struct
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -15,6 +14,7 @@ import pytest
 from numba import config
 from numba.core.errors import NumbaWarning
 from numba.core.types.functions import BaseFunction
+from support.sample import SAMPLE
 
 from xmceval.kernels.compile import cache, decorators, entries
 from xmceval.kernels.compile.decorators import function, helper, kernel
@@ -25,7 +25,6 @@ from xmceval.kernels.metrics.counts import count_labels
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 short_way = pytest.mark.skipif(WITH_NUMBA, reason="kernels are compiled in numba's own way")
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TYPES = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)] + [np.dtype("f4"), np.dtype("f8")]
 
 

@@ -212,18 +212,26 @@ def test_csv_of_datasets_has_their_sizes_and_published_results():
 
 
 def test_csv_has_what_the_json_has():
-    asked = (*ASKED, "--by-frequency", 2, "--train", "trn_X_Y.txt")
-    lines = list(csv.DictReader(io.StringIO(run("score", *asked, "-o", "csv"))))
-    document = json.loads(run("score", *asked, "-o", "json"))
-    assert len(lines) == 2 * 4 * 3
+    asked = (*FILES, "-m", "P@5,macroF1@5,LRAP,DCG@5", "-q", "--by-frequency", "head,tail", "--train", "trn_X_Y.txt")
+    lines = list(csv.DictReader(io.StringIO(run("score", *asked, "--ceiling", "-o", "csv"))))
+    document = json.loads(run("score", *asked, "--ceiling", "-o", "json"))
+    assert list(lines[0])[:9] == ["system", "metric", "k", "bin", "kind", "value", "low", "high", "ceiling"]
+    kinds = [("P", "share"), ("macroF1", "average"), ("DCG", "share")]
+    expected = [(name, "", "total") for name in ("P", "macroF1", "LRAP", "DCG")]
+    expected += [(name, part, kind) for part in ("head", "tail") for name, kind in kinds]
+    assert [(line["metric"], line["bin"], line["kind"]) for line in lines] == 2 * expected
     for line in lines:
         assert json.loads(line["options"]) == document["options"]
-        assert json.loads(line["propensities"]) == document["propensities"]
+        assert json.loads(line["propensities"] or "null") == document["propensities"]
         assert (line["truth"], int(line["n_instances"])) == (document["truth"], document["n_instances"])
         system = next(each for each in document["systems"] if each["name"] == line["system"])
         assert line["scores"] == system["scores"]
         part = next((each for each in system["slices"] if each["name"] == line["bin"]), system)
-        numbers = part["metrics"][f"{line['metric']}@{line['k']}"]
-        for name in ("value", "low", "high", "tie_low", "tie_high"):
+        numbers = part["metrics"][f"{line['metric']}@{line['k']}".rstrip("@")]
+        assert line["kind"] == numbers.get("kind", "total")
+        for name in ("value", "low", "high", "ceiling", "tie_low", "tie_high"):
             number = numbers.get(name)
             assert line[name] == ("" if number is None else repr(number))
+    total, *shares = (line for line in lines[: len(expected)] if line["metric"] == "P")
+    assert float(total["value"]) == pytest.approx(sum(float(line["value"]) for line in shares))
+    assert float(total["ceiling"]) > float(total["value"])

@@ -70,30 +70,6 @@ def test_the_listed_name_and_the_bare_name_are_understood(name):
         assert [metric.name for metric, _ in definitions.find_metrics([word])] == [name]
 
 
-@pytest.mark.parametrize(
-    ("alias", "canonical"),
-    [
-        ("precision@5", "P@5"),
-        ("P_5", "P@5"),
-        ("psp@5", "PSP@5"),
-        ("ndcg_cut_5", "nDCG@5"),
-        ("map_cut_10", "AP@10"),
-        ("abandonment@5", "Abandonment@5"),
-        ("recall_5", "R@5"),
-        ("success_1", "Hit@1"),
-        ("recip_rank", "RR@5"),
-        ("map", "AP@5"),
-        ("Rprec", "R@n"),
-    ],
-)
-def test_names_of_other_tools_mean_the_canonical_name_which_is_printed(alias, canonical):
-    (measure,) = parse(alias, [5])
-    assert str(measure) == canonical
-    assert run(alias).stdout.startswith(f"{display_name(measure.metric)}: ")
-    if alias[-1].isdigit():
-        assert f"  {canonical}" in run(alias).stdout
-
-
 @pytest.mark.parametrize("alias", ALIASES)
 def test_every_alias_is_listed_with_its_metric_as_people_write_it(alias):
     metric = parse(ALIASES[alias], [1])[0].metric

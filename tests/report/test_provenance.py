@@ -1,7 +1,5 @@
 """A result records how it was made: options that are not the default, the truth, in the table, JSON and CSV."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -167,36 +165,6 @@ def test_python_records_the_same_and_arrays_as_such(files):
     from_files = xmceval.score("truth.txt", Path("preds.txt"), metrics="P@1-2", ties="best")
     command = json.loads(run("-m", "P@1-2", "--ties", "best", "-o", "json"))
     assert json.loads(render("json", [from_files]))["options"] == command["options"]
-
-
-def test_csv_has_bins_kinds_and_ceilings(files):
-    train = ["--counts", "sub/counts.txt", "--n-train", 9]
-    asked = ("-m", "P@2,macroF1@2,LRAP,DCG@2", "--by-frequency", "head,tail", "--ceiling", *train)
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "-o", "csv"))))
-    assert list(rows[0])[:9] == ["system", "metric", "k", "bin", "kind", "value", "low", "high", "ceiling"]
-    assert [(row["metric"], row["bin"], row["kind"]) for row in rows] == [
-        ("P", "", "total"),
-        ("macroF1", "", "total"),
-        ("LRAP", "", "total"),
-        ("DCG", "", "total"),
-        *(
-            each
-            for bin_name in ("head", "tail")
-            for each in (("P", bin_name, "share"), ("macroF1", bin_name, "average"), ("DCG", bin_name, "share"))
-        ),
-    ]
-    document = json.loads(run(*asked, "-o", "json"))["systems"][0]
-    for row in rows:
-        metric = f"{row['metric']}@{row['k']}" if row["k"] else row["metric"]
-        part = next((part for part in document["slices"] if part["name"] == row["bin"]), document)
-        numbers = part["metrics"][metric]
-        for name in ("value", "low", "high", "ceiling", "tie_low", "tie_high"):
-            number = numbers.get(name)
-            assert row[name] == ("" if number is None else repr(number))
-        assert numbers.get("kind", "total") == row["kind"]
-    total, shares = rows[0], [row for row in rows if row["kind"] == "share" and row["metric"] == "P"]
-    assert float(total["value"]) == pytest.approx(sum(float(row["value"]) for row in shares))
-    assert float(total["ceiling"]) > float(total["value"])
 
 
 @pytest.mark.parametrize("name", ["DCG", "PSDCG"])

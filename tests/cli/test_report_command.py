@@ -28,16 +28,6 @@ def run(*arguments, **how):
     return CliRunner().invoke(cli, ["report", *arguments], prog_name="xmceval", **how)
 
 
-def test_a_note_on_a_file_is_shown_where_the_table_has_another_file_of_its_name(files):
-    (files / "sub").mkdir()
-    (files / "sub" / "t.txt").write_text(TRUTH, encoding="utf-8")
-    done = run("--html", "p.html", "-k", "1", "-m", "PSP", "-q", "--train", "sub/t.txt", "t.txt", "a.txt")
-    assert done.exit_code == 0, done.output
-    lines = [each.text for each in parse((files / "p.html").read_text()).all("li")]
-    assert "sub/t.txt: text, rows of idx:value, header '4 5'" in lines
-    assert not [line for line in lines if line.startswith(("t.txt: text", "a.txt: text"))]
-
-
 def test_a_page_tells_how_to_make_it_again(files):
     done = run("--html", "p.html", "-k", "1", "-m", "P", "-q", "--name", "it's", "--", "t.txt", "a.txt", "-b $x.txt")
     assert done.exit_code == 0, done.output
@@ -57,21 +47,18 @@ def test_a_page_tells_how_to_make_it_again(files):
     table = next(read_table(each) for each in root.all("table") if "SHA-256" in each.text)
     assert {row[0]: row[3] for row in table[1:]} == digests
     assert [row[1] for row in table[1:]] == ["truth", "predictions", "predictions"]
-    captions = [each.text for each in root.all("caption")]
-    assert any("t.txt: true labels per instance" in each for each in captions)
 
 
-def test_one_system_of_which_nothing_is_read_again(files):
-    done = run("t.txt", "a.txt", "--html", "-", "--no-inspect", "-k", "1", "-m", "P", "--title", "My $x")
+def test_the_page_of_one_system_on_standard_output(files):
+    done = run("t.txt", "a.txt", "--html", "-", "-k", "1", "-m", "P", "--title", "My $x")
     assert done.exit_code == 0, done.output
     root = parse(done.stdout)
     assert root.all("h1")[0].text == "My $x"
-    assert "SHA-256" not in root.all("main")[0].text
-    command = "xmceval report t.txt a.txt --html - --title 'My $x' --no-inspect -k 1 -m P"
+    command = "xmceval report t.txt a.txt --html - --title 'My $x' -k 1 -m P"
     assert root.all("pre")[0].text == command
 
 
-def test_training_labels_in_shards_count_as_the_whole_though_only_one_file_is_inspected_with_them(files):
+def test_training_labels_in_shards_count_as_the_whole(files):
     rows = TRUTH.splitlines(keepends=True)
     header, first, second = "2 5\n", rows[1:3], rows[3:5]
     for name, lines in {"n-1.txt": first, "n-2.txt": second}.items():
@@ -120,7 +107,7 @@ def test_matplotlib_is_asked_for_before_anything_is_scored(files, monkeypatch):
 
 
 def test_the_page_is_report_html_and_is_said_to_be_written_unless_quiet(files):
-    asked = ("t.txt", "a.txt", "-k", "1", "-m", "P", "--no-inspect")
+    asked = ("t.txt", "a.txt", "-k", "1", "-m", "P")
     done = run(*asked)
     assert done.exit_code == 0, done.output
     page = files / "report.html"
@@ -136,9 +123,7 @@ def test_the_page_is_report_html_and_is_said_to_be_written_unless_quiet(files):
 def test_open_shows_the_page(files, monkeypatch):
     opened = []
     monkeypatch.setattr("click.launch", lambda address: opened.append(address) or 0)
-    assert (
-        run("t.txt", "a.txt", "--html", "p q.html", "--open", "-k", "1", "-m", "P", "-q", "--no-inspect").exit_code == 0
-    )
+    assert run("t.txt", "a.txt", "--html", "p q.html", "--open", "-k", "1", "-m", "P", "-q").exit_code == 0
     assert opened == [(files / "p q.html").as_uri()]
 
 

@@ -20,7 +20,7 @@ LINES = {
     "compare": "compare t.txt p.txt q.txt -m P,PSP",
     "benchmark": "benchmark b.toml",
     "merge": "merge 1.state",
-    "report": "report t.txt p.txt -m P,PSP --html {}.html --no-inspect",
+    "report": "report t.txt p.txt -m P,PSP --html {}.html",
     "inspect": "inspect t.txt p.txt",
     "convert": "convert p.txt {}.npz -v",
     "metrics": "metrics P",

@@ -7,9 +7,8 @@ import pytest
 
 import xmceval
 from xmceval.report.forms.columns import align_columns, align_terms
-from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import draw
-from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.statistics.intervals import ONE_ROW
@@ -23,11 +22,6 @@ Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 
 def score(y_score=Y_SCORE, name="a", **options):
     options = {"metrics": ["P", "coverage_error", "tp"], "k": (1, 3), "n_labels": 4, **options}
     return replace(xmceval.score(Y_TRUE, y_score, **options), name=name)
-
-
-def untrue():
-    """Return a score on a truth without labels, of which no ranking has any."""
-    return xmceval.score(np.zeros((3, 4)), Y_SCORE, metrics="P", k=1, ceiling=True)
 
 
 def test_a_sheet_of_one_system_is_whole():
@@ -140,30 +134,6 @@ def test_means_agree_with_their_nouns(n_true, n_predictions, text):
     result = score()
     counts = replace(result.counts, n_true=n_true, n_predictions=n_predictions)
     assert build_sheet([replace(result, counts=counts)]).above[0].endswith(f" · {text}")
-
-
-def test_ties_are_listed_by_system_with_all_values_that_they_could_move():
-    without = score(np.eye(3, 4), name="b", metrics="P", k=1)
-    assert [*list_ties([without], DEFAULT)] == []
-    tied, moved = list_ties([score(metrics="P,R", k=(1, 3)), replace(without, name="b")], DEFAULT)
-    assert tied.rows == (("", "across @3"), ("a", "1"), ("b", "0"))
-    assert tied.has_head
-    assert tied.lines == ("ties are ordered by label id (ties=label)",)
-    assert moved.head == ("", "metric", "value", "lowest", "highest")
-    assert moved.body == (("a", "P@3", "33.33", "33.33", "44.44"), ("a", "R@3", "66.67", "66.67", "100.00"))
-    (worst, _) = list_ties([score(metrics="P", ties="worst")], DEFAULT)
-    assert worst.lines == ("ties are ordered in the worst order (ties=worst)",)
-
-
-def test_ceilings_are_listed_with_the_share_that_each_system_reaches():
-    assert [*list_ceilings([score()], DEFAULT)] == []
-    results = [score(metrics="P", ceiling=True), score(1 - Y_SCORE, name="b", metrics="P", ceiling=True)]
-    ((one,), (two,)) = (list_ceilings(own, Layout(percent=False, places=2)) for own in (results[:1], results))
-    assert one.rows == (("", "ceiling", "reached"), ("P@1", "1.00", "0.67"), ("P@3", "0.44", "0.75"))
-    assert two.head == ("", "ceiling", "a", "b")
-    assert [row[3] for row in two.body] == ["0.00", "0.50"]
-    (nothing,) = list_ceilings([untrue()], DEFAULT)
-    assert nothing.body == (("P@1", "0.00", ""),)
 
 
 def test_the_plain_form_draws_what_the_sheet_holds():

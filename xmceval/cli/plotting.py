@@ -10,22 +10,14 @@ import click
 
 from xmceval.cli.options import FILE, Function, option
 from xmceval.errors import UsageError, counted
-from xmceval.report.pictures import (
-    COMPARISON,
-    check_installed,
-    check_measures,
-    default_kind,
-    draw,
-    kinds_of,
-)
+from xmceval.report.pictures import OF_COMPARISON, check_ending, check_installed, plot, save
 
 if TYPE_CHECKING:
     from xmceval.scoring.options import Options
 
 
-def plot_options(subject: str, default: str) -> Callable[[Function], Function]:
-    """Make the options for pictures of a subject; see `xmceval.report.pictures.Kind`."""
-    kinds = kinds_of(subject)
+def plot_options(kinds: Sequence[str], default: str) -> Callable[[Function], Function]:
+    """Make the options for pictures of some kinds."""
 
     def decorate(function: Function) -> Function:
         kind = option(
@@ -70,7 +62,6 @@ class Plots:
             )
         from xmceval.files.io.outputs import check_output
         from xmceval.files.io.paths import to_path
-        from xmceval.report.pictures.picturefiles import check_ending
 
         for file in files:
             if files.count(file) > 1:
@@ -80,17 +71,20 @@ class Plots:
         check_installed()
         return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files), force)
 
-    def check(self, subject: str, options: Options) -> None:
-        """Refuse kinds that cannot show any of the metrics that are asked for."""
+    def check(self, kinds: Sequence[str], options: Options) -> None:
+        """Refuse what cannot show any of the metrics that are asked for; `kinds` are those of the command."""
+        if not self.files:
+            return
+        from xmceval.report.pictures.chosen import require_any, require_bins
+
         has_bins = options.by_frequency is not None or options.by_group is not None
-        of_results = "bins" if has_bins else "curves"
-        usual = "differences" if subject == COMPARISON else of_results
-        for kind in self.kinds:
-            check_measures(kind or usual, options.measures, has_bins=has_bins)
+        default = "differences" if kinds == OF_COMPARISON else "bins" if has_bins else "curves"
+        for kind in (kind or default for kind in self.kinds):
+            if kind == "bins":
+                require_bins(has_bins=has_bins)
+            require_any(kind, options.measures)
 
     def write(self, subject: Any) -> None:
         """Draw and write all pictures, of all metrics that each can show."""
         for file, kind in zip(self.files, self.kinds, strict=True):
-            from xmceval.report.pictures.picturefiles import save
-
-            save(draw(kind or default_kind(subject), subject), file, force=self.force)
+            save(plot(subject, kind or None), file, force=self.force)

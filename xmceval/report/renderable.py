@@ -252,7 +252,7 @@ class Renderable(Tabular):
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 
-        ``xmceval report`` adds to it what is found in the files: what may be wrong with them, histograms, checksums.
+        ``xmceval report`` adds the files that were read, with their SHA-256, and the command.
 
         Parameters
         ----------

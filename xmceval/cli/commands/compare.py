@@ -19,7 +19,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import render_comparison
-from xmceval.report.pictures import COMPARISON
+from xmceval.report.pictures import OF_COMPARISON
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @options.layout
 @options.shards
 @options.save_rows
-@plot_options(COMPARISON, "differences")
+@plot_options(OF_COMPARISON, "differences")
 @options.force
 @options.dask
 @options.strict
@@ -113,7 +113,7 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     from xmceval.api.comparing.compare import compare_systems
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
-    pictures.check(COMPARISON, inputs.options)
+    pictures.check(OF_COMPARISON, inputs.options)
     if gates:
         from xmceval.report.gates import check_decidable
 

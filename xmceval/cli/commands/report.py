@@ -42,12 +42,6 @@ NOT_IN_COMMAND = frozenset({"open_it", "force", "quiet", "verbose"})  # they do 
     "--title", metavar="TEXT", group="Output", help="Title of the page.  [default: the names of the systems]"
 )
 @options.option("--open", "open_it", is_flag=True, group="Output", help="Open the page in the browser.")
-@options.option(
-    "--inspect/--no-inspect",
-    default=True,
-    group="Output",
-    help="Read the files again to add diagnostics, histograms and checksums.",
-)
 @options.derived(Testing)
 @options.scoring
 @options.runs
@@ -61,13 +55,12 @@ NOT_IN_COMMAND = frozenset({"open_it", "force", "quiet", "verbose"})  # they do 
 @options.strict
 @options.quiet
 @options.verbose
-def command(html: str, title: str | None, open_it: bool, inspect: bool, force: bool, **arguments: Any) -> None:
+def command(html: str, title: str | None, open_it: bool, force: bool, **arguments: Any) -> None:
     """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
 
-    The page is self-contained: it needs no network, and JavaScript only adds sorting, filtering and copying. It shows
-    the main finding, tables, pictures, values by label frequency, ties, ceilings, what was found in
-    the files, the definition of each metric, and the command that made it. The same files and options give the same
-    page.
+    The page is self-contained: it needs no network and has no scripts. It shows verdicts, tables, pictures, values by
+    label frequency, differences, the definition of each metric, the files with their SHA-256, and the command that made
+    it. The same files and options give the same page.
 
     Pictures need matplotlib: pip install 'xmceval[plot]'.
 
@@ -83,18 +76,20 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, force: b
 
     check_installed()
     inputs = find_inputs(arguments)
-    from xmceval.api.page import Work, make_page
+    from xmceval.api.page import list_inputs, make_page
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
-    work = Work(inputs.truth, inputs.systems, inputs.options, testing)
-    with _open_page(html, force, [path for _, path in work.inputs]) as write:
+    paths = [path for _, path in list_inputs(inputs.truth, inputs.systems, inputs.options)]
+    with _open_page(html, force, paths) as write:
         with progressbar.shown(arguments["quiet"]):
             page = make_page(
-                work,
+                inputs.truth,
+                inputs.systems,
+                inputs.options,
+                testing,
                 title=title,
                 command=write_command(context, without=NOT_IN_COMMAND),
                 layout=Layout.of(arguments),
-                inspect=inspect,
                 watch=watch(arguments["quiet"]),
             )
         warn_of_results(arguments, page.results, () if page.comparison is None else page.comparison.warnings)

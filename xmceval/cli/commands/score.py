@@ -13,7 +13,7 @@ from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, open_setup
 from xmceval.report.forms.registry import render
-from xmceval.report.pictures import RESULTS
+from xmceval.report.pictures import OF_RESULTS
 
 
 @options.command("score", short_help="Score predictions against the truth.")
@@ -46,7 +46,7 @@ from xmceval.report.pictures import RESULTS
     metavar="W",
     help="With --save-state: the largest sample weight in any shard.",
 )
-@plot_options(RESULTS, "bins with --by-frequency or --by-group, else curves")
+@plot_options(OF_RESULTS, "bins with --by-frequency or --by-group, else curves")
 @options.force
 @options.dask
 @options.strict
@@ -77,7 +77,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
 
-    pictures.check(RESULTS, inputs.options)
+    pictures.check(OF_RESULTS, inputs.options)
     if gates:
         from xmceval.report.gates import check_computed
 

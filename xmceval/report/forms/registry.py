@@ -12,7 +12,7 @@ from xmceval.report.forms.layout import DEFAULT, Layout
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison
     from xmceval.report.result import Result
-    from xmceval.report.sheet.model import Listing, Sheet
+    from xmceval.report.sheet.model import Listing
 
 # Forms for people; each module has the function draw(sheet).
 DRAWN: Mapping[str, str] = MappingProxyType(
@@ -48,11 +48,6 @@ def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAUL
     from xmceval.report.sheet.comparesheet import build_comparison_sheet
 
     return str(module.draw(build_comparison_sheet(comparison, layout.settle(form))))
-
-
-def render_sheet(form: str, sheet: Sheet) -> str:
-    """Write a sheet in one of the forms for people."""
-    return str(import_module(DRAWN[form]).draw(sheet))
 
 
 def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:

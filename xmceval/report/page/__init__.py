@@ -1,32 +1,27 @@
-"""Page: a report as one HTML file that needs nothing else: no network, and no scripts to be read."""
+"""Page: a report as one HTML file that needs nothing else: no network, and no scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from xmceval.errors import counted
+from xmceval.errors import UsageError, counted
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.forms.markup import Child, Markup, element, join, name
-from xmceval.report.page.datasections import (
-    describe_data,
-    describe_files,
-    describe_provenance,
-    show_definitions,
-)
-from xmceval.report.page.drawings import show_pictures
-from xmceval.report.page.evidence import NOTHING, Evidence
-from xmceval.report.page.headline import write_headline
-from xmceval.report.page.listedsections import show_comparable, show_differences, show_runs
-from xmceval.report.page.pagecontent import PageContent
-from xmceval.report.page.pageframe import draw_contents, frame_page
-from xmceval.report.page.pageparts import PageSection, spaced
-from xmceval.report.page.valuetables import show_bins, show_results
-from xmceval.report.page.winmatrix import draw_matrix
-from xmceval.report.pictures import check_installed
-from xmceval.report.result import Result
+from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name, raw
+from xmceval.report.page.frame import PageSection, frame_page
+from xmceval.report.page.provenance import NOTHING, Provenance, show_definitions, show_provenance
+from xmceval.report.page.tables import draw_lines, draw_listing, draw_section, fold, separate, write_sentence
+from xmceval.report.pictures import OF_COMPARISON, OF_RESULTS, check_installed
+from xmceval.report.pictures.chosen import KINDS, choose_measures
+from xmceval.report.result import Result, shared_lines
+from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_runs
+from xmceval.report.sheet.differences import list_differences
+from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet.scoresheet import build_sheet
 
 MOST_NAMES = 3  # systems in a title
+MOST_LINES = 12  # warnings, or sentences, that are open at first
 ARRAY = "array"  # what has no name
 
 
@@ -35,10 +30,10 @@ def render_page(
     comparison: Comparison | None = None,
     *,
     title: str | None = None,
-    evidence: Evidence = NOTHING,
+    provenance: Provenance = NOTHING,
     layout: Layout = DEFAULT,
 ) -> str:
-    """Write a page; the same results and evidence give the same bytes.
+    """Write a page; the same results give the same bytes.
 
     Parameters
     ----------
@@ -48,63 +43,121 @@ def render_page(
         Of these systems.
     title : str, optional
         Default: the systems and the truth.
-    evidence : Evidence
-        What was found in the files, and the command.
+    provenance : Provenance
+        The files that were read, and the command.
     layout : Layout
         Decimal places, and whether shares are percent.
     """
     check_installed()
-    content = PageContent(results, comparison, evidence, layout)
-    sections = [each for each in _build_sections(content) if each is not None]
-    contents = draw_contents("On this page", sections)
-    main = [_draw_verdict(content), [each.draw() for each in sections]]
-    return frame_page(title or _name_all(content), _draw_header(content, title), contents, main)
+    sheet = build_sheet(results, layout) if comparison is None else build_comparison_sheet(comparison, layout)
+    names = [*(result.name for result in results), *(() if comparison is None else comparison.systems)]
+    names += [figure.measure.head for figure in results[0].figures]
+    sections = [
+        *_show_verdicts(sheet, names),
+        *_show_warnings(results, comparison, names),
+        *_show_values(results, sheet, names),
+        *_show_pictures(results, comparison),
+        *_show_differences(comparison, layout, names),
+        show_definitions(results[0]),
+        show_provenance(results, provenance, names),
+    ]
+    systems = [*(comparison.systems if comparison is not None else (result.name for result in results))]
+    heading = name(title) if title else _name_systems(systems)
+    has_truth = results[0].truth != ARRAY and (comparison is None or not comparison.source)
+    facts = [["Truth: ", name(results[0].truth)] if has_truth else None, *sheet.above]
+    header = element("header", element("h1", heading), element("p", separate(facts, " · "), class_="about"))
+    listed = counted(len(systems), "system") if len(systems) > MOST_NAMES else ", ".join(systems)
+    return frame_page(title or (f"{listed} on {results[0].truth}" if has_truth else listed), header, sections)
 
 
-def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
-    yield show_results(content)
-    yield show_differences(content)
-    yield show_pictures(content)
-    yield show_bins(content)
-    yield from show_comparable(content)
-    yield show_runs(content)
-    yield describe_data(content)
-    yield describe_files(content)
-    yield show_definitions(content)
-    yield describe_provenance(content)
+def _name_systems(systems: Sequence[str]) -> Markup:
+    if len(systems) > MOST_NAMES:
+        return join(counted(len(systems), "system"))
+    *most, last = map(name, systems)
+    return join([separate(most, ", "), " and " if most else "", last])
 
 
-def _draw_header(content: PageContent, title: str | None) -> Markup:
-    truth, comparison = content.results[0].truth, content.comparison
-    has_truth = truth != ARRAY and (comparison is None or not comparison.source)
-    facts: list[Child] = [["Truth: ", name(truth)] if has_truth else None, *content.sheet.above[:1]]
-    heading = name(title) if title else _name_systems(content)
-    return element("header", element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
+def _show_verdicts(sheet: Sheet, names: Sequence[str]) -> Iterator[PageSection]:
+    """Show what a comparison comes to, in sentences."""
+    sentences = [write_sentence(line, names) for line in sheet.verdicts]
+    if sentences:
+        yield PageSection("verdict", "Verdict", draw_lines(sentences, "verdicts"))
 
 
-def _name_systems(content: PageContent) -> Markup:
-    names = content.ranking.names
-    if len(names) > MOST_NAMES:
-        return join([counted(len(names), "system")])
-    *most, last = map(name, names)
-    return join([spaced(most, ", "), " and " if most else "", last])
+def _show_warnings(
+    results: Sequence[Result], comparison: Comparison | None, names: Sequence[str]
+) -> Iterator[PageSection]:
+    """Show what a reader must know before trusting the numbers."""
+    lines = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
+    lines = list(dict.fromkeys(lines))
+    if lines:
+        drawn = draw_lines((isolate(line, names) for line in lines), "warnings")
+        is_long = len(lines) > MOST_LINES
+        yield PageSection("warnings", "Warnings", fold(counted(len(lines), "warning"), drawn) if is_long else drawn)
 
 
-def _name_all(content: PageContent) -> str:
-    names, truth = content.ranking.names, content.results[0].truth
-    listed = f"{len(names)} systems" if len(names) > MOST_NAMES else ", ".join(names)
-    return listed if truth == ARRAY else f"{listed} on {truth}"
+def _show_values(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> Iterator[PageSection]:
+    """Show the table of all labels with its notes, then that of each bin of labels or group of instances."""
+    whole, *bins = sheet.sections
+    shares = [figure.measure.metric.unit == "share" for result in results for figure in result.figures]
+    unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.percent and any(shares) else ""
+    notes = draw_lines((write_sentence(line, names) for line in (*sheet.notes, *sheet.below)), "lines")
+    yield PageSection("results", "Results", join([draw_section(whole, sheet, unit), notes]))
+    if bins:
+        is_of_groups = any(part.bin.noun == "group" for result in results for part in result.slices)
+        title = "By group" if is_of_groups else "By label frequency"
+        yield PageSection("bins", title, join(draw_section(section, sheet, unit) for section in bins))
 
 
-def _draw_verdict(content: PageContent) -> Markup:
-    """Draw what the page comes to in sentences and signs, and whether there are warnings."""
-    sentences = write_headline(content.results, content.comparison, content.layout)
-    parts: list[Child] = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
-    if content.warnings:
-        n_warnings = len(content.warnings)
-        verb = "applies" if n_warnings == 1 else "apply"
-        link = element("a", counted(n_warnings, "warning"), href="#files")
-        parts.append(element("p", link, f" {verb} to these numbers.", class_="caution"))
-    parts.append(draw_matrix(content))
-    heading = element("h2", "Verdict", id="verdict-title")
-    return element("section", heading, parts, id="verdict", aria_labelledby="verdict-title")
+def _show_pictures(results: Sequence[Result], comparison: Comparison | None) -> Iterator[PageSection]:
+    """Draw every kind of picture that has something to show."""
+    figures = []
+    for kind in OF_RESULTS if comparison is None else OF_COMPARISON:
+        subject = results if kind in OF_RESULTS or comparison is None else comparison
+        n_cutoffs = len({figure.measure.k for figure in results[0].figures if figure.measure.k is not None})
+        if kind == "curves" and n_cutoffs < 2:  # the table says as much
+            continue
+        try:
+            measures = choose_measures(kind, subject)
+        except UsageError:
+            continue
+        from xmceval.report.pictures.drawing import plan_picture
+        from xmceval.report.pictures.figure import draw_keys, draw_panels
+
+        plan = plan_picture(kind, subject, measures)
+        keys = [element("li", raw(symbol), name(text)) for text, symbol in draw_keys(plan, f"{kind}-key")]
+        panels = [raw(panel) for panel in draw_panels(plan, f"{kind}-panel")]
+        caption = ". ".join(text[:1].upper() + text[1:] for text in (KINDS[kind].caption, plan.note) if text)
+        figures.append(
+            element(
+                "figure",
+                element("ul", keys, class_="keys") if keys else None,
+                element("div", panels, class_="panels"),
+                element("figcaption", f"{caption}."),
+                id=f"picture-{kind}",
+                aria_label=plan.text,
+            )
+        )
+    if figures:
+        yield PageSection("pictures", "Pictures", join(figures))
+
+
+def _show_differences(comparison: Comparison | None, layout: Layout, names: Sequence[str]) -> Iterator[PageSection]:
+    """Show the differences of each pair, those in bins of labels behind a line, and how far runs lie apart."""
+    if comparison is None or layout.pairs is False:
+        return
+    if comparison.differences:
+        whole = [each for each in comparison.differences if not each.bin]
+        in_bins = [each for each in comparison.differences if each.bin]
+        lists, bins = (
+            [draw_listing(listing, names) for listing in list_differences(replace(comparison, differences=own), layout)]
+            for own in (tuple(whole), tuple(in_bins))
+        )
+        parts: list[Child] = [
+            lists,
+            fold(f"In each bin or group: {counted(len(bins), 'table')}", bins) if bins else None,
+        ]
+        yield PageSection("differences", "Differences", join(parts))
+    runs = [draw_listing(listing, names) for listing in list_runs(comparison.runs, layout)]
+    if runs:
+        yield PageSection("runs", "Runs", join(runs))

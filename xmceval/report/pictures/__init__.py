@@ -1,96 +1,29 @@
-"""Pictures of results: each kind is one file; matplotlib is loaded when one is drawn."""
+"""Pictures of results: curves over the cutoff, values of bins, differences; matplotlib is loaded when one is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, listed, missing_package
+from xmceval.files.io.paths import to_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from xmceval.metrics.measure import Measure
-    from xmceval.report.comparison import Comparison
-    from xmceval.report.pictures.figure import Panels
+    from xmceval.report.pictures.chosen import Subject
 
-    Subject: TypeAlias = Sequence[Any] | Comparison  # a sequence of Result
-
-RESULTS, COMPARISON = "results", "comparison"
+OF_RESULTS = ("curves", "bins")  # kinds of pictures
+OF_COMPARISON = (*OF_RESULTS, "differences")
+ENDINGS = (".svg", ".png", ".pdf")
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of picture.
-
-    Attributes
-    ----------
-    shows : str
-        What it shows, in a few words.
-    subject : str
-        ``results`` (also those of a comparison), or ``comparison``.
-    """
-
-    shows: str
-    subject: str = RESULTS
-
-
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "curves": Kind("metrics against the cutoff k, with 95% intervals"),
-        "bins": Kind(
-            "metrics of bins of labels by training frequency, such as head and tail, or of groups of instances"
-        ),
-        "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
-    }
-)
-
-
-def default_kind(subject: Any) -> str:
-    """Return the kind that fits a subject; of results bins if there are any, else curves."""
-    from xmceval.report.comparison import Comparison
-
-    if isinstance(subject, Comparison):
-        return "differences"
-    return "bins" if any(result.slices for result in subject) else "curves"
-
-
-def kinds_of(subject: str) -> tuple[str, ...]:
-    """Return the kinds of pictures of a subject; those of results are also pictures of a comparison."""
-    subjects = {subject, RESULTS} if subject == COMPARISON else {subject}
-    return tuple(name for name, kind in KINDS.items() if kind.subject in subjects)
-
-
-def check_measures(kind: str, measures: Sequence[Measure], *, has_bins: bool = False) -> None:
-    """Refuse a kind of picture that can show none of the measures, before anything is scored."""
-    from xmceval.report.pictures.plottedvalues import require_any
-
-    module = _module(kind)
-    if kind == "bins" and not has_bins:
-        raise UsageError(module.explain_need())
-    require_any(kind, measures, module.shows, module.SHOWS)
-
-
-def check(kind: str, subject: Subject, metrics: str | Iterable[str] | None = None) -> None:
-    """Refuse what a kind of picture cannot show."""
-    _module(kind).plan(subject, metrics)
-
-
-def check_installed() -> None:
-    """Refuse to go on without matplotlib."""
-    if find_spec("matplotlib") is None:
-        raise missing_package("drawing pictures", "matplotlib", "plot")
-
-
-def draw(
-    kind: str,
+def plot(
     subject: Subject,
+    kind: str | None = None,
     *,
     metrics: str | Iterable[str] | None = None,
     size: str | None = None,
@@ -100,9 +33,9 @@ def draw(
 
     Parameters
     ----------
-    kind : str
-        One of KINDS.
     subject : sequence of Result, or Comparison
+    kind : str, optional
+        One of OF_COMPARISON; see `default_kind`.
     metrics : str or iterable of str, optional
         Only these, such as ``"P,PSP"`` or ``["P@5"]``; default all that the kind can show.
     size : {"column", "page"}, optional
@@ -115,54 +48,52 @@ def draw(
     Figure
         Of matplotlib.
     """
-    plan = _module(kind).plan(subject, metrics)
+    from xmceval.report.pictures.chosen import choose_measures
+
+    kind = kind or default_kind(subject)
+    measures = choose_measures(kind, subject, metrics)
     check_installed()
-    from xmceval.report.pictures.figure import draw_plan
-    from xmceval.report.pictures.style import COLUMN, SIZES, add_legend, style
+    from xmceval.report.pictures.drawing import plan_picture
+    from xmceval.report.pictures.figure import SIZES, draw_figure, draw_into
 
     if size is not None and size not in SIZES:
         raise UsageError(f"size must be one of {listed(SIZES)}, got {size!r}")
+    plan = plan_picture(kind, subject, measures, is_chosen=metrics is not None)
     if ax is None:
-        return draw_plan(plan, size)
+        return draw_figure(plan, size)
     if len(plan.panels) > 1:
         raise UsageError(f"ax needs a single panel, got {len(plan.panels)} (hint: pass metrics with a single one)")
-    with style():
-        plan.panels[0](ax)
-        if plan.legend is not None:
-            add_legend(ax, plan.legend, COLUMN, loc="lower left", bbox_to_anchor=(0.0, 1.0))
-    figure: Figure = ax.figure
-    return figure
+    return draw_into(ax, plan)
 
 
-def draw_panels(kind: str, subject: Subject) -> Panels:
-    """Draw each panel of a picture as one of its own, for a page; see `draw`."""
-    plan = _module(kind).plan(subject, None)
-    check_installed()
-    from xmceval.report.pictures import figure
+def default_kind(subject: Subject) -> str:
+    """Return the kind that fits a subject; of results bins if there are any, else curves."""
+    from xmceval.report.comparison import Comparison
 
-    return figure.draw_panels(plan)
-
-
-def plot(subject: Subject, kind: str | None, **choices: Any) -> Figure:
-    """Draw a picture of the default kind, or of another one."""
-    return draw(kind or default_kind(subject), subject, **choices)
+    if isinstance(subject, Comparison):
+        return "differences"
+    return "bins" if any(result.slices for result in subject) else "curves"
 
 
-def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) -> str:
-    """Return a figure as an svg element for a page; see `xmceval.report.pictures.picturefiles.to_svg`."""
-    from xmceval.report.pictures import picturefiles
+def check_installed() -> None:
+    """Refuse to go on without matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise missing_package("drawing pictures", "matplotlib", "plot")
 
-    return picturefiles.to_svg(figure, theme=theme, prefix=prefix)
+
+def check_ending(path: str | Path) -> str:
+    """Return the ending of a file that a picture can be written to."""
+    ending = to_path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise UsageError(f"{path}: expected a name that ends with {listed(ENDINGS)}")
+    return ending
 
 
 def save(figure: Figure, path: str | Path, *, force: bool = True) -> None:
-    """Write a figure to an svg, png or pdf file; see `xmceval.report.pictures.picturefiles.save`."""
-    from xmceval.report.pictures import picturefiles
+    """Write a figure to an svg, png or pdf file; the same picture gives the same bytes."""
+    from xmceval.files.io.outputs import open_output
+    from xmceval.report.pictures.figure import to_bytes
 
-    picturefiles.save(figure, path, force=force)
-
-
-def _module(kind: str) -> Any:
-    if kind not in KINDS:
-        raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
-    return import_module(f"xmceval.report.pictures.{kind.replace('-', '_')}_plot")
+    data = to_bytes(figure, check_ending(path).removeprefix("."))
+    with open_output(to_path(path), force=force) as file:
+        file.write(data)

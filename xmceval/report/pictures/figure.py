@@ -1,49 +1,164 @@
-"""Picture: the matplotlib figure of a picture, which notebooks show as it is, and which is saved in its own style."""
+"""Figures: what all pictures share: style, looks of systems, legends, layout, and files that are the same each time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import io
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.textpath import text_to_path
 
 from xmceval.files.io.paths import to_path
-from xmceval.report.pictures.picturefiles import METADATA, to_bytes
-from xmceval.report.pictures.style import (
-    DOTS_PER_INCH,
-    MARGIN,
-    PAGE,
-    SIZES,
-    TALLEST,
-    Grid,
-    Legend,
-    Plan,
-    add_legend,
-    arrange,
-    style,
-    wrap,
-)
 
-LINE = 0.17  # inches, of a legend
-NOTE, NOTE_LINE = 6.5, 0.12  # the size of the letters of a note, and the inches that a line of it takes
-BESIDE, MOST_BESIDE = {1: 1, 2: 2, 4: 2}, 3  # by the number of panels, how many a wide screen has side by side
-PANEL_WIDTHS = {1: 3.6, 2: 3.6, 3: 2.6}  # inches of these, in which letters are as large as those of the text beside
-KEY, KEY_LENGTH = (0.28, 0.13), 2.4  # inches of what stands for a text of a legend, and its length in letters
+COLUMN, PAGE = 3.3, 6.9  # inches: the width of a column and of a page of a paper
+SIZES = {"column": COLUMN, "page": PAGE}
+ON_PAGE = 3.6  # inches: the width of a panel of an HTML page, which a phone shows without shrinking its letters
+KEY = (0.36, 0.14)  # inches: the symbol beside a text of a legend on an HTML page
+LEGEND_LINE, NOTE_LINE, GAP = 0.17, 0.12, 0.07  # inches
+BESIDE = 0.55  # inches that the symbol of a legend and the space between columns take
+DOTS_PER_INCH = 300
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
+INK = "#111111"  # text and lines; a page replaces it by the colour of its text
+BAND, GRID = 0.16, 0.25  # opacity
+
+# From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black. Markers, dashes and
+# hatches repeat what colours say: for grey print, and for more than six systems.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
+MARKERS = ("o", "s", "^", "D", "v", "x", "P", "<", ">", "p", "*", "d")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
+
+# Whatever a user's own matplotlibrc says, the same results give the same picture.
+RULES: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.facecolor": "none",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 8,
+    "figure.constrained_layout.h_pad": GAP,
+    "figure.constrained_layout.w_pad": GAP,
+    "figure.dpi": DOTS_PER_INCH,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # a viewer that lacks one takes the next
+    "font.size": 8,
+    "grid.alpha": GRID,
+    "grid.color": INK,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "xmceval",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "xtick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.color": INK,
+    "ytick.labelsize": 7.5,
+    "ytick.major.width": 0.6,
+}
+# What matplotlib would write into each file: its version, and the time.
+METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a system is drawn in every picture: colour, marker, dashes and hatch."""
+
+    color: str
+    marker: str
+    face: str  # of markers: hollow where a colour comes again
+    dashes: Any
+    hatch: str
+
+    @classmethod
+    def of(cls, number: int) -> Look:
+        """Return the look of a system by its number."""
+        color, turn = COLORS[number % len(COLORS)], number // len(COLORS)
+        return cls(
+            color,
+            MARKERS[number % len(MARKERS)],
+            "none" if turn % 2 else color,
+            DASHES[(number + turn) % len(DASHES)],
+            HATCHES[number % len(HATCHES)],
+        )
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """The style of markers."""
+        return {"color": self.color, "marker": self.marker, "markerfacecolor": self.face, "linestyle": "none"}
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The style of a line with markers."""
+        return {**self.points, "linestyle": self.dashes}
+
+    @property
+    def bar(self) -> dict[str, Any]:
+        """The style of a bar: a tint, which has no alpha, as svg would lose it under a hatch."""
+        tint = [(1 + channel) / 2 for channel in mpl.colors.to_rgb(self.color)]
+        return {"facecolor": tint, "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a picture consists of, before anything is drawn.
+
+    Attributes
+    ----------
+    panels : sequence of callable
+        Each draws into Axes.
+    keys : sequence of (str, Artist)
+        The texts of the legend and their symbols; empty where there is nothing to tell apart.
+    text : str
+        What the picture shows, for those who cannot see it.
+    heights : sequence of float
+        Inches of each panel.
+    note : str
+        What a reader must know besides, such as what is left out and how to see it.
+    """
+
+    panels: Sequence[Callable[[Axes], None]]
+    keys: Sequence[tuple[str, Artist]]
+    text: str
+    heights: Sequence[float]
+    note: str = ""
 
 
 class Picture(Figure):  # type: ignore[misc]
-    """A matplotlib Figure that keeps the style that it was drawn in."""
+    """A matplotlib Figure that is saved in the style that it was drawn in, and that notebooks show."""
 
-    def savefig(self, fname: Any, **how: Any) -> None:
+    def savefig(self, fname: Any, **options: Any) -> None:
         """Write a file as matplotlib does: on white, with fonts embedded, and without the time."""
-        is_path = isinstance(fname, (str, Path))
-        form = how.get("format") or (to_path(fname).suffix.removeprefix(".") if is_path else "png")
-        defaults = {"facecolor": "white", "dpi": DOTS_PER_INCH, "metadata": METADATA.get(form.lower())}
+        suffix = to_path(fname).suffix if isinstance(fname, (str, Path)) else ".png"
+        form = options.get("format") or suffix.removeprefix(".").lower()
         with style():
-            super().savefig(fname, **{**defaults, **how})
+            super().savefig(fname, **{"facecolor": "white", "metadata": METADATA.get(form), **options})
 
     def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
         """Return what notebooks show, with its size there in pixels of a screen, and a text for who cannot see it."""
@@ -51,111 +166,173 @@ class Picture(Figure):  # type: ignore[misc]
         return to_bytes(self, "png"), {"width": width, "height": height, "alt": self.get_label()}
 
 
-@dataclass(frozen=True)
-class Panels:
-    """What a page shows of a picture: its panels one by one, what stands for the texts of its legend, and its note."""
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw by RULES alone, without warnings of characters that the font lacks."""
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from", category=UserWarning)
+        warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support .* natively")
+        mpl.rcdefaults()
+        mpl.rcParams.update(RULES)
+        yield
 
-    pictures: Sequence[Picture]
-    keys: Sequence[tuple[str, Picture]]
-    beside: int
-    text: str
-    note: str
 
-
-def draw_plan(plan: Plan, size: str | None) -> Picture:
-    """Draw panels side by side and below each other, the legend above them and the note below; no more than a page."""
+def draw_figure(plan: Plan, size: str | None = None) -> Picture:
+    """Draw panels side by side and below each other, the legend above them and the note below."""
+    n = len(plan.panels)
+    width = SIZES[size or ("column" if n == 1 else "page")]
+    n_columns = min(n, 2 if width == PAGE else 1)
+    heights = [max(plan.heights[i : i + n_columns]) for i in range(0, n, n_columns)]
     with style():
-        plan, grid = _fit_page(plan, size)
-        width, n_lines = _width(plan, size), -(-len(plan.panels) // grid.columns)
-        height = min(n_lines * grid.height + _around(plan, width), TALLEST)
+        note = wrap(plan.note, width - 4 * GAP, 6.5)
+        legend_height = LEGEND_LINE * _count_lines(plan, width)
+        height = sum(heights) + legend_height + NOTE_LINE * len(note.splitlines()) + 2 * GAP
         figure = Picture(figsize=(width, height), layout="constrained")
         figure.set_label("; ".join(filter(None, (plan.text, plan.note))))
-        figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
-        ratios = plan.ratios if n_lines == len(plan.ratios) else None
-        axes = figure.subplots(n_lines, grid.columns, squeeze=False, height_ratios=ratios).flatten()
+        axes = figure.subplots(len(heights), n_columns, squeeze=False, height_ratios=heights).flatten()
         for panel, ax in zip(plan.panels, axes, strict=False):
             panel(ax)
-        for ax in axes[len(plan.panels) :]:
+        for ax in axes[n:]:
             ax.set_axis_off()
-        _add_texts(figure, plan, width)
+        add_legend(figure, plan, width, loc="outside upper left")
+        if note:
+            figure.supxlabel(note, x=GAP / width, ha="left", fontsize=6.5)
         _lay_out(figure)
     return figure
 
 
-def draw_panels(plan: Plan) -> Panels:
-    """Draw each panel as a picture of its own, which a page arranges as it has room."""
-    plan, grid = _fit_page(plan, "page")
-    n = len(plan.panels)
-    beside = BESIDE.get(n, MOST_BESIDE)
-    heights = plan.ratios or [grid.height] * n
-    pictures = []
+def draw_into(ax: Axes, plan: Plan) -> Any:
+    """Draw the only panel of a picture into Axes, with its legend above, and return their figure."""
     with style():
-        for panel, height in zip(plan.panels, heights, strict=True):
-            picture = Picture(figsize=(PANEL_WIDTHS[beside], height), layout="constrained")
-            picture.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
-            ax = picture.subplots()
+        plan.panels[0](ax)
+        add_legend(ax, plan, COLUMN, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    return ax.figure
+
+
+def draw_panels(plan: Plan, prefix: str) -> Iterator[str]:
+    """Draw each panel as an svg element, for an HTML page that arranges them as it has room."""
+    for i, (panel, height) in enumerate(zip(plan.panels, plan.heights, strict=True)):
+        with style():
+            figure = Picture(figsize=(ON_PAGE, height), layout="constrained")
+            ax = figure.subplots()
             panel(ax)
-            words = filter(None, (ax.get_title("left"), ax.get_ylabel(), ax.get_xlabel()))
-            picture.set_label("; ".join(words) or plan.text)
-            _lay_out(picture)
-            pictures.append(picture)
-    keys = [] if plan.legend is None else [*zip(plan.legend.texts, _draw_keys(plan.legend), strict=True)]
-    return Panels(pictures, keys, beside, plan.text, plan.note)
+            words = ", ".join(filter(None, (ax.get_title("left"), ax.get_ylabel(), ax.get_xlabel())))
+            figure.set_label(words.replace("\n", " "))
+            _lay_out(figure)
+        yield to_svg(figure, f"{prefix}-{i}")
 
 
-def _draw_keys(legend: Legend) -> Iterator[Picture]:
-    """Draw what stands for each text of a legend."""
-    with style():
-        for handle in legend.handles():
-            picture = Picture(figsize=KEY)
-            picture.legend([handle], [""], loc="center", handlelength=KEY_LENGTH, handletextpad=0, borderpad=0)
-            yield picture
-
-
-def _fit_page(plan: Plan, size: str | None) -> tuple[Plan, Grid]:
-    """Return what of a plan fits on a page, and how it is arranged."""
-    width = _width(plan, size)
-    columns, height = plan.page if width == PAGE else plan.column
-    n_lines = -(-len(plan.panels) // columns)
-    most = max(1, int((TALLEST - _around(plan, width)) / height))
-    if n_lines > most and plan.smaller is not None:
-        return _fit_page(plan.smaller, size)
-    if n_lines > most:
-        shown = f"{most * columns} of {len(plan.panels)} panels, as many as fit on a page"
-        note = "; ".join(filter(None, (shown + (f" ({plan.hint})" if plan.hint else ""), plan.note)))
-        plan, n_lines = replace(plan, panels=plan.panels[: most * columns], note=note), most
-    return plan, Grid(-(-len(plan.panels) // n_lines), height)
-
-
-def _width(plan: Plan, size: str | None) -> float:
-    return SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
-
-
-def _around(plan: Plan, width: float) -> float:
-    """Return the inches that the legend, the note and the margins take."""
-    height = 2 * MARGIN
-    if plan.legend is not None:
-        height += LINE * -(-len(plan.legend.texts) // arrange(plan.legend, width)[1])
-    return height + (NOTE_LINE * len(_wrap_note(plan, width).splitlines()) + MARGIN if plan.note else 0.0)
-
-
-def _wrap_note(plan: Plan, width: float) -> str:
-    return wrap(plan.note, width - 4 * MARGIN, NOTE)
-
-
-def _add_texts(figure: Picture, plan: Plan, width: float) -> None:
-    """Add the legend and the note."""
-    if plan.legend is not None:
-        add_legend(figure, plan.legend, width, loc="outside upper left")
-    if plan.note:
-        figure.supxlabel(_wrap_note(plan, width), x=MARGIN / width, ha="left", fontsize=NOTE)
+def draw_keys(plan: Plan, prefix: str) -> Iterator[tuple[str, str]]:
+    """Draw the symbol of each text of the legend as an svg element."""
+    for i, (text, symbol) in enumerate(plan.keys):
+        with style():
+            figure = Picture(figsize=KEY)
+            figure.legend([symbol], [""], loc="center", handlelength=3, handletextpad=0, borderpad=0)
+        yield text, to_svg(figure, f"{prefix}-key{i}")
 
 
 def _lay_out(figure: Picture) -> None:
-    """Compute where everything is, once."""
-    dpi = figure.dpi
-    figure.set_dpi(DOTS_PER_INCH)  # with few dots letters are rounded to whole ones, and texts have other widths
+    """Compute where everything is, once: a layout that is computed again may differ by rounding."""
     for _ in range(2):  # the first layout may change the ticks, and with them the room that their labels need
         figure.draw_without_rendering()
-    figure.set_dpi(dpi)
-    figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
+    figure.set_layout_engine("none")
+
+
+def line_keys(names: Sequence[str], *, has_lines: bool = True) -> list[tuple[str, Artist]]:
+    """Return the legend of systems that are drawn as lines, or as points; empty for a single one."""
+    looks = [Look.of(i) for i in range(len(names))]
+    symbols = [Line2D([], [], **(look.line if has_lines else look.points)) for look in looks]
+    return list(zip(names, symbols, strict=True)) if len(names) > 1 else []
+
+
+def bar_keys(names: Sequence[str]) -> list[tuple[str, Artist]]:
+    """Return the legend of systems that are drawn as bars; empty for a single one."""
+    return [(name, Patch(**Look.of(i).bar)) for i, name in enumerate(names)] if len(names) > 1 else []
+
+
+def add_legend(parent: Any, plan: Plan, width: float, **place: Any) -> None:
+    """Add a legend in as many columns as fit into some inches."""
+    if not plan.keys:
+        return
+    texts, n_columns = _arrange(plan, width)
+    # matplotlib fills column after column, and people read line after line
+    order = [i for column in range(n_columns) for i in range(column, len(texts), n_columns)]
+    legend = parent.legend(
+        [plan.keys[i][1] for i in order], ["x"] * len(order), ncols=n_columns, handlelength=2.4, **place
+    )
+    for text, i in zip(legend.get_texts(), order, strict=True):  # matplotlib leaves out texts that begin with _
+        text.set_text(texts[i])
+
+
+def _arrange(plan: Plan, width: float) -> tuple[list[str], int]:
+    """Return the texts of the legend, which are broken where they are wide, and in how many columns they fit."""
+    size = RULES["legend.fontsize"]
+    texts = [wrap(text, width - BESIDE, size) for text, _ in plan.keys]
+    widest = max((measure(line, size) for text in texts for line in text.splitlines()), default=width)
+    return texts, max(1, min(len(texts), int(width / (widest + BESIDE))))
+
+
+def _count_lines(plan: Plan, width: float) -> int:
+    texts, n_columns = _arrange(plan, width)
+    rows = [texts[i : i + n_columns] for i in range(0, len(texts), n_columns)]
+    return sum(max(len(text.splitlines()) for text in row) for row in rows)
+
+
+def measure(text: str, size: float) -> float:
+    """Return the width of a text in inches."""
+    font = FontProperties(family=["sans-serif"], size=size)
+    width: float = text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
+    return width / 72
+
+
+def wrap(text: str, inches: float, size: float) -> str:
+    """Break a text into lines of some inches: at spaces and behind punctuation, else anywhere. Nothing is left out."""
+    lines = [""]
+    for word in re.findall(r"\S+?[-_/.,]+(?=\S)|\S+\s*|\s+", printable(text)):
+        if measure((lines[-1] + word).rstrip(), size) <= inches:
+            lines[-1] += word
+            continue
+        if lines[-1]:
+            lines.append("")
+        for character in word:
+            if lines[-1] and measure(lines[-1] + character, size) > inches:
+                lines.append("")
+            lines[-1] += character
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def printable(text: str) -> str:
+    """Replace what an svg file must not hold, and keep a name that is read from right to left from turning others."""
+    clean = "".join(each if _is_allowed(each) else "\N{REPLACEMENT CHARACTER}" for each in text)
+    is_reversed = any(unicodedata.bidirectional(each) in {"R", "AL"} for each in clean)
+    return f"\N{LEFT-TO-RIGHT MARK}{clean}\N{LEFT-TO-RIGHT MARK}" if is_reversed else clean
+
+
+def _is_allowed(character: str) -> bool:
+    return unicodedata.category(character) not in {"Cc", "Cs"} and ord(character) & 0xFFFE != 0xFFFE
+
+
+def to_bytes(figure: Figure, form: str, **options: Any) -> bytes:
+    """Return the file of a figure: the same bytes for the same picture."""
+    buffer = io.BytesIO()
+    with style():
+        defaults = {"facecolor": "white", "metadata": METADATA[form], "dpi": DOTS_PER_INCH}
+        figure.savefig(buffer, format=form, **{**defaults, **options})
+    data = buffer.getvalue()
+    label = figure.get_label()
+    if form == "svg" and label:  # the text for those who cannot see it
+        title = f"<title>{escape(printable(str(label)))}</title>".encode()
+        data = re.sub(rb"(<svg [^>]*>)", lambda start: start[0] + title, data, count=1)
+    return data
+
+
+def to_svg(figure: Figure, prefix: str) -> str:
+    """Return a figure as an svg element for a page, in the colour of its text; its ids begin with a prefix."""
+    text = to_bytes(figure, "svg", facecolor="none").decode()
+    body = re.sub("<[^>]*>", lambda tag: _adapt(tag[0], prefix), text[text.index("<svg ") :]).strip()
+    return body.replace("<svg ", '<svg role="img" ' if figure.get_label() else '<svg aria-hidden="true" ', 1)
+
+
+def _adapt(tag: str, prefix: str) -> str:
+    tag = re.sub(r'( id="|href="#|url\(#)', rf"\1{prefix}-", tag)
+    return tag.replace(INK, "currentColor")

@@ -1,17 +1,13 @@
-"""Bounds: how far ties could move values, and the best values that any ranking could have."""
+"""Bounds: how far ties could move values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from xmceval.errors import counted
 from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result
-from xmceval.report.sheet.model import Listing
 from xmceval.scoring.summary import Figure
-
-ORDERS = {"label": "by label id", "expected": "by the mean over all orders", "best": "in the best order"}
-WORST_ORDER = "in the worst order"
 
 
 def describe_ties(result: Result, layout: Layout) -> Iterator[str]:
@@ -66,45 +62,3 @@ def describe_worst_tie(results: Mapping[str, Result], layout: Layout) -> str:
     points = " points" if shares and layout.percent else ""
     moved = f"{layout.format(figure.measure, size)}{points}"
     return f"ties across a cutoff move values by at most {moved} ({name}, {figure.name} {low}..{high})"
-
-
-def list_ties(results: Sequence[Result], layout: Layout) -> Iterator[Listing]:
-    """List for each system the instances with ties that matter, then all values that they could move."""
-    cutoffs = [k for k in results[0].counts.tied_rows if any(each.counts.tied_rows.get(k) for each in results)]
-    has_inside = any(each.counts.inside_ties for each in results)
-    if not cutoffs and not has_inside:
-        return
-    head = ("", *(f"across @{k}" for k in cutoffs), *(["inside the cutoffs only"] if has_inside else []))
-    rows = []
-    for each in results:
-        numbers = [*(each.counts.tied_rows.get(k, 0) for k in cutoffs), *([each.counts.inside_ties] * has_inside)]
-        rows.append((each.name, *(f"{number:,}" for number in numbers)))
-    rule = results[0].options.get("ties", "label")
-    title = "instances in which labels of equal score lie on both sides of a cutoff, or inside the cutoffs only"
-    lines = (f"ties are ordered {ORDERS.get(rule, WORST_ORDER)} (ties={rule})",)
-    yield Listing(title, (head, *rows), frozenset(range(1, len(head))), lines, has_head=True)
-    moved = [
-        (each.name, figure.name, layout.format(figure.measure, figure.estimate.value), low, high)
-        for each in results
-        for figure, _, low, high in _find_moves(each, layout)
-    ]
-    if moved:
-        head = ("", "metric", "value", "lowest", "highest")
-        title = "values that another order of equal scores would change"
-        yield Listing(title, (head, *moved), frozenset({2, 3, 4}), has_head=True)
-
-
-def list_ceilings(results: Sequence[Result], layout: Layout) -> Iterator[Listing]:
-    """List the ceilings of the truth, and what share of them each system reaches."""
-    figures = [figure for figure in results[0].figures if figure.estimate.ceiling is not None]
-    if not figures:
-        return
-    rows = []
-    for figure in figures:
-        reached = [each.estimates[figure.name] for each in results]
-        shares = (layout.share(each.value / each.ceiling) if each.ceiling else "" for each in reached)
-        rows.append((figure.name, layout.format(figure.measure, figure.estimate.ceiling or 0.0), *shares))
-    unit = " · percent" if layout.percent else ""
-    title = f"ceiling: the best value that any ranking could have on this truth · the share of it that is reached{unit}"
-    head = ("", "ceiling", *(["reached"] if len(results) == 1 else [each.name for each in results]))
-    yield Listing(title, (head, *rows), frozenset(range(1, len(head))), has_head=True)

@@ -164,14 +164,6 @@ class Sheet:
         groups = ((place, len(list(own))) for place, own in groupby(columns, places.get))
         return [("" if place is None else self.spans[place][0], size) for place, size in groups] if self.spans else []
 
-    def take_sections(self, sections: Sequence[Section]) -> Sheet:
-        """Return a sheet of some sections alone, without the columns in which they have no values."""
-        columns = [each for each in self.columns if any(own.rows_with([each]) for own in sections)]
-        rest = iter(self.columns)
-        sizes = (sum(each in columns for each in islice(rest, size)) for size in self.groups)
-        groups = tuple(size for size in sizes if size)
-        return replace(self, sections=tuple(sections), columns=tuple(columns), groups=groups)
-
     @property
     def rows(self) -> list[Row]:
         """The rows of all sections."""

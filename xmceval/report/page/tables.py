@@ -1,0 +1,138 @@
+"""Tables: values and lists of the sheet as HTML tables that a keyboard can scroll, and its lines as sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
+
+WIDEST = 88  # characters of values that fit on A4
+
+
+def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
+    """Draw the values of all labels or of a bin, in blocks that fit on paper; columns of a metric stay together."""
+    columns = section.columns_with_values(sheet.columns)
+    groups = [sum(column in columns for column in group) for group in _group(sheet)]
+    room = max((len(cell.marks) for row in section.rows for cell in row.cells.values()), default=0)
+    widths = [_measure(column, section) + room for column in columns]
+    blocks = split_columns(columns, widths, WIDEST, [size for size in groups if size])
+    drawn = []
+    for i, block in enumerate(blocks):
+        rows = [_draw_row(row, block, room) for row in section.rows_with(block)]
+        caption = None if i else separate([section.title, _explain(section, unit)], ". ")
+        label = f"{section.title or 'All values'}, {block[0]} to {block[-1]}"
+        heads = [sheet.head_of(column) for column in block]
+        drawn.append(_draw_table(caption, "", heads, range(len(heads)), rows, label))
+    return join(drawn)
+
+
+def _group(sheet: Sheet) -> Iterator[Sequence[str]]:
+    """Yield the columns that belong together."""
+    start = 0
+    for size in sheet.groups or [1] * len(sheet.columns):
+        yield sheet.columns[start : start + size]
+        start += size
+
+
+def _measure(column: str, section: Section) -> int:
+    """Return about how many characters a column and the space beside it take; intervals are in small print."""
+    cells = [row.cells[column] for row in section.rows if column in row.cells]
+    return 2 + max(max(len(cell.value), round(0.8 * len(cell.interval))) for cell in cells)
+
+
+def _draw_row(row: Row, columns: Sequence[str], room: int) -> Markup:
+    cells = [element("td", _draw_cell(row.cells.get(column, EMPTY), room), class_="number") for column in columns]
+    is_ceiling = row.ceiling_of is not None
+    return element("tr", element("th", name(row.head), scope="row"), cells, class_="ceiling" if is_ceiling else None)
+
+
+def _draw_cell(cell: Cell, room: int) -> list[Child]:
+    """Draw a value with its emphasis, its marks, for which each cell has room, and its interval below."""
+    tag = {BEST: "b", SECOND: "u"}.get(cell.emphasis)
+    value = element(tag, cell.value) if tag else cell.value
+    interval = [" ", element("span", cell.interval, class_="interval")] if cell.interval else None
+    marks = element("sup", cell.marks, style=f"min-width: {room}ch") if room else None
+    return [element("span", value, interval, class_="value"), marks]
+
+
+def _explain(section: Section, unit: str) -> Markup:
+    """Explain the unit of values, what is below them, and how the best ones are marked."""
+    cells = [cell for row in section.rows for cell in row.cells.values()]
+    intervals, emphases = [cell.interval for cell in cells], {cell.emphasis for cell in cells}
+    words: list[Child] = [
+        unit,
+        "± is half the 95% interval" if any(text.startswith("±") for text in intervals) else None,
+        "a..b is the 95% interval" if any(".." in text for text in intervals) else None,
+        ["the ", element("b", "best"), " value is bold"] if BEST in emphases else None,
+        ["the ", element("u", "second"), " is underlined"] if SECOND in emphases else None,
+    ]
+    return separate(words, "; ")
+
+
+def draw_listing(listing: Listing, names: Sequence[str] = ()) -> Markup:
+    """Draw a list: its table below its title, the first number bold where a difference was detected; then its lines."""
+    lines = draw_lines((write_sentence(line, names) for line in listing.lines), "lines")
+    first, *heads = listing.head or ("",) * len(listing.rows[0])
+    rows = []
+    for i, (head, *texts) in enumerate(listing.body):
+        cells: list[Child] = [text if j in listing.numeric else name(text) for j, text in enumerate(texts, 1)]
+        if i in listing.detected:
+            cells[0] = element("b", cells[0])
+        classes = ("number" if j in listing.numeric else None for j in range(1, len(cells) + 1))
+        drawn = [element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True)]
+        rows.append(element("tr", element("th" if head else "td", name(head), scope="row" if head else None), drawn))
+    numeric = [column - 1 for column in listing.numeric]
+    return join([_draw_table(write_title(listing.title, names), first, heads, numeric, rows, listing.title), lines])
+
+
+def _draw_table(
+    caption: Child, first: str, heads: Sequence[str], numeric: Iterable[int], rows: Sequence[Markup], label: str
+) -> Markup:
+    """Draw a table in a box that scrolls where it is wider than the page; `first` is the head of the heads of rows."""
+    cells = [_draw_head(head, is_number=i in numeric) for i, head in enumerate(heads)]
+    table = element(
+        "table",
+        element("caption", caption) if caption else None,
+        element("thead", element("tr", _draw_head(first, is_number=False), cells)) if any((first, *heads)) else None,
+        element("tbody", rows),
+    )
+    return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)
+
+
+def _draw_head(head: str, *, is_number: bool) -> Markup:
+    """Draw the head of a column, which may break before its cutoff; without a text it is no head."""
+    if not head.strip():
+        return element("td")
+    words, at, cutoff = head.partition("@")
+    content = [name(words), element("wbr"), at + cutoff] if words and at else name(head)
+    return element("th", content, scope="col", class_="number" if is_number else None)
+
+
+def write_title(line: str, names: Sequence[str]) -> Markup:
+    """Write a line of the sheet with a capital, unless it begins with a name."""
+    begins_with_name = any(re.match(rf"{re.escape(each)}(?!\w)", line) for each in names)
+    return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
+
+
+def write_sentence(line: str, names: Sequence[str]) -> Markup:
+    """Write a line of the sheet as a sentence: with a capital, unless it begins with a name, and with a full stop."""
+    return join([write_title(line, names), "."])
+
+
+def draw_lines(lines: Iterable[Child], class_: str) -> Markup:
+    """Draw lines as a list; nothing without any."""
+    items = [element("li", line) for line in lines]
+    return element("ul", items, class_=class_) if items else Markup("")
+
+
+def fold(title: Child, content: Child) -> Markup:
+    """Draw what is closed below its title until a reader opens it; on paper it is open."""
+    return element("details", element("summary", title), content)
+
+
+def separate(parts: Iterable[Child], separator: str) -> Markup:
+    """Join those parts that are not empty with a separator between them."""
+    present = [part for part in parts if part]
+    return join([[separator if i else None, part] for i, part in enumerate(present)])

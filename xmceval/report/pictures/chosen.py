@@ -1,0 +1,161 @@
+"""What pictures show: the kinds, the measures that each can draw, and the pairs of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from xmceval.errors import UsageError, argument, listed
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import split_names
+from xmceval.report.comparison import Comparison
+from xmceval.report.lookup import find_measures
+from xmceval.report.result import Result
+
+Subject: TypeAlias = Sequence[Result] | Comparison
+
+MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
+MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of picture: its caption, the measures that it can draw, and these in words."""
+
+    caption: str
+    shows: Callable[[Measure], bool]
+    words: str
+
+
+def _has_bins(measure: Measure) -> bool:
+    is_of_labels = measure.metric.family in {"top-k", "label", "column"} or measure.average == "predicted"
+    return is_of_labels and measure.metric.unit != "cells"
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "curves": Kind(
+            "metrics against the cutoff k, with 95% intervals",
+            lambda measure: measure.k is not None,
+            "metrics at a cutoff",
+        ),
+        "bins": Kind(
+            "metrics of bins of labels by training frequency, such as head and tail, or of groups of instances",
+            _has_bins,
+            "metrics that have values of bins of labels",
+        ),
+        "differences": Kind(
+            "differences between systems with their 95% intervals", lambda _: True, "differences between systems"
+        ),
+    }
+)
+
+
+def choose_measures(kind: str, subject: Subject, metrics: str | Iterable[str] | None = None) -> list[Measure]:
+    """Choose the measures that a picture shows, in any spelling; refuse what it cannot show."""
+    if kind not in KINDS:
+        raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
+    computed = _find_computed(kind, subject)
+    possible = require_any(kind, computed)
+    if metrics is None:
+        return possible
+    chosen: list[Measure] = []
+    for name in (name for text in ([metrics] if isinstance(metrics, str) else metrics) for name in split_names(text)):
+        whole = [measure for measure in computed if measure.head == name.strip()]
+        meant = whole or find_measures(name, computed)
+        if not meant:
+            raise UsageError(f"metrics: {name.strip()} was not computed; expected any of {listed(computed)}")
+        shown = [measure for measure in meant if measure in possible]
+        if not shown:
+            words = KINDS[kind].words
+            raise UsageError(f"the picture {kind!r} shows {words}, not {name}; it can show {listed(possible)}")
+        chosen += shown
+    return list(dict.fromkeys(chosen))
+
+
+def _find_computed(kind: str, subject: Subject) -> list[Measure]:
+    """Return the measures of a subject that a kind of picture looks at."""
+    if kind == "differences":
+        if not isinstance(subject, Comparison):
+            raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
+        return list(dict.fromkeys(each.measure for each in subject.differences if not each.bin))
+    first = results_of(subject)[0]
+    if kind == "bins":
+        require_bins(has_bins=bool(first.slices))
+        in_bins = {figure.measure for figure in first.slices[0].figures}
+        return [each.measure for each in first.figures if each.measure in in_bins or not _has_bins(each.measure)]
+    return [figure.measure for figure in first.figures]
+
+
+def require_any(kind: str, measures: Sequence[Measure]) -> list[Measure]:
+    """Return the measures that a kind of picture can show."""
+    possible = [measure for measure in measures if KINDS[kind].shows(measure)]
+    if not possible:
+        words = KINDS[kind].words
+        raise UsageError(f"the picture {kind!r} shows {words}, such as P@5; there are only {listed(measures)}")
+    return possible
+
+
+def require_bins(*, has_bins: bool) -> None:
+    """Refuse a picture of bins without any."""
+    if not has_bins:
+        need, other = argument("by_frequency", "head,torso,tail"), argument("by_group", kind="FILE")
+        raise UsageError(
+            "the picture 'bins' needs values of bins of labels or of groups of instances "
+            f"(hint: pass {need} or {other})"
+        )
+
+
+def results_of(subject: Subject) -> Sequence[Result]:
+    """Return the results of systems, or those that a comparison has."""
+    results = subject.results if isinstance(subject, Comparison) else subject
+    if not results:
+        raise UsageError("there are no results to draw")
+    return results
+
+
+def choose_pairs(comparison: Comparison) -> tuple[list[tuple[str, str]], str]:
+    """Return the pairs that a picture shows, and a note on the others.
+
+    Those with the first system where every pair of more than four systems was compared.
+    """
+    pairs = comparison.pairs
+    if comparison.testing.against is not None or len(pairs) <= MOST_PAIRS:
+        return pairs, ""
+    first = pairs[0][1]
+    shown = [pair for pair in pairs if first in pair]
+    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {first} ({_hint('against', 'NAME')})"
+
+
+def choose_cutoffs(measures: Sequence[Measure], n_pairs: int) -> tuple[Sequence[Measure], str]:
+    """Return the measures whose differences a picture shows where none was asked for, and a note on the others."""
+    fewer = keep_deepest(measures)
+    if len(fewer) == len(measures) or len(measures) <= (MOST_PANELS if n_pairs > 1 else MOST_LINES):
+        return measures, ""
+    return fewer, f"metrics at their largest cutoff ({_hint('metrics', 'NAMES')})"
+
+
+def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
+    """Return one measure for each metric: that of the largest cutoff."""
+    deepest: dict[str, Measure] = {}
+    for measure in measures:
+        if measure.head not in deepest or (measure.k or 0) > (deepest[measure.head].k or 0):
+            deepest[measure.head] = measure
+    return list(deepest.values())
+
+
+def _hint(name: str, kind: str) -> str:
+    return f"hint: {argument(name, kind=kind)} chooses others"
+
+
+def scale(measure: Measure) -> float:
+    """Return what values are multiplied by: shares are drawn in percent."""
+    return 100.0 if measure.metric.unit == "share" else 1.0
+
+
+def as_drawn(estimate: Any, factor: float) -> tuple[float, float, float]:
+    """Return a value and both ends of its interval as they are drawn; NaN, which is not drawn, without one."""
+    low, high = estimate.interval
+    return factor * estimate.value, factor * low, factor * high

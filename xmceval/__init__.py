@@ -17,8 +17,8 @@ score, score_all
     Markdown, HTML, CSV, JSON and pandas.
 compare, compare_rows, benchmark
     Paired tests of differences between systems; systems on several data sets.
-Evaluator, merge, distributed.score
-    The same batch by batch, in shards and jobs that do not meet, and with Dask, to the same bits.
+Evaluator, merge, score(..., executor=)
+    The same batch by batch, in shards and jobs that do not meet, and on a cluster, to the same bits.
 precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
 ndcg_score, roc_auc_score, coverage_error and others

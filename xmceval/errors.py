@@ -98,7 +98,7 @@ _FLAGS = {
     "metrics": "-m",
     "k": "-k",
     "kind": "--as",
-    "client": "--dask",
+    "executor": "--dask",
 }  # others are named as their argument
 _names_flags: ContextVar[bool] = ContextVar("names_flags", default=False)
 

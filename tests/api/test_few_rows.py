@@ -6,17 +6,16 @@ import math
 import numpy as np
 import pytest
 from judge import naive, naive_pairs
-from support.tasks import PickledTasks
+from support.executors import PicklingExecutor
 
 import xmceval
-from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.report.forms.registry import render_comparison
 from xmceval.rows.matrices import matrices
+from xmceval.scoring import executor as executors
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
-from xmceval.scoring.partitions import plan
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8
@@ -142,17 +141,17 @@ def in_bins(truth):
 def both_ways(named, truth, testing):
     options = Options.of(in_bins(truth))
     one = compare_systems(Setup.of(truth, options, named), named, testing)
-    parts = compare_systems(Setup.of(truth, options, named, engine=Engine(PickledTasks(), 4000)), named, testing)
+    parts = compare_systems(Setup.of(truth, options, named, executor=PicklingExecutor()), named, testing)
     return one, parts
 
 
 @pytest.mark.parametrize("n_other", [0, 1, 3, 5, 6, 9])
-def test_blocks_threads_and_partitions_keep_the_same_rows(n_other, monkeypatch):
+def test_blocks_threads_and_executors_keep_the_same_rows(n_other, monkeypatch):
     truth, scores = make(np.random.default_rng(n_other), 300, n_other, 3)
     options = in_bins(truth)
     expected = xmceval.compare(truth, scores, **options, threads=1).to_dict()
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
-    monkeypatch.setattr(plan, "LEAST_BYTES", 64)
+    monkeypatch.setattr(executors, "PART_BYTES", 4000)
     assert xmceval.compare(truth, scores, **options, threads=2).to_dict() == expected
     named = [Named(each, name) for name, each in scores.items()]
     one, parts = both_ways(named, truth, Testing())
@@ -195,9 +194,9 @@ def test_means_of_runs_are_exchanged_as_rows(n_other):
     assert found["P@1", "c", "a"].p == 2.0**-39
 
 
-def test_partitions_keep_the_rows_of_means_of_runs(monkeypatch):
+def test_executors_keep_the_rows_of_means_of_runs(monkeypatch):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
-    monkeypatch.setattr(plan, "LEAST_BYTES", 64)
+    monkeypatch.setattr(executors, "PART_BYTES", 4000)
     truth, scores = make(np.random.default_rng(3), 300, 4, 3)
     named = [Named([scores["a"], scores["b"]], "runs"), Named(scores["c"], "c")]
     one, parts = both_ways(named, truth, Testing())

@@ -4,10 +4,9 @@ import fsspec
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
-from support.tasks import PickledTasks
+from support.executors import PicklingExecutor
 
 import xmceval
-from xmceval.api.cluster.engine import Engine
 from xmceval.benchmarks.benchmark import run_plan
 from xmceval.benchmarks.plan import read_plan
 
@@ -137,7 +136,7 @@ def test_a_file_on_a_store_is_scored(folder):
     assert {cell.status for dataset in remote.datasets for cell in dataset.cells} == {"scored"}
 
 
-def test_tasks_elsewhere_give_the_same(folder):
+def test_an_executor_gives_the_same(folder):
     plan = read_plan(described())
-    found = run_plan(plan, engine={"engine": Engine(PickledTasks())})
+    found = run_plan(plan, executor=PicklingExecutor())
     assert documents(found) == documents(xmceval.benchmark(described()))

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from support.files import PREDS, TRUTH, write
 
 import xmceval
-from xmceval import distributed
 from xmceval.cli import COMMANDS, cli
 from xmceval.errors import argument, as_here, naming_flags
 
@@ -104,10 +103,10 @@ def test_python_in_another_thread_is_not_told_of_options_while_a_command_runs():
 def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command():
     sources = [path.read_text(encoding="utf-8") for path in Path(xmceval.__file__).parent.rglob("*.py")]
     named = {found for text in sources for found in re.findall(r"(?<![.\w])argument\(\s*[\"'](\w+)", text)}
-    assert {"train", "duplicates", "client"} <= named
+    assert {"train", "duplicates", "sample_weight"} <= named
     functions = [getattr(xmceval, name) for name in xmceval.__all__ if inspect.isfunction(getattr(xmceval, name))]
     functions.append(xmceval.Result.to_markdown)  # of the layout
-    keywords = {each for function in [*functions, distributed.score] for each in inspect.signature(function).parameters}
+    keywords = {each for function in functions for each in inspect.signature(function).parameters}
     commands = [cli.get_command(click.Context(cli), name) for name in COMMANDS]
     flags = {flag for command in commands for option in command.params for flag in option.opts}
     assert named - keywords == set()

@@ -7,7 +7,6 @@ import re
 import pytest
 
 import xmceval
-from xmceval import distributed
 
 ENTRY = re.compile(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*)( : \S.*)?")
 MOST_USED = [
@@ -16,7 +15,6 @@ MOST_USED = [
 ]
 
 PUBLIC = {name: getattr(xmceval, name) for name in xmceval.__all__}
-PUBLIC |= {f"distributed.{name}": getattr(distributed, name) for name in distributed.__all__}
 FUNCTIONS = {name: each for name, each in PUBLIC.items() if inspect.isfunction(each)}
 
 

@@ -26,7 +26,6 @@ LAYERS = [
     "report",
     "api",
     "benchmarks",
-    "distributed",
     "torch",
     "ir_measures",
     "cli",

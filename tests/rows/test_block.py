@@ -15,13 +15,17 @@ from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores
 from xmceval.rows.repairs import merge_duplicate_labels
 from xmceval.rows.sources import BatchSource, ShardedSource
-from xmceval.rows.spans import Facts, SpanSource
+from xmceval.scoring.executor import RowRange
 
 N_ROWS, N_LABELS = 7, 5
 SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)
 STORED = sp.csr_matrix(np.where(np.isfinite(SCORES), SCORES, 0.0))
 TEXT = "".join(" ".join(f"{i}:{x}" for i, x in enumerate(row) if np.isfinite(x)) + "\n" for row in SCORES)
 LISTS = np.argsort(-SCORES, axis=1)[:, :3]
+
+
+def range_of(source, first_row, stop_row):
+    return RowRange(source, source.name, source.n_labels, source.is_exact, source.dtype, first_row, stop_row)
 
 
 def text(content=TEXT, name="s.txt"):
@@ -111,10 +115,10 @@ def test_a_shifted_block_has_the_same_rows_under_other_numbers(kind):
 
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("span", [(0, 7), (0, 1), (2, 6), (6, 7)])
-def test_a_span_has_the_rows_of_its_source(kind, span):
+def test_a_range_has_the_rows_of_its_source(kind, span):
     source = SOURCES[kind]()
     whole = content(source.blocks())
-    assert content(SpanSource(source, Facts.of(source), *span).blocks()) == whole[slice(*span)]
+    assert content(range_of(source, *span).blocks()) == whole[slice(*span)]
 
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
@@ -214,7 +218,7 @@ FILES = {
 def test_a_source_names_the_files_that_its_rows_are_read_from(kind):
     source = SOURCES[kind]()
     assert [str(path) for path in source.files()] == FILES[kind]
-    assert BatchSource(source, 0, 1).files() == SpanSource(source, Facts.of(source), 0, 1).files() == source.files()
+    assert BatchSource(source, 0, 1).files() == range_of(source, 0, 1).files() == source.files()
 
 
 def test_rows_that_are_held_have_no_file():

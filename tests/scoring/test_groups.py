@@ -11,7 +11,6 @@ from support.judged import check_judged
 from support.measures import names_of
 
 import xmceval
-from xmceval import distributed
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 from xmceval.rows.rowgroups import RowGroups
@@ -170,5 +169,3 @@ def test_groups_are_refused_where_they_would_be_lost(tmp_path):
         score(by_group=GROUPS, save_state=tmp_path / "a.state")
     with pytest.raises(UsageError, match="by_group is not available for Evaluator"):
         xmceval.Evaluator(metrics="P", by_group=GROUPS)
-    with pytest.raises(UsageError, match="by_group is not available for Dask"):
-        distributed.score(TRUTH, SCORES, by_group=GROUPS)

@@ -25,12 +25,6 @@ class SupportsDLPack(Protocol):
     def __dlpack__(self) -> Any: ...
 
 
-class SupportsDask(Protocol):
-    """An array, a bag or a value of Dask."""
-
-    def __dask_graph__(self) -> Any: ...
-
-
 class SupportsColumns(Protocol):
     """A data frame of pandas or polars."""
 

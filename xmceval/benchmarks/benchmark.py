@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from xmceval.api.comparing.compare import compare_systems
@@ -92,14 +92,13 @@ def run_plan(
     *,
     gates: Sequence[Gate] = (),
     layout: Layout = DEFAULT,
-    engine: Mapping[str, Any] = MappingProxyType({}),
+    executor: Executor | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Benchmark:
     """Compare the systems on each data set in turn.
 
-    `layout` is that of gates, `engine` has the arguments of Setup that choose where rows are scored, and `watch` shows
-    the progress of resampling.
+    `layout` is that of gates, `executor` scores rows in parts, and `watch` shows the progress of resampling.
     """
     against = plan.testing.against
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
@@ -110,7 +109,7 @@ def run_plan(
             for system in plan.systems
             if dataset.name in system.predictions
         ]
-        setup = Setup.of(dataset.truth, dataset.options, systems, **engine)
+        setup = Setup.of(dataset.truth, dataset.options, systems, executor=executor)
         return compare_systems(setup, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False)
 
     outcomes = [_run_dataset(dataset, plan.systems, compare) for dataset in plan.datasets]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -39,26 +40,25 @@ def open_setup(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[S
 
     saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard", "force")}
     extras = choose_extras(inputs.options, inputs.systems, **saved)
-    with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
+    with executor_of(arguments["dask"]) as executor, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
             *(inputs.truth, inputs.options, inputs.systems),
             max_weight=arguments.get("max_weight"),
-            **engine,
+            executor=executor,
         )
         yield setup, extras
 
 
 @contextmanager
-def engine_of(dask: str | None) -> Iterator[dict[str, Any]]:
-    """Return the arguments of Setup that choose where rows are scored: in this process, or with Dask."""
+def executor_of(dask: str | None) -> Iterator[Executor | None]:
+    """Return where rows are scored in parts, or None for this process."""
     if dask is None:
-        yield {}
+        yield None
         return
-    from xmceval.api.cluster.dasktasks import connect
-    from xmceval.api.cluster.engine import Engine
+    from xmceval.cli.cluster import open_dask
 
-    with connect(dask) as tasks:
-        yield {"engine": Engine(tasks)}
+    with open_dask(dask) as executor:
+        yield executor
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
@@ -96,19 +95,13 @@ class ReopenedSource:
     source : Source
         As it was opened once; it is not kept.
     reopen : callable
-        Opens it again.
+        Opens it again; it can be pickled.
     """
 
     def __init__(self, source: Source, reopen: Callable[[], Source]) -> None:
         self.name, self.n_rows, self.n_labels = source.name, source.n_rows, source.n_labels
         self.is_exact, self.dtype, self.warnings = source.is_exact, source.dtype, list(source.warnings)
         self.reopen = reopen
-
-    def sliced(self, start: int, stop: int) -> Source:
-        """Open the source and return some of its rows, under their own numbers."""
-        source: Any = self.reopen()
-        sliced: Source = source.sliced(start, stop)
-        return sliced
 
     def files(self) -> tuple[Path, ...]:
         """Return nothing: its rows are in memory while they are read."""

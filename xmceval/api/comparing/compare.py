@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ def compare(
     rows: bool = False,
     save_rows: str | Path | None = None,
     force: bool = False,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
@@ -74,6 +76,8 @@ def compare(
         Write the values of every row there: .npz or .csv.
     force : bool
         Overwrite `save_rows`.
+    executor : concurrent.futures.Executor, optional
+        Score in parts, as in `score`; not for randomization.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -126,7 +130,7 @@ def compare(
     check_lists(y_true, named)
     chosen = Options.of(options)
     extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows, force=force)
-    setup = Setup.of(y_true, chosen, named)
+    setup = Setup.of(y_true, chosen, named, executor=executor)
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
     warn(comparison.doubts)
     return comparison

@@ -19,7 +19,6 @@ from xmceval.api.scoring.openshards import (
 )
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.addresses import is_address
-from xmceval.files.io.byteranges import list_files
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
@@ -244,8 +243,9 @@ def _is_any_of(path: Path, addresses: Sequence[Path]) -> bool:
 
 def _addresses_of(source: Source) -> list[Path]:
     """Return the addresses of remote files: names do not have their query strings, which may tell files apart."""
-    shards = [each for each in shards_of(source) if is_address(each.name)]
-    return [path for path in list_files(shards) if isinstance(path, RemotePath)]
+    shards = [shard for shard in shards_of(source) if is_address(shard.name)]
+    paths = dict.fromkeys(path for shard in shards for path in shard.files())
+    return [path for path in paths if isinstance(path, RemotePath)]
 
 
 def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,11 @@ def open_lean(path: str | Path | Records, open_file: Callable[[], Opened], *, is
     opened = open_file()
     if not is_shard or not opened.is_held or isinstance(path, Records) or pipe_key(to_path(path)) is not None:
         return opened
-    return replace(opened, source=ReopenedSource(opened.source, lambda: open_file().source))
+    return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, open_file)))
+
+
+def _open_again(open_file: Callable[[], Opened]) -> Source:
+    return open_file().source
 
 
 def refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def score(
     shard: str | tuple[int, int] | None = None,
     force: bool = False,
     max_weight: float | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -168,6 +170,10 @@ def score(
     max_weight : float, optional
         The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
         if they have the same. Default: that of `sample_weight`.
+    executor : concurrent.futures.Executor, optional
+        Score in parts, by its tasks: processes, MPI, or a cluster, such as ``distributed.Client(...).get_executor()``,
+        whose workers see the files under the same paths. The values have the same bits. Not available for metrics of
+        whole columns, such as macroAUC, for `by_group`, and for values of rows.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -221,7 +227,7 @@ def score(
         shard=shard,
         force=force,
     )
-    setup = Setup.of(y_true, options, systems, max_weight=max_weight)
+    setup = Setup.of(y_true, options, systems, max_weight=max_weight, executor=executor)
     [result] = score_systems(setup, systems, extras, progress=progress).results
     warn(result.doubts)
     return result

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,8 +36,6 @@ from xmceval.scoring.spec import input_name
 from xmceval.scoring.states.state import NO_RANGE, State, StatePart
 from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
-
-Engine = Callable[..., list[Totals]]
 
 
 @dataclass(frozen=True)
@@ -106,15 +105,15 @@ class Setup(Rules):
     truth : Input
     truth_name : str
         How reports call it.
-    engine : callable
-        Turns opened systems into totals, as `evaluate` does in threads of this process.
+    executor : Executor, optional
+        Scores rows in parts; default threads of this process.
     """
 
     options: Options
     opener: Opener
     truth: Input
     truth_name: str
-    engine: Engine = evaluate
+    executor: Executor | None = None
 
     @classmethod
     def of(
@@ -124,14 +123,16 @@ class Setup(Rules):
         systems: Sequence[Named] = (),
         *,
         max_weight: float | None = None,
-        engine: Engine = evaluate,
+        executor: Executor | None = None,
     ) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist.
 
         `max_weight` is the scale of sample weights.
         """
-        if engine is not evaluate:
-            options.refuse_groups("Dask", "score files in one process")
+        if executor is not None:
+            if not isinstance(executor, Executor):
+                raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}")
+            options.refuse_groups(argument("executor"), "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
         train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
@@ -154,7 +155,7 @@ class Setup(Rules):
         terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
         found["warnings"] = (*warnings, *rules.warnings)
-        setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
+        setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, executor=executor)
         if options.by_group is not None:
             terms = replace(terms, groups=setup._find_groups(options.by_group))
         return setup if terms is setup.terms else replace(setup, terms=terms)
@@ -211,12 +212,12 @@ class Setup(Rules):
         self, systems: Sequence[System], observers: Sequence[Observer] = (), progress: Progress | None = None
     ) -> list[Totals]:
         """Return the totals of systems, and show the values of their rows to observers."""
-        return self.engine(
-            *(self.truth.source, systems, self.program),
-            observers=observers,
-            threads=self.options.threads,
-            progress=progress,
-        )
+        truth, program, threads = self.truth.source, self.program, self.options.threads
+        if self.executor is None:
+            return evaluate(truth, systems, program, observers=observers, threads=threads, progress=progress)
+        from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
+
+        return evaluate_in_parts(self.executor, truth, systems, program, observers=observers, progress=progress)
 
     def results(
         self, systems: Sequence[System], totals: Sequence[Totals], first_rows: FirstRows | None = None

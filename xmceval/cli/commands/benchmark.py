@@ -13,7 +13,7 @@ from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, say_written, warn
 from xmceval.cli.plotting import Plots
-from xmceval.cli.runner import engine_of, start, watch
+from xmceval.cli.runner import executor_of, start, watch
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
@@ -118,8 +118,8 @@ def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> B
 
     quiet, gates = arguments["quiet"], not_worse(arguments)
     start(quiet, ahead=True)
-    with engine_of(arguments["dask"]) as engine, progressbar.shown(quiet):
-        return run_plan(plan, gates=gates, layout=layout, engine=engine, watch=watch(quiet))
+    with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
+        return run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
 
 
 def _count_cells(outcome: Benchmark) -> str:

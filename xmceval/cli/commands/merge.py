@@ -43,9 +43,9 @@ def command(
 
     \b
     Example:
-      xmceval score t1.npz p1.npz -m P --save-state 1.state --shard 1/2
-      xmceval score t2.npz p2.npz -m P --save-state 2.state --shard 2/2
-      xmceval merge 1.state 2.state -o json
+      xmceval score t1.npz p1.npz -m P --save-state 1.state.npz --shard 1/2
+      xmceval score t2.npz p2.npz -m P --save-state 2.state.npz --shard 2/2
+      xmceval merge 1.state.npz 2.state.npz -o json
     """
     layout = options.take_layout(arguments, form)
     from xmceval.api.merge import merge_states

@@ -25,12 +25,16 @@ NEWLINE = 0x0A
 
 @dataclass
 class Chunk:
-    """Bytes of whole lines: ``text[start:stop]`` ends with a newline. Its buffer goes back to a pool with it."""
+    """Bytes of whole lines: ``text[start:stop]`` ends with a newline. Its buffer goes back to a pool with it.
+
+    Its first byte is byte `offset` of the file.
+    """
 
     buffer: bytearray
     start: int
     stop: int
     pool: list[bytearray]
+    offset: int = 0
     text: NDArray[np.uint8] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,9 +97,9 @@ class LineChunks:
                     buffer[filled] = NEWLINE
                     end = filled + 1
                 rest = bytes(buffer[end:filled])
-                n_before += end
                 if end:
-                    yield Chunk(buffer, 0, end, pool if is_usual else [])
+                    yield Chunk(buffer, 0, end, pool if is_usual else [], n_before)
+                n_before += end
                 if at_end:
                     return
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,10 +11,8 @@ from pathlib import Path
 from xmceval.errors import as_here
 from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.inputfiles import input_at
-from xmceval.files.io.paths import to_path
 
 PIECE = 1 << 20
-N_SAMPLES, SAMPLE = 16, 1 << 12  # of a file, spread over it, and the bytes of each
 
 
 @dataclass(frozen=True)
@@ -37,24 +34,6 @@ def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
     with ThreadPoolExecutor(threads) as pool:
         digests = dict(zip(unique, pool.map(as_here(_digest), unique), strict=True))
     return [[digests[file] for file in of_path] for of_path in files]
-
-
-def sample_files(names: Iterable[str]) -> list[int | None]:
-    """Return a checksum of some bytes of each file, all over it, which few reads find; None where there is none."""
-    return [_sample(to_path(name)) for name in names]
-
-
-def _sample(path: Path) -> int | None:
-    checksum = 0
-    try:
-        with path.open("rb", buffering=0) as stream:
-            last = max(path.stat().st_size - SAMPLE, 0)
-            for start in dict.fromkeys(last * i // (N_SAMPLES - 1) for i in range(N_SAMPLES)):
-                stream.seek(start)
-                checksum = zlib.crc32(stream.read(SAMPLE), checksum)
-    except OSError:
-        return None
-    return checksum
 
 
 def _digest(path: Path) -> Digest:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,6 +119,12 @@ class TextSource:
     def can_start(self) -> bool:
         """Whether reading can begin at any line."""
         return is_uncompressed(self.path)
+
+    @staticmethod
+    def mark_of(block: Block) -> Mark:
+        """Return the place of the first row of a block that `blocks` has yielded."""
+        rows: Any = block.stored
+        return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
 
     def starting_at(self, place: Mark) -> TextSource:
         """Return the same source, read from a place on."""

@@ -1,7 +1,8 @@
-"""The engine: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
+"""Executors: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
 
 import gzip
-import weakref
+import multiprocessing
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,25 +10,23 @@ import fsspec
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.tasks import PickledTasks
+from support.executors import PicklingExecutor
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.api.cluster.engine import Engine
-from xmceval.api.cluster.runparts import FAN_IN
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.extras.holdrows import HoldRows
 from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
-from xmceval.files.io import byteranges, chunks
+from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.forms.registry import render, render_comparison
 from xmceval.rows.matrices import matrices
+from xmceval.scoring import executor as executors
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
-from xmceval.scoring.partitions import plan
 
 N_ROWS, N_LABELS = 240, 30
 OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
@@ -37,10 +36,10 @@ OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
 def _small_pieces(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 512)
-    monkeypatch.setattr(byteranges, "MARK_BYTES", 700)
+    monkeypatch.setattr(executors, "MARK_BYTES", 700)
+    monkeypatch.setattr(executors, "PART_BYTES", 4000)
+    monkeypatch.setattr(executors, "MOST_WAITING", 3)
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 128)
-    monkeypatch.setattr(plan, "LEAST_BYTES", 64)
-    monkeypatch.setattr(byteranges, "RANGE_BYTES", 1500)
 
 
 def make_matrices():
@@ -124,24 +123,23 @@ FORMATS = [
 ]
 
 
-def both(y_true, systems, part_bytes=4000, **options):
-    """Return what one process and what tasks make of systems, and the tasks."""
-    chosen = Options.of(options)
+def both(y_true, systems, **options):
+    """Return what one process and what an executor make of systems, and the executor."""
+    chosen, executor = Options.of(options), PicklingExecutor()
     systems = [Named(find_shards(each, are_scores=True)) for each in systems]
     one = score_systems(Setup.of(y_true, chosen, systems), systems).results
-    tasks = PickledTasks()
-    parts = score_systems(Setup.of(y_true, chosen, systems, engine=Engine(tasks, part_bytes)), systems).results
-    return one, parts, tasks
+    parts = score_systems(Setup.of(y_true, chosen, systems, executor=executor), systems).results
+    return one, parts, executor
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_parts_of_any_format_give_the_bits_and_the_warnings_of_one_process(form):
     truth, scores = make_matrices()
     sp.save_npz("train.npz", truth[: N_ROWS // 2])
-    one, parts, tasks = both(write_text("t.txt", truth), [write_scores(form, scores)], train="train.npz", **OPTIONS)
+    one, parts, executor = both(write_text("t.txt", truth), [write_scores(form, scores)], train="train.npz", **OPTIONS)
     assert render("json", parts) == render("json", one)
     assert parts[0].warnings == one[0].warnings
-    assert (tasks.count("xmceval-score") > 4) == (form not in {"gz", "packed"})
+    assert (executor.n_tasks["score_part"] > 4) == (form not in {"gz", "packed"})
 
 
 @pytest.mark.parametrize(
@@ -159,10 +157,10 @@ def test_options_are_those_of_one_process(options):
     truth, scores = make_matrices()
     Path("p.txt").write_text("".join(line.replace("\n", " 29:.5 29:.7\n") for line in to_lines(scores[:, :29])))
     preds = "p.txt" if "duplicates" in options else write_text("q.txt", scores)
-    one, parts, tasks = both(write_text("t.txt", truth), [preds], **{"k": "1,3", **options})
+    one, parts, executor = both(write_text("t.txt", truth), [preds], **{"k": "1,3", **options})
     assert render("json", parts) == render("json", one)
     assert parts[0].warnings == one[0].warnings
-    assert tasks.count("xmceval-score") > 4
+    assert executor.n_tasks["score_part"] > 4
 
 
 def test_shards_continue_and_several_systems_share_a_truth():
@@ -191,7 +189,7 @@ def test_comparisons_are_those_of_one_process():
     named = [Named(write_text("a.txt", scores), "a"), Named(write_text("b.txt", scores[::-1]), "b")]
     chosen = Options.of({"k": "1,3", "metrics": "P,nDCG,PSP", "by_frequency": 2})
     one = compare_systems(Setup.of("t.txt", chosen, named), named, Testing())
-    parts = compare_systems(Setup.of("t.txt", chosen, named, engine=Engine(PickledTasks(), 4000)), named, Testing())
+    parts = compare_systems(Setup.of("t.txt", chosen, named, executor=PicklingExecutor()), named, Testing())
     assert render_comparison("json", parts) == render_comparison("json", one)
 
 
@@ -230,8 +228,7 @@ def test_faults_have_the_places_of_one_process(truth, scores, header):
     systems, options = [Named("p.txt")], Options.of({"k": 1, "metrics": "P", "n_labels": N_LABELS})
     setup = Setup.of("t.txt", options, systems)
     expected = message_of(lambda: score_systems(setup, systems))
-    tasks = PickledTasks()
-    setup = Setup.of("t.txt", options, systems, engine=Engine(tasks, 4000))
+    setup = Setup.of("t.txt", options, systems, executor=PicklingExecutor())
     assert message_of(lambda: score_systems(setup, systems)) == expected
 
 
@@ -239,10 +236,10 @@ def test_what_needs_single_rows_is_refused_by_name():
     truth, scores = make_matrices()
     systems = [Named(scores)]
     for options, message in (
-        ({"metrics": "macroAUC"}, "macroAUC: not available for Dask"),
-        ({"metrics": "P", "k": 1}, "per-instance values are not available with Dask"),
+        ({"metrics": "macroAUC"}, "macroAUC: not available for executor"),
+        ({"metrics": "P", "k": 1}, "per-instance values are not available for executor"),
     ):
-        setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
+        setup = Setup.of(truth, Options.of(options), systems, executor=PicklingExecutor())
         with pytest.raises(UsageError, match=message):
             score_systems(setup, systems, [HoldRows(in_results=False, path="rows.npz")] if "k" in options else [])
 
@@ -251,9 +248,9 @@ def test_saved_states_are_those_of_one_process():
     truth, scores = make_matrices()
     systems, options = [Named(write_text("p.txt", scores))], Options.of({"k": 1, "metrics": "P"})
     write_text("t.txt", truth)
-    for name, more in (("one", {}), ("parts", {"engine": Engine(PickledTasks(), 4000)})):
+    for name, more in (("one", {}), ("parts", {"executor": PicklingExecutor()})):
         setup = Setup.of("t.txt", options, systems, **more)
-        score_systems(setup, systems, [SaveState(f"{name}.state", None)])
+        score_systems(setup, systems, [SaveState(f"{name}.state", None, force=False)])
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
 
 
@@ -264,7 +261,7 @@ def test_labels_that_are_shifted_by_one_are_reported_from_the_first_rows_of_all_
     )
     write_text("t.txt", truth)
     systems, options = [Named(write_text("p.txt", scores))], Options.of({"k": 1, "metrics": "P"})
-    for engine in ({}, {"engine": Engine(PickledTasks(), 4000)}):
+    for engine in ({}, {"executor": PicklingExecutor()}):
         [result] = score_systems(Setup.of("t.txt", options, systems, **engine), systems).results
         [doubt] = [line for line in result.warnings if line.startswith("P@1")]
         assert doubt.startswith(
@@ -272,35 +269,92 @@ def test_labels_that_are_shifted_by_one_are_reported_from_the_first_rows_of_all_
         )
 
 
-def test_no_result_of_a_part_is_held_after_it_was_merged():
-    truth, scores = make_matrices()
-    systems, held = [Named(scores)], []
-
-    class Watching(PickledTasks):
-        def submit(self, name, number, function, *arguments):
-            task = super().submit(name, number, function, *arguments)
-            if name in {"xmceval-score", "xmceval-merge"}:
-                held.append(weakref.ref(task))
-            return task
-
-        def results(self, tasks):
-            assert not held or [each() is None for each in held] == [True] * (len(held) - 1) + [False]
-            return super().results(tasks)
-
-    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, engine=Engine(Watching(), 400))
-    score_systems(setup, systems)
-    assert len(held) > FAN_IN + 1
-
-
 def test_a_file_that_changes_while_its_rows_are_scored_is_an_error():
     truth, scores = make_matrices()
     systems = [Named(write_text("p.txt", scores, header=False))]
 
-    class Changing(PickledTasks):
-        def submit(self, name, number, function, *arguments):
-            if name == "xmceval-job":
-                write_text("p.txt", scores[:100], header=False)
-            return super().submit(name, number, function, *arguments)
+    def change(name):
+        if name == "score_part":
+            write_text("p.txt", scores[:100], header=False)
 
-    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, engine=Engine(Changing(), 4000))
-    assert "p.txt has" in message_of(lambda: score_systems(setup, systems))
+    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, executor=PicklingExecutor(change))
+    assert message_of(lambda: score_systems(setup, systems)).startswith("p.txt: has ")
+
+
+@pytest.mark.parametrize("task", ["count_rows", "score_part"])
+def test_a_file_that_a_worker_does_not_see_is_an_error(task):
+    truth, scores = make_matrices()
+    systems = [Named(write_text("p.txt", scores))]
+    executor = PicklingExecutor(lambda name: name == task and Path("p.txt").unlink(missing_ok=True))
+    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, executor=executor)
+    message = message_of(lambda: score_systems(setup, systems))
+    assert message.startswith(f"p.txt: a worker in {Path.cwd()} does not see this file (hint: pass its absolute path")
+
+
+def test_a_worker_in_another_folder_may_see_another_file(tmp_path, monkeypatch):
+    truth, scores = make_matrices()
+    write_text("p.txt", scores)
+    (tmp_path / "there").mkdir()
+    setup = Setup.of(
+        truth,
+        Options.of({"metrics": "P"}),
+        [Named("p.txt")],
+        executor=PicklingExecutor(lambda _: monkeypatch.chdir(tmp_path / "there")),
+    )
+    write_text(tmp_path / "there" / "p.txt", scores)
+    assert "there does not see this file" in message_of(lambda: score_systems(setup, [Named("p.txt")]))
+
+
+def test_a_worker_of_another_version_is_named(monkeypatch):
+    truth, scores = make_matrices()
+    executor = PicklingExecutor(lambda _: monkeypatch.setattr(executors, "VERSION", "9.9"))
+    setup = Setup.of(write_text("t.txt", truth), Options.of({"metrics": "P"}), [Named(scores)])
+    score_part = executors.score_part("0.0", setup.program, [], None)
+    assert str(score_part.error) == f"a worker has xmceval {xmceval.__version__}; this is 0.0"
+    assert not executor.n_tasks
+
+
+def test_what_a_part_returns_does_not_grow_with_its_rows():
+    truth, scores = make_matrices()
+    sizes = []
+    for n in (1, 8):
+        executor = PicklingExecutor()
+        for name, matrix in (("t.txt", truth), ("p.txt", scores)):
+            write_text(name, sp.vstack([matrix] * n))
+        xmceval.score("t.txt", "p.txt", metrics="P,macroF1", k=1, executor=executor)
+        sizes.append([size for name, size in executor.sizes if name == "score_part"][-1])
+    assert sizes[1] < 1.5 * sizes[0]
+
+
+@pytest.mark.parametrize("kind", ["threads", "spawned processes", "forked processes"])
+def test_real_executors_score_and_compare_as_one_process_does(kind):
+    truth, scores = make_matrices()
+    write_text("t.txt", truth)
+    sp.save_npz("b.npz", scores[::-1], compressed=False)
+    systems, options = {"a": write_text("a.txt", scores), "b": "b.npz"}, {"train": truth, **OPTIONS, "by_frequency": 2}
+    one, compared = xmceval.score("t.txt", "a.txt", **options), xmceval.compare("t.txt", systems, **options)
+    context = multiprocessing.get_context("fork" if kind == "forked processes" else "spawn")
+    with ThreadPoolExecutor(3) if kind == "threads" else ProcessPoolExecutor(2, context) as executor:
+        parts = xmceval.score("t.txt", "a.txt", executor=executor, **options)
+        assert (parts.to_json(), parts.warnings) == (one.to_json(), one.warnings)
+        assert xmceval.compare("t.txt", systems, executor=executor, **options).to_json() == compared.to_json()
+        with pytest.raises(DataError, match=r"^the executor ended before all rows were scored .a process in the pool"):
+            xmceval.score("t.txt", "a.txt", executor=Ended(), **options)
+
+
+class Ended(ThreadPoolExecutor):
+    """An executor whose workers are gone."""
+
+    def submit(self, function, /, *arguments):
+        future = super().submit(function, *arguments)
+        future.result()
+        broken = type(future)()
+        broken.set_exception(BrokenExecutor("a process in the pool was terminated abruptly"))
+        return broken
+
+
+def test_what_is_no_executor_is_refused():
+    with pytest.raises(UsageError, match=r"executor must be a concurrent\.futures\.Executor, got str"):
+        xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, executor="local:2")
+    with pytest.raises(UsageError, match="by_group is not available for executor"):
+        xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, by_group=[1, 1, 2], executor=PicklingExecutor())

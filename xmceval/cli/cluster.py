@@ -1,0 +1,96 @@
+"""Cluster: the executor of ``--dask``: a scheduler of Dask, or processes of this machine that it starts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from xmceval.errors import DataError, UsageError
+
+PATIENCE = 3.0  # seconds until a scheduler has answered
+PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
+RETRIES = 3  # of tasks whose worker raised something else than is known of their data
+LOCAL = "local:"
+
+
+@contextmanager
+def open_dask(target: str) -> Iterator[Executor]:
+    """Connect to a scheduler, such as ``tcp://host:8786``, or start ``local:N`` processes of one thread each."""
+    try:
+        import distributed
+    except ImportError:
+        raise UsageError("--dask needs packages that are not installed (hint: pip install 'xmceval[dask]')") from None
+    n_processes = _count_processes(target)
+    with ExitStack() as stack, warnings.catch_warnings(), _quiet_logs():
+        warnings.simplefilter("ignore")  # of a port of the dashboard that is taken, of large arguments
+        if n_processes:
+            cluster = distributed.LocalCluster(
+                n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+            client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+        else:
+            client = stack.enter_context(_connect(distributed, target))
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE_FOR_WORKERS)
+        except OSError:
+            raise UsageError(f"{target}: no workers (hint: dask worker {target} starts one)") from None
+        try:
+            yield client.get_executor(retries=RETRIES, pure=False)
+        except distributed.KilledWorker as error:
+            raise DataError(
+                f"workers died, one after the other, over the same rows; out of memory? ({error})"
+            ) from None
+
+
+def _count_processes(target: str) -> int:
+    """Return the number of processes of ``local:N``; 0 for an address."""
+    if not target.startswith(LOCAL):
+        if "://" not in target:
+            raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")
+        return 0
+    number = target.removeprefix(LOCAL)
+    if not number.isdigit() or not int(number):
+        raise UsageError(f"--dask {target}: expected a number of processes of at least 1, such as local:4")
+    return int(number)
+
+
+def _connect(distributed: Any, address: str) -> Any:
+    """Return a client, once the scheduler has said who it is: a client waits forever for one that never answers."""
+
+    async def ask() -> None:
+        async with distributed.rpc(address, connection_args=security) as scheduler:
+            await scheduler.identity()
+
+    async def ask_with_patience() -> None:
+        await asyncio.wait_for(ask(), PATIENCE)
+
+    try:
+        security = distributed.Security().get_connection_args("client")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(asyncio.run, ask_with_patience()).result()
+        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        reason = f" ({error})" if isinstance(error, ValueError) else ""
+        raise UsageError(
+            f"{address}: no Dask scheduler answered{reason} (hint: dask scheduler starts one; --dask local:4 needs "
+            "none)"
+        ) from None
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Keep what Dask logs of lost workers from stderr: what matters is raised."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in levels:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)

@@ -1,0 +1,463 @@
+"""Executor: rows scored in parts by the tasks of any `concurrent.futures.Executor`, to the bits of one process.
+
+Uncompressed text is cut where lines begin, npy and npz at any row, all else at the ends of files; a task opens files
+where it runs, and reads its own part. Rows in memory go with their task. What is wrong with the data is the value of a
+task, so that no executor tries again, and it is reported in the words of one process.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import closing
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xmceval.errors import DataError, Fault, UsageError, argument, as_here, counted
+from xmceval.files.io.inputfiles import input_at
+from xmceval.files.io.paths import RemotePath
+from xmceval.files.io.pipes import pipe_key
+from xmceval.files.text.textsource import Mark, TextSource
+from xmceval.rows.block import Block, Source
+from xmceval.rows.faults import COUNTED, as_error
+from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import count_bytes
+from xmceval.rows.progress import phase
+from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.sources import shard_blocks, shards_of
+from xmceval.rows.threads import Progress, run_alone
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import evaluate, rows_at_once, select_scores
+from xmceval.scoring.mergeable import Mergeable
+from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.program import Program
+from xmceval.scoring.system import System
+from xmceval.scoring.totals import Totals, empty
+from xmceval.scoring.worker import Worker
+from xmceval.version import VERSION
+
+PART_BYTES = 1 << 26  # of all files together that a task reads
+MARK_BYTES = 1 << 22  # between two places of a text file where reading may begin
+MOST_WAITING = 256  # tasks that an executor has at a time: each brings the propensities of all labels
+
+
+class LocalFile(NamedTuple):
+    """A file as it is seen here: its name in messages, where that is, and its bytes."""
+
+    name: str
+    place: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file or matrix, and what is known of its rows before they are scored.
+
+    Attributes
+    ----------
+    source : Source
+    n_rows, n_bytes : int
+    files : sequence of LocalFile
+        Those that a task reads.
+    can_start : bool
+        Whether reading may begin at other rows than the first.
+    marks : sequence of Mark
+        Lines of a text file where it may.
+    """
+
+    source: Source
+    n_rows: int
+    n_bytes: int
+    files: Sequence[LocalFile]
+    can_start: bool
+    marks: Sequence[Mark] = ()
+
+    def cut(self, start: int, stop: int) -> Source:
+        """Return the source from a row on, or from a place before it; of rows in memory, only these rows."""
+        source: Any = self.source
+        if isinstance(_opened(source), MatrixSource) and not source.files():
+            return source.sliced(start, stop)  # type: ignore[no-any-return]
+        if start == 0 or not self.can_start:
+            return copy(source)  # type: ignore[no-any-return]
+        place: Any = start
+        if self.marks:
+            place = self.marks[bisect_right(self.marks, start, key=lambda mark: mark.row) - 1]
+        return source.starting_at(place)  # type: ignore[no-any-return]
+
+
+@dataclass
+class RowRange:
+    """Some rows of a source as a source, under their numbers in the whole.
+
+    Attributes
+    ----------
+    source : Source
+        The shard that has them, from the first of them or an earlier one on.
+    name, n_labels, is_exact, dtype
+        Those of the whole.
+    first_row, stop_row : int
+    before : int
+        The rows of the shards before this one.
+    """
+
+    source: Source
+    name: str
+    n_labels: int | None
+    is_exact: bool
+    dtype: np.dtype[Any] | None
+    first_row: int
+    stop_row: int
+    before: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.stop_row - self.first_row
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the shard."""
+        return self.source.files()
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield the blocks of the rows."""
+        with closing(shard_blocks(self.source, self.before, self.n_labels)) as blocks:
+            for block in blocks:
+                n_early = self.first_row - block.first_row
+                if n_early >= block.n_rows:
+                    continue
+                if n_early > 0:
+                    block.take(n_early)
+                n_late = block.first_row + block.n_rows - self.stop_row
+                yield block if n_late <= 0 else block.take(block.n_rows - n_late)
+                if n_late >= 0:
+                    return
+
+
+class Part(NamedTuple):
+    """Rows that one task scores.
+
+    Attributes
+    ----------
+    truth : RowRange
+    scores : sequence of RowRange
+        By system.
+    terms : sequence of Terms
+        By system, with the weights and the pairs of these rows only.
+    places : sequence of int
+        By source, the truth first: which of its shards has these rows.
+    files : sequence of LocalFile
+        Those that are read.
+    """
+
+    truth: RowRange
+    scores: Sequence[RowRange]
+    terms: Sequence[Terms]
+    places: Sequence[int]
+    files: Sequence[LocalFile]
+
+
+class PartResult(NamedTuple):
+    """The totals of some rows, or what is wrong with them.
+
+    Attributes
+    ----------
+    totals : sequence of Totals
+        By system.
+    observers : sequence of Mergeable
+    removed : sequence of int
+        By source, the truth first: entries that repairs removed.
+    faults : sequence of (row, message, doubt)
+    error : DataError, optional
+        What else is wrong, after those rows; nothing is known of rows behind it.
+    """
+
+    totals: Sequence[Totals] = ()
+    observers: Sequence[Any] = ()
+    removed: Sequence[int] = ()
+    faults: Sequence[tuple[int, str, str]] = ()
+    error: DataError | None = None
+
+
+def evaluate_in_parts(
+    executor: Executor,
+    truth: Source,
+    systems: Sequence[System],
+    program: Program,
+    *,
+    observers: Sequence[Observer] = (),
+    progress: Progress | None = None,
+) -> list[Totals]:
+    """Score systems on the same truth by the tasks of an executor; see `evaluate`.
+
+    Parameters
+    ----------
+    executor : Executor
+        Of processes, threads, or a cluster whose workers see the files under the same paths.
+    truth, systems, program, observers, progress
+        As in `evaluate`; every observer is a Mergeable.
+    """
+    _check_possible(systems, program, observers)
+    sources = [truth, *(system.scores for system in systems)]
+    sharded = _count_rows(executor, sources)
+    _check_rows(sources, sharded)
+    n_rows = sum(shard.n_rows for shard in sharded[0])
+    _check_sizes(systems[0].terms, n_rows, truth)
+    if not n_rows:
+        return evaluate(truth, systems, program, observers=observers)
+    totals = [empty(program, system.terms) for system in systems]
+    faults, error = list[Fault](), None
+    parts = _cut(sources, sharded, [system.terms for system in systems])
+    with (
+        phase("scoring in parts", n_rows) as add,
+        closing(_run(executor, program, deepcopy(observers), parts)) as results,
+    ):
+        for part, result in results:
+            faults += [Fault(*fault) for fault in result.faults]
+            error = result.error
+            if error is not None or len(faults) >= COUNTED:
+                break
+            add(part.truth.n_rows)
+            if progress is not None:
+                progress(part.truth.n_rows)
+            if faults:
+                continue
+            totals = [one.merge(other) for one, other in zip(totals, result.totals, strict=True)]
+            for observer, observed in zip(observers, result.observers, strict=True):
+                observer.absorb(observed)  # type: ignore[attr-defined]
+            for source, place, number in zip(sources, part.places, result.removed, strict=True):
+                shard = shards_of(source)[place]
+                if isinstance(shard, RepairedSource):
+                    shard.count_removed(number)
+    if faults:
+        raise as_error(faults)
+    if error is not None:
+        raise error
+    return totals
+
+
+def _check_possible(systems: Sequence[System], program: Program, observers: Sequence[Observer]) -> None:
+    """Refuse what needs all rows in one process."""
+    where = argument("executor")
+    program.check_mergeable(where)
+    if systems[0].terms.groups is not None:
+        raise UsageError(f"{argument('by_group')} is not available for {where} (hint: score files in one process)")
+    if not all(isinstance(observer, Mergeable) for observer in observers):
+        raise UsageError(
+            f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
+            f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
+        )
+
+
+def _opened(source: Source) -> Source:
+    """Return a source without its repairs: the one that opens a file."""
+    while isinstance(source, RepairedSource):
+        source = source.source
+    return source
+
+
+def _count_rows(executor: Executor, sources: Sequence[Source]) -> list[list[Shard]]:
+    """Return the shards of each source with their rows, which tasks count in text files."""
+    for source in sources:
+        for path in source.files():
+            if pipe_key(path) is not None:
+                raise DataError(
+                    f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)"
+                )
+    opened = [_opened(shard) for source in sources for shard in shards_of(source)]
+    texts = {id(source): source for source in opened if isinstance(source, TextSource)}
+    futures = {key: executor.submit(as_here(count_rows), source, _local_files(source)) for key, source in texts.items()}
+    counts: dict[int, tuple[int, list[Mark]]] = {}
+    with phase("counting rows", len(texts), "files") as add:
+        for key, future in futures.items():
+            found = _result(future)
+            if isinstance(found, DataError):
+                raise found
+            n_rows, marks, texts[key].warnings[:] = found
+            counts[key] = n_rows, marks
+            add(1)
+    return [[_describe(shard, counts) for shard in shards_of(source)] for source in sources]
+
+
+def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[Mark], list[str]] | DataError:
+    """Return the rows of a text file, places where reading may begin, and warnings; or what is wrong with it."""
+    marks, n_rows = list[Mark](), 0
+    try:
+        _check_files(files)
+        for block in text.blocks():
+            mark = text.mark_of(block)
+            if not marks or mark.offset >= marks[-1].offset + MARK_BYTES:
+                marks.append(mark)
+            n_rows = block.first_row + block.n_rows
+    except DataError as error:
+        return error
+    return n_rows, marks if text.can_start else [], text.warnings
+
+
+def _describe(shard: Source, counts: dict[int, tuple[int, list[Mark]]]) -> Shard:
+    """Return a shard with its rows and bytes."""
+    opened = _opened(shard)
+    files = shard.files()
+    n_bytes = sum(input_at(path).size or 0 for path in files)
+    if not files and isinstance(opened, MatrixSource):
+        n_bytes = count_bytes(opened.pieces)
+    n_rows, marks = counts.get(id(opened), (opened.n_rows or 0, []))
+    can_start = isinstance(opened, (TextSource, MatrixSource)) and opened.can_start
+    return Shard(shard, n_rows, n_bytes, _local_files(shard), can_start, marks)
+
+
+def _local_files(source: Source) -> list[LocalFile]:
+    """Return the local files of a source."""
+    paths = [path for path in source.files() if not isinstance(path, RemotePath)]
+    return [LocalFile(str(path), str(path.absolute()), input_at(path).size or 0) for path in paths]
+
+
+def _check_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]]) -> None:
+    """Refuse sources of different numbers of rows; blank lines at the end of predictions are left out, in place."""
+    truth = sharded[0]
+    n_true = sum(shard.n_rows for shard in truth)
+    for source, shards in zip(sources[1:], sharded[1:], strict=True):
+        are_paired = len(shards) == len(truth)
+        n_before = sum(shard.n_rows for shard in shards[:-1])
+        shards[-1] = _without_blank_rows(shards[-1], truth[-1].n_rows if are_paired else n_true - n_before)
+        compared = [(sources[0].name, n_true, source.name, sum(shard.n_rows for shard in shards))]
+        if are_paired:
+            pairs = zip(truth, shards, strict=True)
+            compared = [(one.source.name, one.n_rows, other.source.name, other.n_rows) for one, other in pairs]
+        for name, n_rows, other_name, its_rows in compared:
+            if n_rows != its_rows:
+                raise DataError(
+                    f"{name} has {counted(n_rows, 'row')}, {other_name} has {counted(its_rows, 'row')}; they must be "
+                    "of the same instances"
+                )
+
+
+def _without_blank_rows(shard: Shard, n_rows: int) -> Shard:
+    """Leave out blank lines beyond the rows of the truth, at the end of predictions without a header."""
+    source = shard.source
+    if not 0 <= n_rows < shard.n_rows or source.n_rows is not None or not source.files():
+        return shard
+    rest = _range(source, shard.cut(n_rows, shard.n_rows), n_rows, shard.n_rows)
+    filled = [block.first_row + row for block in rest.blocks() if (row := block.blank_from())]
+    return replace(shard, n_rows=max(filled, default=n_rows))
+
+
+def _check_sizes(terms: Terms, n_rows: int, truth: Source) -> None:
+    """Refuse weights of another number of rows, and a filter with rows beyond the last."""
+    if terms.weights is not None and terms.weights.size != n_rows:
+        raise DataError(
+            f"there are {counted(terms.weights.size, 'sample weight')} for {counted(n_rows, 'row')}; "
+            "expected one per row"
+        )
+    if terms.filter is not None:
+        terms.filter.check_rows(n_rows, truth.name)
+
+
+def _range(whole: Source, source: Source, first_row: int, stop_row: int, before: int = 0) -> RowRange:
+    return RowRange(source, whole.name, whole.n_labels, whole.is_exact, whole.dtype, first_row, stop_row, before)
+
+
+def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], terms: Sequence[Terms]) -> Iterator[Part]:
+    """Yield the parts of all rows; none goes beyond the end of a shard, each is of about PART_BYTES."""
+    starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
+    for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
+        places = [int(np.searchsorted(own_starts, first, side="right")) - 1 for own_starts in starts]
+        shards = [shards[place] for shards, place in zip(sharded, places, strict=True)]
+        before = [int(own_starts[place]) for own_starts, place in zip(starts, places, strict=True)]
+        n_bytes = sum(shard.n_bytes * (last - first) / shard.n_rows for shard in shards)
+        n_parts = int(n_bytes / PART_BYTES) + 1 if all(shard.can_start for shard in shards) else 1
+        for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
+            ranges = [
+                _range(source, shard.cut(start - rows, stop - rows), start, stop, rows)
+                for source, shard, rows in zip(sources, shards, before, strict=True)
+            ]
+            files = [file for shard in shards for file in shard.files]
+            yield Part(ranges[0], ranges[1:], [_terms_of(own, start, stop) for own in terms], places, files)
+
+
+def _terms_of(terms: Terms, start: int, stop: int) -> Terms:
+    """Return terms with the weights and the pairs of the filter of some rows only."""
+    if terms.weights is not None:
+        terms = replace(terms, weights=terms.weights[start:stop], weights_from=start)
+    pairs = terms.filter
+    if pairs is not None:
+        inside = slice(*np.searchsorted(pairs.rows, [start, stop]).tolist())
+        terms = replace(terms, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
+    return terms
+
+
+def _run(
+    executor: Executor, program: Program, observers: Sequence[Observer], parts: Iterator[Part]
+) -> Generator[tuple[Part, PartResult], None, None]:
+    """Yield the results of parts in their order, and cancel those that nobody waits for; observers are of no rows."""
+    waiting = deque[tuple[Part, Future[PartResult]]]()
+    try:
+        for part in parts:
+            waiting.append((part, executor.submit(as_here(score_part), VERSION, program, observers, part)))
+            if len(waiting) == MOST_WAITING:
+                first, future = waiting.popleft()
+                yield first, _result(future)
+        while waiting:
+            first, future = waiting.popleft()
+            yield first, _result(future)
+    finally:
+        for _, future in waiting:
+            future.cancel()
+
+
+def _result(future: Future[Any]) -> Any:
+    """Wait for a task; what it says of the data is its value, so an error is one of the executor."""
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError) as error:
+        reason = f" ({error})" if str(error) else ""
+        raise DataError(
+            f"the executor ended before all rows were scored{reason}; were its workers killed, or out of memory?"
+        ) from None
+
+
+def score_part(version: str, program: Program, observers: Sequence[Any], part: Part) -> PartResult:
+    """Score the rows of a part, where a task runs; what is wrong is returned."""
+    if version != VERSION:
+        return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
+    try:
+        _check_files(part.files)
+        observers = deepcopy(observers)
+        scores = [
+            replace(rows, source=select_scores(program, terms, rows.source))
+            for rows, terms in zip(part.scores, part.terms, strict=True)
+        ]
+        systems = [System(*pair).begin(program) for pair in zip(scores, part.terms, strict=True)]
+        steps = Lockstep(part.truth, scores, most_rows=rows_at_once(program, systems))
+        faults, error = run_alone(iter(steps), lambda: Worker(program, systems, observers), Worker.add)
+        if not faults and error is None and steps.n_rows != part.truth.n_rows:
+            error = DataError(f"{part.truth.name}: has changed since its rows were counted")
+    except DataError as problem:
+        faults, error = [], problem
+    if faults or error is not None:
+        ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
+        return PartResult(faults=ordered[:COUNTED], error=error)
+    removed = [getattr(rows.source, "n_removed", 0) for rows in (part.truth, *part.scores)]
+    return PartResult([system.totals for system in systems], observers, removed)
+
+
+def _check_files(files: Sequence[LocalFile]) -> None:
+    """Refuse files that are others where this task runs."""
+    for name, place, size in files:
+        path = Path(name)
+        if str(path.absolute()) != place or not path.exists():
+            raise DataError(
+                f"{name}: a worker in {Path.cwd()} does not see this file (hint: pass its absolute path, on storage "
+                "that all workers share)"
+            )
+        its_size = path.stat().st_size
+        if its_size != size:
+            raise DataError(f"{name}: has {counted(size, 'byte')}, but {its_size:,} where a worker sees it")

@@ -1,1 +1,0 @@
-"""Parts of rows that are scored on their own."""

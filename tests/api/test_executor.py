@@ -241,7 +241,7 @@ def test_what_needs_single_rows_is_refused_by_name():
     ):
         setup = Setup.of(truth, Options.of(options), systems, executor=PicklingExecutor())
         with pytest.raises(UsageError, match=message):
-            score_systems(setup, systems, [HoldRows(in_results=False, path="rows.npz")] if "k" in options else [])
+            score_systems(setup, systems, [HoldRows(in_results=True, path=None, force=False)] if "k" in options else [])
 
 
 def test_saved_states_are_those_of_one_process():

@@ -94,8 +94,11 @@ def make_negative():
             hits = np.take_along_axis(y_true, np.argsort(-y_score, axis=1, kind="stable"), axis=1)
             shares = [hits[:, :k].mean(axis=1) for k in (1, 3)]
             columns = [*(each - y_true.sum(axis=1) / 2.5 for each in shares), *shares]
-            rows = [",".join(map(repr, [i, *map(float, row)])) for i, row in enumerate(zip(*columns, strict=True))]
-            file.write_text("\n".join(["row,Net@1,Net@3,P@1,P@3", *rows]) + "\n", encoding="utf-8")
+            rows = [
+                f"{i},{file.name},1,{','.join(map(repr, map(float, row)))}"
+                for i, row in enumerate(zip(*columns, strict=True))
+            ]
+            file.write_text("\n".join(["row,system,weight,Net@1,Net@3,P@1,P@3", *rows]) + "\n", encoding="utf-8")
         return xmceval.compare_rows(files, names=[*systems], against="One & only", threads=1)
 
 

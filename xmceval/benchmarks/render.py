@@ -27,7 +27,7 @@ from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) -> str:
     """Write a benchmark in one of the FORMS, or as html; by default only a plain table that fits has intervals."""
     if form == "json":
-        return records.BENCHMARK.write(benchmark)
+        return records.write_json(benchmark)
     if form == "csv":
         return records.write_csv(benchmark)
     if layout.transpose:

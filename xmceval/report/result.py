@@ -131,7 +131,8 @@ class Result(Renderable, Mapping[str, float]):
     @property
     def propensity_model(self) -> dict[str, Any] | None:
         """Constants and source of the propensities, as the JSON report has them."""
-        return None if self.propensities is None else load("fields.scorefields").PROPENSITIES.write(self.propensities)
+        model: dict[str, Any] | None = load("records").record_propensities(self.propensities)
+        return model
 
     def __getitem__(self, name: str) -> float:
         return self._find_estimate(name).value

@@ -31,6 +31,7 @@ from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet.model import Listing
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.scoring.states.state import is_state
+from xmceval.version import INSPECT_SCHEMA
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,9 +60,23 @@ class InspectionReport(Displayed):
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
-        from xmceval.report.fields.inspectfields import INSPECTION
+        from xmceval.report.forms.json import to_plain, write_document
 
-        return INSPECTION.write(self)
+        files, pairs, states = (
+            [{**to_plain(part), "is_sound": part.is_sound} for part in parts]
+            for parts in (self.files, self.pairs, self.states)
+        )
+        for file in files:
+            del file["file"]
+        return write_document(
+            {
+                "schema": INSPECT_SCHEMA,
+                "is_sound": self.is_sound,
+                "files": files,
+                "together": pairs,
+                "states": states,
+            }
+        )
 
     def _render(self, form: str, layout: Layout) -> str:
         if form == "table":

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import missing_package
 from xmceval.report.comparison import Comparison
-from xmceval.report.fields.comparefields import DIFFERENCE
-from xmceval.report.fields.field import Fields, find_numbers
-from xmceval.report.fields.lines import DIFFERENCES, VALUES, list_differences, list_values
-from xmceval.report.fields.scorefields import FIGURE
+from xmceval.report.records import list_differences, list_values
 from xmceval.report.result import Result
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+# Columns with their types; those of text have none.
+VALUES = dict.fromkeys(("value", "low", "high", "tie_low", "tie_high", "ceiling"), "float64")
+DIFFERENCES = {
+    **dict.fromkeys(("difference", "low", "high", "p", "p_adjusted", "effect", "detectable"), "float64"),
+    **dict.fromkeys(("wins", "ties", "losses", "n"), "Int64"),
+    "unit": "",
+}
+
 
 def make_frame(results: Sequence[Result], *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per value of each system, indexed by metric, k and system."""
-    columns = [*(["kind"] if bins else []), *find_numbers(FIGURE)]
-    return build_frame(VALUES, list_values(results), ["system"], columns, bins=bins)
+    columns = {**({"kind": ""} if bins else {}), **VALUES}
+    return build_frame(list_values(results), ["system"], columns, bins=bins)
 
 
 def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> DataFrame:
     """Make a frame with one line per difference, indexed by metric, k, system and baseline."""
-    columns = [*find_numbers(DIFFERENCE), "unit"]
-    return build_frame(DIFFERENCES, list_differences(comparison), ["system", "baseline"], columns, bins=bins)
+    return build_frame(list_differences(comparison), ["system", "baseline"], DIFFERENCES, bins=bins)
 
 
 def build_frame(
-    fields: Fields,
-    lines: Iterable[Any],
-    systems: list[str],
-    columns: list[str],
+    lines: Iterable[Mapping[str, Any]],
+    systems: Sequence[str],
+    columns: Mapping[str, str],
     *,
     bins: bool,
     outer: Sequence[str] = (),
@@ -47,10 +50,8 @@ def build_frame(
     except ImportError:
         raise missing_package("to_frame()", "pandas", "pandas") from None
     names = [*outer, "metric", "k", *(["bin"] if bins else []), *systems]
-    find = {name: fields[name].finder(name) for name in ("bin", *names, *columns)}
-    shown = [line for line in lines if bins or not find["bin"](line)]
-    index = [tuple(find[name](line) for name in names) for line in shown]
-    cells = [{name: find[name](line) for name in columns} for line in shown]
+    shown = [line for line in lines if bins or not line["bin"]]
+    index = [tuple(line[name] for name in names) for line in shown]
     levels = [list(dict.fromkeys(place[i] for place in index)) for i in range(len(names))]
     levels[names.index("k")].sort(key=lambda k: (isinstance(k, str), k))
     ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
@@ -58,5 +59,6 @@ def build_frame(
     order = sorted(range(len(codes)), key=codes.__getitem__)
     in_order = [[codes[i][place] for i in order] for place in range(len(names))]
     places = pandas.MultiIndex(levels, in_order, names=names)
-    types = {name: fields[name].dtype for name in find_numbers(fields) if name in columns}
-    return pandas.DataFrame([cells[i] for i in order], index=places, columns=columns).astype(types)
+    cells = [{name: shown[i][name] for name in columns} for i in order]
+    types = {name: dtype for name, dtype in columns.items() if dtype}
+    return pandas.DataFrame(cells, index=places, columns=list(columns)).astype(types)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
-from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_columns, align_terms
-from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.forms.csv import write_lines
+from xmceval.report.forms.json import write_document
 from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.report.sheet.model import SUSPECT, Listing
 from xmceval.version import DATASETS_SCHEMA
@@ -42,15 +43,17 @@ def write_dataset(entry: Dataset, width: int) -> str:
 
 def write_json(entries: Sequence[Dataset]) -> str:
     """Write data sets as JSON, those that were asked for with their published results; values are fractions."""
-    asked = [vars(entry) | {"published": published(entry.name)} for entry in entries]
-    return DATASETS.write(asked or [vars(entry) for entry in datasets().values()])
+    documents = [
+        {**vars(entry), "published": [_record_published(row) for row in published(entry.name)]} for entry in entries
+    ]
+    catalogue = documents or [vars(entry) for entry in datasets().values()]
+    return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
 
 
 def write_csv(entries: Sequence[Dataset]) -> str:
     """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
     if not entries:
-        dataset = fields.record(**DATASET)
-        return write_lines(list(DATASET), map(dataset.write, datasets().values()))
+        return write_lines([field.name for field in fields(Dataset)], map(vars, datasets().values()))
     head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
     return write_lines(
         head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
@@ -84,7 +87,7 @@ def _list_published(entry: Dataset) -> Listing:
 def _list_values(entry: Dataset, row: Published) -> Iterator[dict[str, Any]]:
     for name, value in row.values.items():
         metric, _, k = name.partition("@")
-        yield {**PUBLISHED.write(row), "dataset": entry.name, "metric": metric, "k": k, "value": value}
+        yield {**_record_published(row), "dataset": entry.name, "metric": metric, "k": k, "value": value}
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -142,45 +145,16 @@ def _result_row(row: Published) -> tuple[str, ...]:
     return method, *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN)
 
 
-CONSTANTS = fields.record(a=fields.NUMBER, b=fields.NUMBER, who=fields.PLAIN)
-
-SPLIT = fields.record(train=fields.WHOLE, test=fields.WHOLE, labels=fields.WHOLE, who=fields.PLAIN)
-
-DATASET = {
-    "name": fields.PLAIN,
-    "train": fields.WHOLE,
-    "test": fields.WHOLE,
-    "labels": fields.WHOLE,
-    "features": fields.WHOLE,
-    "points_per_label": fields.NUMBER,
-    "labels_per_point": fields.NUMBER,
-    "a": fields.NUMBER,
-    "b": fields.NUMBER,
-    "filter": fields.PLAIN,
-    "disagreements": fields.many(CONSTANTS),
-    "variants": fields.many(SPLIT),
-    "aliases": fields.many(fields.PLAIN),
-    "notes": fields.PLAIN,
-}
-
-PUBLISHED = fields.record(
-    method=fields.PLAIN,
-    mark=fields.UNLESS_EMPTY,
-    metrics=fields.by(fields.NUMBER).of("values"),
-    model_gb=fields.NUMBER,
-    train_hours=fields.NUMBER,
-    suspect=fields.UNLESS_EMPTY,
-)
-RESULTS = fields.many(PUBLISHED)
-
-DATASETS = fields.document(
-    DATASETS_SCHEMA,
-    {
-        "source": fields.PLAIN.of(lambda _: SOURCE),
-        "datasets": fields.many(fields.record(**DATASET, published=fields.optional(RESULTS))).of(fields.itself),
-    },
-    is_ascii=False,
-)
+def _record_published(row: Published) -> dict[str, Any]:
+    """Return what programs read of a published result."""
+    return {
+        "method": row.method,
+        "mark": row.mark or None,
+        "metrics": row.values,
+        "model_gb": row.model_gb,
+        "train_hours": row.train_hours,
+        "suspect": row.suspect or None,
+    }
 
 
 def _find_datasets(names: Sequence[str]) -> list[Dataset]:

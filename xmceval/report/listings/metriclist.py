@@ -12,9 +12,9 @@ from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_columns, align_terms, wrap_text
-from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.forms.csv import write_lines
+from xmceval.report.forms.json import write_document
 from xmceval.report.listings.agreementlist import describe_agreement
 from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.report.sheet.model import Listing
@@ -90,12 +90,14 @@ def write_metric(entry: Asked, width: int) -> str:
 
 def write_json(entries: Sequence[Asked]) -> str:
     """Write metrics as JSON."""
-    return DEFINITIONS.write(_choose_metrics(entries))
+    metrics = [_record_metric(metric) for metric in _choose_metrics(entries)]
+    return write_document({"schema": METRICS_SCHEMA, "metrics": metrics}, is_ascii=False)
 
 
 def write_csv(entries: Sequence[Asked]) -> str:
     """Write metrics as CSV, one per line, with the fields of the JSON."""
-    return write_lines(list(METRIC.fields), map(METRIC.write, _choose_metrics(entries)))
+    metrics = [_record_metric(metric) for metric in _choose_metrics(entries)]
+    return write_lines(list(metrics[0]), metrics)
 
 
 def list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
@@ -268,30 +270,29 @@ def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:
     return options
 
 
-NORM = fields.record(formula=fields.PLAIN, over=fields.PLAIN)
+def _record_metric(metric: Metric) -> dict[str, Any]:
+    """Return what programs read of a metric."""
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "family": metric.family,
+        "cut": metric.cutoff,
+        "definition": metric.formula,
+        "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
+        "options": _list_options(metric),
+        "range": metric.bounds,
+        "higher_is_better": metric.higher_is_better,
+        "unit": metric.unit,
+        "needs_propensities": metric.needs_propensities,
+        "needs_labels": metric.needs_labels,
+        "mergeable": metric.mergeable,
+        "cost": metric.cost,
+        "no_true_label": describe_empty_rows(metric),
+        "ties": describe_ties(metric),
+        "note": metric.note,
+        "aliases": list_aliases(metric),
+        "source": metric.source,
+    }
 
-METRIC = fields.record(
-    name=fields.PLAIN,
-    title=fields.PLAIN,
-    family=fields.PLAIN,
-    cut=fields.PLAIN.of("cutoff"),
-    definition=fields.PLAIN.of("formula"),
-    norms=fields.by(NORM),
-    options=fields.by(fields.MAPPING).of(_list_options),
-    range=fields.many(fields.NUMBER).of("bounds"),
-    higher_is_better=fields.PLAIN,
-    unit=fields.PLAIN,
-    needs_propensities=fields.PLAIN,
-    needs_labels=fields.PLAIN,
-    mergeable=fields.PLAIN,
-    cost=fields.PLAIN,
-    no_true_label=fields.PLAIN.of(describe_empty_rows),
-    ties=fields.PLAIN.of(describe_ties),
-    note=fields.PLAIN,
-    aliases=fields.many(fields.PLAIN).of(list_aliases),
-    source=fields.PLAIN,
-)
-
-DEFINITIONS = fields.document(METRICS_SCHEMA, {"metrics": fields.many(METRIC).of(fields.itself)}, is_ascii=False)
 
 LIST = NamedList(find_metrics, write_table, write_metric, {"json": write_json, "csv": write_csv}, list_metrics)

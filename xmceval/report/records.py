@@ -1,0 +1,236 @@
+"""Records: what programs read of results and comparisons, as JSON documents and as lines of CSV and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.options import specs
+from xmceval.version import COMPARE_SCHEMA, SCORE_SCHEMA
+
+if TYPE_CHECKING:
+    from xmceval.labels.propensity import Propensities
+    from xmceval.metrics.measure import Measure
+    from xmceval.report.comparison import Comparison, Difference, RunSpread
+    from xmceval.report.gateoutcomes import GateOutcome
+    from xmceval.report.result import Result
+    from xmceval.scoring.summary import Figure, Slice
+
+Record = dict[str, Any]
+
+PROPENSITIES = ("a", "b", "n", "source", "from_truth")
+BASIS = ("truth", "propensities", "options", "version")  # what a value depends on
+
+# The columns of CSV: one line per value, or per difference.
+VALUE_COLUMNS = (
+    *("system", "metric", "k", "bin", "kind"),
+    *("value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined"),
+    *("unit", "higher_is_better", "n_instances", "n_labels", "truth", "scores", *BASIS[1:]),
+)
+DIFFERENCE_COLUMNS = (
+    *("system", "baseline", "metric", "k", "bin"),
+    *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n", "unit"),
+    *("mark", "value", "baseline_value", "higher_is_better", *specs(Testing), *BASIS),
+)
+
+
+def pick(owner: Any, names: Iterable[str]) -> Record:
+    """Return some attributes of an object."""
+    return {name: getattr(owner, name) for name in names}
+
+
+def record_results(results: Sequence[Result]) -> Record:
+    """Return the document of results."""
+    return {
+        "schema": SCORE_SCHEMA,
+        **record_data(results[0]),
+        "systems": [record_system(result) for result in results],
+        **record_gates([outcome for result in results for outcome in result.gates]),
+    }
+
+
+def record_comparison(comparison: Comparison) -> Record:
+    """Return the document of a comparison."""
+    from xmceval.report.sheet.verdicts import write_verdicts
+
+    # Runs of one system are compared together, by their means.
+    of_runs = {name for runs in comparison.runs for name in runs.results}
+    return {
+        "schema": COMPARE_SCHEMA,
+        **record_data(comparison.results[0]),
+        "systems": [
+            {**record_system(result), "marks": None if result.name in of_runs else comparison.marks(result.name)}
+            for result in comparison.results
+        ],
+        **pick(comparison.testing, specs(Testing)),
+        "comparisons": [record_difference(difference) for difference in comparison.differences],
+        "verdicts": write_verdicts(comparison),
+        "runs": [
+            {
+                "name": runs.name,
+                "systems": runs.results,
+                "metrics": _name_spreads(runs.spreads),
+                "slices": [
+                    {"bin": name, "metrics": _name_spreads(s for s in runs.spreads_in_bins if s.bin == name)}
+                    for name in dict.fromkeys(spread.bin for spread in runs.spreads_in_bins)
+                ],
+                "marks": comparison.marks(runs.name),
+            }
+            for runs in comparison.runs
+        ],
+        "warnings": comparison.warnings,
+        "source": comparison.source or None,
+        **record_gates(comparison.gates),
+    }
+
+
+def record_data(result: Result) -> Record:
+    """Return what all systems have in common, from the result of any of them."""
+    counts = result.counts
+    return {
+        "version": result.version,
+        "truth": result.truth,
+        "options": result.options,
+        "n_instances": counts.n_instances,
+        "n_labels": _if_known(result, "n_labels"),
+        "n_true": _if_known(result, "n_true"),
+        "empty_rows": {"number": _if_known(result, "empty_rows"), "treated_as": result.empty_rows},
+        "explicit_zeros": _if_known(result, "explicit_zeros"),
+        "propensities": record_propensities(result.propensities),
+        "grades": counts.grades,
+    }
+
+
+def record_propensities(propensities: Propensities | None) -> Record | None:
+    """Return the constants and the source of propensities."""
+    return None if propensities is None else pick(propensities, PROPENSITIES)
+
+
+def record_system(result: Result) -> Record:
+    """Return what is known of one system."""
+    counts = result.counts
+    return {
+        "name": result.name,
+        "scores": result.scores,
+        "n_predictions": _if_known(result, "n_predictions"),
+        "short_rows": counts.short_rows,
+        "ties": {"rows_across_cut": counts.tied_rows, "rows_inside_only": _if_known(result, "inside_ties")},
+        "left_out_rows": counts.left_out,
+        "unscored_true": counts.unscored_true,
+        "filter": result.filtered,
+        "metrics": {figure.name: record_figure(figure) for figure in result.figures},
+        "slices": [record_slice(part) for part in result.slices],
+        "warnings": result.warnings,
+        "notes": result.notes,
+        "unscored": {grade: unscored._asdict() for grade, unscored in counts.unscored.items()},
+    }
+
+
+def _if_known(result: Result, name: str) -> int | None:
+    """Return a count of the input, or None: saved values of rows may come without it."""
+    return getattr(result.counts, name) if result.counts.are_known else None
+
+
+def record_figure(figure: Figure) -> Record:
+    """Return a value over all labels."""
+    names = ("value", "low", "high", "tie_low", "tie_high", "ceiling", "undefined", "caution")
+    measure = figure.measure
+    return {**pick(figure.estimate, names), "definition": measure.definition, "unit": measure.metric.unit}
+
+
+def record_slice(part: Slice) -> Record:
+    """Return the values of a bin of labels, or of a group of rows."""
+    metrics = {}
+    for figure in part.figures:
+        estimate = figure.estimate
+        others = pick(estimate, ("tie_low", "tie_high", "ceiling"))
+        metrics[figure.name] = {
+            "kind": figure.kind,
+            **pick(estimate, ("value", "low", "high", "undefined")),
+            **{name: value for name, value in others.items() if value is not None},
+            "caution": estimate.caution,
+        }
+    return {**asdict(part.bin), "metrics": metrics}
+
+
+def record_difference(difference: Difference) -> Record:
+    """Return a difference between two systems."""
+    return {
+        **pick(difference, ("system", "baseline")),
+        "metric": difference.measure.name,
+        "bin": difference.bin or None,
+        **pick(difference, ("difference", "low", "high", "p", "p_adjusted", "effect", "detectable")),
+        **pick(difference, ("wins", "ties", "losses", "n", "caution", "unit", "error", "degrees", "n_differing")),
+    }
+
+
+def _name_spreads(spreads: Iterable[RunSpread]) -> Record:
+    return {spread.measure.name: pick(spread, ("mean", "sd", "lowest", "highest")) for spread in spreads}
+
+
+def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
+    """Return whether gates passed, where there are any."""
+    gates = [
+        {
+            **pick(outcome, ("kind", "system")),
+            "baseline": outcome.baseline or None,
+            "dataset": outcome.dataset or None,
+            "metric": outcome.measure.name,
+            **pick(outcome, ("limit", "value", "p_adjusted", "passed")),
+        }
+        for outcome in outcomes
+    ]
+    return {"gates": gates} if gates else {}
+
+
+def list_values(results: Iterable[Result]) -> Iterator[Record]:
+    """Yield a line for each value of each system: first those of all labels, then those of each bin or group."""
+    for result in results:
+        data = {**record_data(result), "system": result.name, "scores": result.scores}
+        yield from ({**data, **_line_of(figure), "bin": ""} for figure in result.figures)
+        for part in result.slices:
+            n_instances = getattr(part.bin, "n_instances", data["n_instances"])
+            of_part = {**data, "bin": part.bin.name, "n_instances": n_instances}
+            yield from ({**of_part, **_line_of(figure)} for figure in part.figures)
+
+
+def _line_of(figure: Figure) -> Record:
+    measure = record_measure(figure.measure)
+    return {**record_figure(figure), "name": figure.name, "kind": figure.kind, **measure}
+
+
+def record_measure(measure: Measure) -> Record:
+    """Return the columns of a metric."""
+    return {
+        "metric": measure.head,
+        "k": measure.cutoff if measure.k is None else measure.k,
+        "unit": measure.metric.unit,
+        "higher_is_better": measure.metric.higher_is_better,
+    }
+
+
+def list_differences(comparison: Comparison) -> Iterator[Record]:
+    """Yield a line for each difference, with the two values that it is between."""
+    results = (*comparison.results, *comparison.systems.values())
+    values = {(part.name, "", figure.name): figure.estimate.value for part in results for figure in part.figures}
+    values |= {
+        (result.name, part.bin.name, figure.name): figure.estimate.value
+        for result in results
+        for part in result.slices
+        for figure in part.figures
+    }
+    data = {**record_data(comparison.results[0]), **pick(comparison.testing, specs(Testing))}
+    for difference in comparison.differences:
+        place = difference.bin, difference.measure.name
+        yield {
+            **data,
+            **record_measure(difference.measure),
+            **record_difference(difference),
+            "metric": difference.measure.head,
+            "bin": difference.bin,
+            "mark": difference.mark,
+            "value": values.get((difference.system, *place)),
+            "baseline_value": values.get((difference.baseline, *place)),
+        }

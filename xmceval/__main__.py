@@ -13,6 +13,7 @@ from typing import Any
 CLEANING = {
     "xmceval.scoring.ahead": "stop_ahead",
     "xmceval.files.io.outputs": "remove_unfinished",
+    "xmceval.files.io.copies": "delete_copies",
     "xmceval.kernels.compile.cache": "remove_unfinished",
 }
 # Signals that end the process, and what it then writes; not every system has all of them.

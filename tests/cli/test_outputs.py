@@ -30,7 +30,7 @@ COMMANDS = {
     "score.svg": f"score {SCORE} --plot",
     "pair.rows.npz": f"compare {SCORE} b.txt --save-rows",
     "compare.svg": f"compare {SCORE} b.txt --plot",
-    "page.html": f"report {SCORE} b.txt --no-inspect --html",
+    "page.html": f"report {SCORE} b.txt --html",
     "all.state": "merge 1.state --save-state",
     "bench.svg": "benchmark --plot",
     "c.npz": "convert a.txt",

@@ -3,14 +3,12 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.cli import main
-from xmceval.files.io.copies import write_all
 
 resource = pytest.importorskip("resource", reason="limits the size of files")
 
@@ -93,22 +91,3 @@ def test_a_file_that_was_there_stays_as_it_was():
     assert Path("c.txt").read_text() == "old"
     with pytest.raises(UsageError):
         xmceval.convert("s.npz", "c.txt")
-
-
-def test_what_the_system_writes_in_parts_is_written_to_the_end(folder):
-    numbers = np.arange(1000.0).reshape(10, 100)
-    with (folder / "x").open("wb", buffering=0) as file, room(5000), pytest.raises(OSError, match="File too large"):
-        write_all(file, numbers)
-    assert (folder / "x").stat().st_size == 5000
-
-    class InParts:
-        text = b""
-
-        def write(self, data):
-            self.text += bytes(data[:777])
-            return min(len(data), 777)
-
-    file = InParts()
-    write_all(file, numbers.data)
-    write_all(file, np.empty(0))
-    assert file.text == numbers.tobytes()

@@ -36,10 +36,10 @@ def store():
 def files(store, tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
     rng = np.random.default_rng(3)
-    truth = sparse.random(30_000, 1000, 0.005, "csr", random_state=rng)
+    truth = sparse.random(3_000, 1000, 0.005, "csr", random_state=rng)
     truth.data[:] = 1
     sparse.save_npz(folder / "truth.npz", truth)
-    sparse.save_npz(folder / "p.npz", sparse.random(30_000, 1000, 0.05, "csr", random_state=rng), compressed=False)
+    sparse.save_npz(folder / "p.npz", sparse.random(3_000, 1000, 0.05, "csr", random_state=rng), compressed=False)
     for name in ("truth.npz", "p.npz"):
         s3fs.S3FileSystem().put_file(str(folder / name), f"bucket/d/{name}")
     return folder
@@ -59,22 +59,6 @@ def test_a_store_gives_the_same_bits(files):
         assert score("s3://bucket/d/truth.npz", f"s3://bucket/made/{name}") == expected
         with pytest.raises(UsageError, match="already exist"):
             xmceval.convert("s3://bucket/d/p.npz", f"s3://bucket/made/{name}")
-
-
-def test_a_change_while_an_object_is_read_is_noticed(files, monkeypatch):
-    system, whole = s3fs.S3FileSystem(), s3fs.core.S3File._fetch_range
-    calls = []
-
-    def change(self, start, end):
-        calls.append(start)
-        if len(calls) == 4:
-            system.pipe_file("bucket/d/changing.npz", (files / "truth.npz").read_bytes())
-        return whole(self, start, end)
-
-    system.put_file(str(files / "p.npz"), "bucket/d/changing.npz")
-    monkeypatch.setattr(s3fs.core.S3File, "_fetch_range", change)
-    with pytest.raises(DataError, match=r"s3://bucket/d/changing.npz: changed while it was read"):
-        score(files / "truth.npz", "s3://bucket/d/changing.npz")
 
 
 @pytest.mark.parametrize(

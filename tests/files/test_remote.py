@@ -1,15 +1,20 @@
 """Remote files: the same bits as local ones, whatever the server does, and no word of credentials."""
 
 import bz2
+import errno
+import gc
 import gzip
 import io
 import json
 import lzma
+import multiprocessing
+import os
 import subprocess
 import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import fsspec
@@ -21,16 +26,18 @@ from click.testing import CliRunner
 from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow import parquet
 from scipy import sparse
+from support.processes import SIGNALS, wait_for
 from support.webserver import Server
 
 import xmceval
 from xmceval.cli import cli, main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.io import remote
+from xmceval.files.io.paths import as_input
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.remote import prefetch, storecalls
 from xmceval.rows.progress import watched_by
+from xmceval.scoring import executor
 
 N_ROWS, N_LABELS = 400, 50
 SECRET = "sig=S3CR3T"
@@ -112,13 +119,8 @@ def server(files):
 
 
 @pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch):
-    """Let the files have many blocks, and retries no pauses."""
-    monkeypatch.setattr(prefetch, "SMALLEST", 1 << 10)
-    monkeypatch.setattr(prefetch, "FIRST", 1 << 12)
-    monkeypatch.setattr(prefetch, "LARGEST", 1 << 14)
-    monkeypatch.setattr(prefetch, "LEAST", 1 << 8)
-    monkeypatch.setattr(storecalls, "FIRST_PAUSE", 0.001)
+def _quick_retries(monkeypatch):
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -141,16 +143,15 @@ def test_remote_files_give_the_same_bits(name, server, memory, local):
 
 
 @pytest.mark.parametrize("name", ["p.txt", "p.txt.gz", "stored.npz", "p.parquet"])
-@pytest.mark.parametrize("has_ranges", [True, False])
-def test_lost_connections_are_resumed(name, has_ranges, server, local):
-    server.has_ranges, server.drops, server.drop_after = has_ranges, 5, 3000
+def test_a_file_whose_connection_is_lost_is_fetched_again(name, server, local):
+    server.drops, server.drop_after = 2, 3000
     assert score(server.url("truth.txt"), server.url(name)) == local[name]
-    assert server.drops == 0 or name != "p.txt"
+    assert server.drops == 0
 
 
 def test_a_server_that_always_hangs_up_is_given_up(server):
     server.drops, server.drop_after = 10**9, 10
-    with pytest.raises(DataError, match=r"truth.txt: the connection was lost at byte 0 of [\d,]+, and 4 attempts"):
+    with pytest.raises(DataError, match=r"truth.txt: cannot be read \([^\n]*\)$"):
         score(server.url("truth.txt"), server.url("p.txt"))
     assert len(server.requests) < 20
 
@@ -165,83 +166,53 @@ def test_a_slow_server_is_waited_for(server, local):
     assert score(server.url("truth.txt"), server.url("p.txt.gz")) == local["p.txt"]
 
 
-def test_a_file_that_comes_only_from_its_beginning_is_copied_once(server):
-    server.has_ranges = False
+def test_a_file_is_fetched_once(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(remote, "_copies", {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = xmceval.score(server.url("truth.txt"), server.url("stored.npz"), **HOW)
+        result = xmceval.score(server.url("truth.txt"), server.url("stored.npz"), train=server.url("truth.txt"), **HOW)
     assert [line.partition(", copied")[1] for line in result.notes[:2]] == [", copied"] * 2
-    assert server.requests.count(("GET", "truth.txt", None)) == 1
-    assert server.requests.count(("GET", "stored.npz", None)) <= 3  # what it is, and the copy
+    for name in ("truth.txt", "stored.npz"):
+        assert [what for what in server.requests if what[:2] == ("GET", name)] == [("GET", name, None)]
+    assert len(list(tmp_path.iterdir())) == 2, "the last copies are kept"
+    remote._copies.clear()
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("has_tags", [True, False])
-@pytest.mark.parametrize("has_ranges", [True, False])
-@pytest.mark.parametrize("name", ["p.txt", "stored.npz"])
-def test_a_file_that_changes_while_it_is_read_is_refused(name, has_ranges, has_tags, server):
-    server.has_ranges, server.has_tags, server.change_after = has_ranges, has_tags, 0
-    server.statuses = {}
-    truth = to_path(server.url("truth.txt"))
-    server.change_after = 5000 if has_ranges else 0
-    with pytest.raises(DataError, match=r"changed while it was read: its (ETag|size) was .*, now it is .*\(hint: try"):
-        score(truth, server.url(name))
+def test_a_worker_fetches_a_file_once_for_all_its_tasks(server, local, monkeypatch):
+    monkeypatch.setattr(executor, "PART_BYTES", 1 << 12)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert score(server.url("truth.txt"), server.url("p.txt"), executor=pool) == local["p.txt"]
+    assert server.requests.count(("GET", "p.txt", None)) == 2, "here and there"
 
 
-def test_a_file_that_ends_early_is_refused(memory, monkeypatch):
-    whole = MemoryFileSystem.cat_file
+def test_a_file_without_tags_is_fetched_for_each_call(server):
+    server.has_tags = False
+    for _ in range(2):
+        score(server.url("truth.txt"), server.url("p.txt"))
+    assert server.requests.count(("GET", "p.txt", None)) == 2
+
+
+def test_a_copy_that_is_not_of_the_size_that_the_store_declared_is_refused(server, memory, monkeypatch):
+    server.bomb = gzip.compress(bytes(1 << 20))  # it grows when it is unpacked
+    with pytest.raises(DataError, match=r"p.txt: its size is [\d,]+, but 1,048,576 bytes came \(hint: try again\)$"):
+        score(server.url("truth.txt"), server.url("p.txt"))
     monkeypatch.setattr(
-        MemoryFileSystem, "cat_file", lambda self, path, start, end: whole(self, path, start, min(end, 16000))
+        MemoryFileSystem, "get_file", lambda self, name, path, **_: Path(path).write_bytes(self.cat_file(name)[:16000])
     )
-    with pytest.raises(DataError, match=r"d/p.txt: ends at byte 16,000, but its size is [\d,]+$"):
+    with pytest.raises(DataError, match=r"d/p.txt: its size is [\d,]+, but 16,000 bytes came"):
         score("memory://d/truth.txt", "memory://d/p.txt")
 
 
-WRONG_RANGES = {
-    "from the beginning": {"change_range": lambda begin, end, _: (0, end - begin)},
-    "shifted": {"change_range": lambda begin, end, _: (max(begin - 1, 0), end - (begin > 0))},
-    "too long": {"change_range": lambda begin, end, size: (begin, max(end, size))},
-    "without a description": {"describe_range": lambda *_: ""},
-    "of nothing": {"describe_range": lambda _begin, _end, size: f"bytes */{size}"},
-}
+def test_no_room_for_a_copy_is_reported(memory, monkeypatch):
+    def fill(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-
-@pytest.mark.parametrize("fault", WRONG_RANGES)
-@pytest.mark.parametrize("name", ["p.txt", "stored.npz"])
-def test_a_server_that_sends_other_ranges_is_read_from_the_beginning(name, fault, server, local):
-    for attribute, value in WRONG_RANGES[fault].items():
-        setattr(server, attribute, value)
-    if fault == "too long":  # where the range does not end with the file
-        server.files = {each: content + b"\n" for each, content in server.files.items() if each.endswith("txt")}
-        with pytest.raises(DataError, match=r"txt: the server sent bytes 0 to [\d,]+ for bytes 0 to 4,095 \(hint:"):
-            score(server.url("truth.txt"), server.url("p.txt"))
-        return
-    assert score(server.url("truth.txt"), server.url(name)) == local[name]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda begin, end, _: (0, end - begin) if begin > 5000 else (begin, end), r"sent bytes 0 to [\d,]+ for bytes"),
-        (lambda begin, end, _: (begin - 16, end - 16) if begin > 5000 else (begin, end), "sent bytes .* for bytes"),
-    ],
-)
-def test_a_server_that_sends_another_range_later_is_refused(change, message, server):
-    size = len(server.files["p.txt"])
-    server.change_range = lambda begin, end, whole: (begin, end) if end == size else change(begin, end, whole)
-    with pytest.raises(DataError, match=rf"p.txt: the server {message} .* \(hint: download the file\)$"):
-        score(server.files and server.url("truth.txt"), server.url("p.txt"))
-
-
-def test_a_body_that_does_not_fit_its_range_is_refused(server):
-    server.describe_range = lambda begin, end, size: f"bytes {begin}-{max(end - 2, begin)}/{size}"
-    with pytest.raises(DataError, match=r"truth.txt: the server sent more than the [\d,]+ bytes of a range"):
-        score(server.url("truth.txt"), server.url("p.txt"))
-
-
-def test_a_body_that_grows_when_it_is_unpacked_is_read_no_further(server):
-    server.bomb = gzip.compress(bytes(1 << 26))
-    with pytest.raises(DataError, match=r"p.txt: the server sent more than the [\d,]+ bytes of the file$"):
-        score(server.url("truth.txt"), server.url("p.txt"))
+    monkeypatch.setattr(MemoryFileSystem, "get_file", fill)
+    with pytest.raises(DataError, match=r"truth.txt: cannot be copied to a .* No space left .* \(hint: set TMPDIR\)"):
+        score("memory://d/truth.txt", "memory://d/p.txt")
 
 
 def test_a_server_is_asked_once_whether_a_file_exists(server):
@@ -250,21 +221,14 @@ def test_a_server_is_asked_once_whether_a_file_exists(server):
     assert [method for method, name, *_ in server.requests if name == "p.txt"] == ["HEAD"]
 
 
-def test_a_server_that_goes_silent_is_asked_no_more_where_it_cannot_resume(server, monkeypatch):
-    monkeypatch.setattr(storecalls, "PATIENCE", 0.3)
-    server.has_ranges, server.stall = False, 2.0
-    with pytest.raises(DataError, match=r"truth.txt: the connection was lost at byte .*: no answer within 30 s"):
+def test_a_server_that_goes_silent_is_given_up(server, monkeypatch):
+    monkeypatch.setattr(remote, "PATIENCE", 0.3)
+    server.stall = 2.0
+    since = time.monotonic()
+    with pytest.raises(DataError, match=r"truth.txt: no answer within .* seconds"):
         score(server.url("truth.txt"), server.url("p.txt"))
-    asked = [each for each in server.requests if each[1] == "truth.txt"]
-    assert [method for method, *_ in asked].count("HEAD") == 1
-    assert [each for each in asked if each[2] is None and each[0] == "GET"] == [("GET", "truth.txt", None)]
-
-
-def test_a_store_that_sends_more_than_asked_for_is_refused(memory, monkeypatch):
-    whole = MemoryFileSystem.cat_file
-    monkeypatch.setattr(MemoryFileSystem, "cat_file", lambda self, path, start, end: whole(self, path, start, end + 9))
-    with pytest.raises(DataError, match=r"truth.txt: its store sent more than the [\d,]+ bytes asked for"):
-        score("memory://d/truth.txt", "memory://d/p.txt")
+    assert time.monotonic() - since < 2.0
+    assert server.requests.count(("GET", "truth.txt", None)) == 1
 
 
 def test_words_of_a_server_are_on_one_line_without_control_characters(server):
@@ -331,7 +295,7 @@ def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for(server, monkeypatch):
-    monkeypatch.setattr(storecalls, "PATIENCE", 0.1)
+    monkeypatch.setattr(remote, "PATIENCE", 0.1)
     server.pause = 3.0
     since = time.monotonic()
     with pytest.raises(DataError, match=r"no answer within .* seconds"):
@@ -528,6 +492,44 @@ def test_local_files_need_no_fsspec(files):
         "open_truth(sys.argv[1]); assert not {'fsspec', 'aiohttp'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code, files[0] / "truth.txt"], check=True)
+
+
+COMMAND = [sys.executable, "-m", "xmceval", "score"]
+
+
+def test_a_command_leaves_no_copy(server, tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [*COMMAND, server.url("truth.txt"), server.url("p.txt"), "-q", "-m", "P@1"]
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    assert not list(tmp_path.glob("xmceval-*[!0-9]*")), "but the private folder of locks"
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_command_that_is_ended_while_it_fetches_leaves_no_copy(server, tmp_path, number):
+    server.stall = 60
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [*COMMAND, server.url("truth.txt"), server.url("p.txt"), "-q", "-m", "P@1"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: ("GET", "truth.txt", None) in server.requests)
+        process.send_signal(number)
+        assert process.communicate(timeout=30)[1] == SIGNALS[number]
+    assert process.returncode == 128 + number
+    assert not [path for path in tmp_path.iterdir() if path.is_file()]
+
+
+def test_a_store_that_does_not_answer_is_asked_once(server, tmp_path):
+    server.pause, since = 60, time.monotonic()
+    code = (
+        "import sys; from xmceval.files.io import remote; remote.PATIENCE = 1; import xmceval.__main__ as m; m.main()"
+    )
+    command = [sys.executable, "-c", code, "score", *map(server.url, ("truth.txt", "p.txt")), "-q"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    expected = (
+        f"Error: {server.url('truth.txt')}: no answer within 1 seconds (hint: check the address and the network)\n"
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", expected)
+    assert time.monotonic() - since < 15
 
 
 def test_reading_leaves_no_thread_at_work(server, local):

@@ -385,7 +385,7 @@ HEAVY = {
     *(
         "xmceval.report.comparison",
         "xmceval.scoring.comparing.pairsums",
-        "xmceval.files.remote.reading",
+        "xmceval.files.io.remote",
         "xmceval.files.arrays.npz",
     ),
     *("xmceval.kernels.compile.compiler", "xmceval.scoring.ahead"),

@@ -145,7 +145,7 @@ def test_only_readers_and_writers_open_files(module):
 def test_only_remote_files_import_fsspec():
     importing = {module for module in MODULES for name in imports(module) if name.partition(".")[0] == "fsspec"}
     assert importing
-    assert {module.rpartition(".")[0] for module in importing} == {"xmceval.files.remote"}
+    assert importing == {"xmceval.files.io.remote"}
 
 
 @over([module for module in MODULES if layer(module) != "cli"])

@@ -142,8 +142,6 @@ def open_as(path: Path, request: Request) -> Opened:
     """Open a file, or a pipe that was taken before, as what a request says."""
     if request.are_scores and is_pair(path):
         return open_pair(path, request)
-    if not request.are_scores:  # truth may be read several times
-        input_at(path).copy()
     opened = _open(path, request)
     return replace(opened, is_copied=input_at(path).is_copied)
 

@@ -24,7 +24,7 @@ RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "fil
 class HoldRows(Extra):
     """Hold the values of every row, for `Result.rows` where `in_results`, and for a file where there is a path."""
 
-    def __init__(self, *, in_results: bool, path: str | Path | None, force: bool) -> None:
+    def __init__(self, *, in_results: bool, path: str | Path | None, force: bool = False) -> None:
         self._in_results, self._path, self._force = in_results, path, force
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:

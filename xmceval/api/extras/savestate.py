@@ -44,7 +44,7 @@ def parse_shard(value: Any) -> Shard | None:
 class SaveState(Extra):
     """Write the totals of a system to a file."""
 
-    def __init__(self, path: str | Path, shard: Shard | None, *, force: bool) -> None:
+    def __init__(self, path: str | Path, shard: Shard | None, *, force: bool = False) -> None:
         self._path, self._shard, self._force = path, shard, force
 
     @classmethod

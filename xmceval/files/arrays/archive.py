@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import ArrayStream
 from xmceval.files.arrays.storedmembers import CAN_READ, StoredArray, StoredFile
-from xmceval.files.io.inputfiles import input_at
-from xmceval.files.io.streams import open_bytes, open_jumping
+from xmceval.files.io.pipes import stored_at
+from xmceval.files.io.streams import open_bytes
 
 AnyArray = NDArray[Any]
 
@@ -38,7 +38,7 @@ class Archive:
         """Open the archive."""
         with ExitStack() as stack:
             try:
-                file = open_jumping(self.path) if self.content is None else io.BytesIO(self.content)
+                file = stored_at(self.path) if self.content is None else io.BytesIO(self.content)
                 opened = stack.enter_context(zipfile.ZipFile(file))
             except DataError:
                 raise
@@ -91,9 +91,9 @@ class Archive:
 
     def find_stored(self, opened: zipfile.ZipFile, names: Sequence[str]) -> list[StoredArray] | None:
         """Return members that threads can read where they are in the file; None where they cannot."""
-        if self.content is not None or not CAN_READ or input_at(self.path).is_remote:
+        if self.content is not None or not CAN_READ:
             return None
-        file, arrays = StoredFile(open_jumping(self.path)), list[StoredArray]()
+        file, arrays = StoredFile(stored_at(self.path)), list[StoredArray]()
         for name in names:
             with self.open_array(opened, name) as stream:  # checks what is before its items
                 header, n_head = stream.header, stream.stream.tell()

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.pipes import stored_at
-from xmceval.files.io.streams import is_mappable, is_uncompressed, open_bytes
+from xmceval.files.io.streams import is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
 
@@ -121,7 +120,6 @@ class ArrayStream:
 
 def open_array(path: Path) -> ArrayStream:
     """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows."""
-    input_at(path).copy()
     stream = open_bytes(path)
     try:
         return ArrayStream(stream, str(path))
@@ -238,10 +236,10 @@ class NpyFile:
 def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
     """Yield the rows of a matrix, from one on, in pieces [n, n_columns] of about `n_entries` entries.
 
-    A matrix in Fortran order is mapped into memory, or read whole if the file is compressed or remote.
+    A matrix in Fortran order is mapped into memory, or read whole if the file is compressed.
     """
     header = read_header(path)
-    if header.is_fortran and is_mappable(path):
+    if header.is_fortran and is_uncompressed(path):
         try:
             whole = np.load(stored_at(path), mmap_mode="r", allow_pickle=False)
         except ValueError as error:

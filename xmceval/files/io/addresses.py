@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 # A single letter before a colon is a drive of Windows. Chains such as simplecache::s3://bucket/name begin with ``::``.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
@@ -13,24 +12,14 @@ _IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^\s'\"<>]+")
 _WEB = frozenset({"http", "https"})
 
 
-@dataclass(frozen=True)
-class Address:
-    """The address of a remote file; its ``str()`` is without the credentials that `text` may hold."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return shown(self.text)
-
-    @property
-    def protocol(self) -> str:
-        """Its first part, such as ``s3``."""
-        return re.split("::|://", self.text, maxsplit=1)[0]
-
-
 def is_address(name: str) -> bool:
     """Return whether a name is the address of a remote file."""
     return _ADDRESS.match(name) is not None and "://" in name and LOCAL.match(name) is None
+
+
+def protocol_of(address: str) -> str:
+    """Return the first part of an address, such as ``s3``."""
+    return re.split("::|://", address, maxsplit=1)[0]
 
 
 def shown(address: str) -> str:

@@ -1,34 +1,50 @@
-"""Copies: temporary files that several readers share."""
+"""Copies: temporary files with the bytes of inputs that cannot be read where they are: pipes and remote files."""
 
 from __future__ import annotations
 
-import io
-import threading
+import os
+import tempfile
 import weakref
-from typing import Any, cast
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
+from xmceval.errors import DataError
 
-def write_all(file: Any, data: Any) -> None:
-    """Write all bytes of a buffer to an unbuffered file, whose `write` may stop halfway, as where the disk is full."""
-    view = memoryview(data)
-    if view.nbytes:
-        view = view.cast("B")
-        while len(view):
-            view = view[file.write(view) :]
+_paths: set[Path] = set()
 
 
 class Copy:
-    """A temporary file for several readers, which is gone with the last of them."""
+    """A temporary file, which is deleted with this object, or when the process ends."""
 
     def __init__(self) -> None:
-        import tempfile
+        descriptor, name = tempfile.mkstemp(prefix="xmceval-")
+        os.close(descriptor)
+        self.path = Path(name)
+        _paths.add(self.path)
+        weakref.finalize(self, _delete, self.path, os.getpid())
 
-        self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - closed below
-        weakref.finalize(self, self.file.close)
-        self._lock = threading.Lock()
 
-    def read_at(self, offset: int, view: Any) -> int:
-        """Read into a buffer from an offset on."""
-        with self._lock:
-            self.file.seek(offset)
-            return int(self.file.readinto(view) or 0)
+@contextmanager
+def copying(name: str) -> Iterator[None]:
+    """Report where there is no room for the copy of an input."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{name}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"
+        ) from None
+
+
+def delete_copies() -> None:
+    """Delete all copies, where a signal ends the process at once."""
+    while _paths:
+        with suppress(OSError):
+            _paths.pop().unlink(missing_ok=True)
+
+
+def _delete(path: Path, process: int) -> None:
+    """Delete a copy in the process that made it, not in one that was forked from it."""
+    if os.getpid() == process:
+        path.unlink(missing_ok=True)
+        _paths.discard(path)

@@ -1,4 +1,4 @@
-"""Input files: what a path names that is read, with the same methods: a local file, a remote one, a copied pipe."""
+"""Input files: what a path names that is read: a local file, or the copy of a pipe or remote file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, cast
+from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
-from xmceval.files.io.paths import RemotePath
 from xmceval.files.io.pipes import stored_at
 from xmceval.rows.progress import Watcher, find_watcher
 
@@ -18,25 +17,21 @@ _WATCHED_BYTES = 1 << 20  # at a time, of a file that is read whole
 
 
 @dataclass(frozen=True)
-class LocalInput:
+class InputFile:
     """A file that the operating system opens, if there is one."""
 
     path: Path
-    stored: Path  # the copy of a pipe, else the path itself
-    is_remote: ClassVar[bool] = False
+    stored: Path  # the copy of a pipe or remote file, else the path itself
 
     @property
     def is_copied(self) -> bool:
-        """Whether it is a pipe that was copied to a temporary file."""
+        """Whether it was copied to a temporary file."""
         return self.stored != self.path
 
     @property
-    def size(self) -> int | None:
+    def size(self) -> int:
         """The number of bytes as it is stored."""
         return self.stored.stat().st_size
-
-    def copy(self) -> None:
-        """Do nothing: it can be read any number of times."""
 
     def open(self) -> BinaryIO:
         """Open it as it is stored."""
@@ -69,42 +64,9 @@ class LocalInput:
         return cast(BinaryIO, watched)
 
 
-@dataclass(frozen=True)
-class RemoteInput:
-    """A file on a store, which is asked only when it has to be."""
-
-    path: RemotePath
-    is_remote: ClassVar[bool] = True
-
-    @property
-    def is_copied(self) -> bool:
-        """Whether it was copied to a temporary file."""
-        return self.path.remote.copy is not None
-
-    @property
-    def size(self) -> int | None:
-        """The number of bytes as it is stored, None where the store does not know it."""
-        return self.path.remote.size
-
-    def copy(self) -> None:
-        """Copy it to a temporary file where its store gives it only from the beginning, so that it comes once."""
-        if not self.path.remote.has_ranges:
-            from xmceval.files.remote.reading import make_copy
-
-            make_copy(self.path.remote)
-
-    def open(self) -> BinaryIO:
-        """Open it as it is stored."""
-        return cast(BinaryIO, self.path.open())
-
-    def open_watched(self) -> BinaryIO:
-        """Open it as it is stored: it shows itself to the watcher."""
-        return self.open()
-
-
-def input_at(path: Path) -> LocalInput | RemoteInput:
+def input_at(path: Path) -> InputFile:
     """Return what a path names."""
-    return RemoteInput(path) if isinstance(path, RemotePath) else LocalInput(path, stored_at(path))
+    return InputFile(path, stored_at(path))
 
 
 class _WatchedFile(io.FileIO):

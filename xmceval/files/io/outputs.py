@@ -103,7 +103,7 @@ def _already_exists(path: Path) -> UsageError:
 def _publish(temporary: Path, path: Path, *, force: bool) -> None:
     """Give a complete file its name, which without `force` must still be free."""
     if isinstance(path, RemotePath):
-        path.upload(temporary)
+        path.remote.put(temporary)
     elif force:
         _copy_permissions(path, temporary)
         temporary.replace(path)

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.files.io.addresses import LOCAL, Address, is_address, lower_protocol, shown, split_query
+from xmceval.files.io.addresses import LOCAL, is_address, lower_protocol, shown, split_query
 from xmceval.rows.shards import Shards
 
 if TYPE_CHECKING:
-    from xmceval.files.remote.stores import Remote
+    from xmceval.files.io.remote import RemoteFile
 
 _Local = type(Path())
 
@@ -24,26 +24,17 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
     """The address of a remote file, which fsspec opens.
 
     It is a Path, so that what takes paths takes it, but nothing of the operating system can open it.
-
-    Parameters
-    ----------
-    address : str
-        With the credentials in it, if there are any.
-    fingerprint : tuple, optional
-        What identified the content when the file was first seen, in this process or another.
     """
 
-    address: str
-    fingerprint: tuple[tuple[str, str], ...] | None
-    _remote: Remote | None
+    address: str  # with the credentials in it, if there are any
 
-    def __new__(cls, address: str, fingerprint: tuple[tuple[str, str], ...] | None = None) -> RemotePath:
+    def __new__(cls, address: str) -> RemotePath:
         """Make a path of which the operating system has only the name that is shown."""
         self: RemotePath = super().__new__(cls, shown(address))
-        self.address, self.fingerprint, self._remote = address, fingerprint, None
+        self.address, self._remote = address, None
         return self
 
-    def __init__(self, address: str, fingerprint: tuple[tuple[str, str], ...] | None = None) -> None:  # noqa: ARG002
+    def __init__(self, address: str) -> None:
         if sys.version_info >= (3, 12):
             super().__init__(shown(address))
 
@@ -63,16 +54,15 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
         return hash(self.address)
 
     def __reduce__(self) -> Any:
-        fingerprint = self.fingerprint if self._remote is None else self._remote.fingerprint
-        return RemotePath, (self.address, fingerprint)
+        return RemotePath, (self.address,)
 
     @property
-    def remote(self) -> Remote:
-        """The file on its store, as it is from now on."""
+    def remote(self) -> RemoteFile:
+        """The file on its store, as it is when this is first asked for."""
         if self._remote is None:
-            from xmceval.files.remote.stores import connect
+            from xmceval.files.io.remote import RemoteFile
 
-            self._remote = connect(Address(self.address), self.fingerprint)
+            self._remote: RemoteFile | None = RemoteFile(self.address)
         return self._remote
 
     def with_name(self, name: str) -> RemotePath:
@@ -90,33 +80,15 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
     def exists(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
         """Return whether there is such a file or folder."""
-        return self.remote.exists()
+        return self.remote.exists
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
         """Return whether it is a folder."""
-        return self.exists() and self.remote.is_folder
+        return self.remote.exists and self.remote.is_folder
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
         """Return whether it is a file."""
-        return self.exists() and not self.remote.is_folder
-
-    def open(self, *_: Any, **__: Any) -> Any:
-        """Open the file for reading, in bytes."""
-        from xmceval.files.remote.reading import RemoteFile
-
-        return RemoteFile(self.remote)
-
-    def upload(self, file: Path) -> None:
-        """Send a finished file to this address."""
-        from xmceval.files.remote.uploads import upload
-
-        upload(file, self.remote)
-
-    def unlink(self, missing_ok: bool = False) -> None:  # noqa: ARG002
-        """Remove the file, if there is one."""
-        from xmceval.files.remote.uploads import remove
-
-        remove(self.remote)
+        return self.remote.exists and not self.remote.is_folder
 
 
 def to_path(name: str | os.PathLike[str]) -> Path:

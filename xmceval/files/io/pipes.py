@@ -6,35 +6,19 @@ import os
 import select
 import stat
 import sys
-import tempfile
-import weakref
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError
+from xmceval.files.io.copies import Copy, copying
 from xmceval.files.io.paths import RemotePath
 from xmceval.rows.progress import phase
 
 STDIN = Path("-")
 
 _PIECE = 1 << 20
-
-
-class Copy:
-    """The temporary file with the bytes of a pipe, which is deleted with this object, or at exit."""
-
-    def __init__(self, pipe: Path) -> None:
-        descriptor, name = tempfile.mkstemp(prefix="xmceval-")
-        self.path = Path(name)
-        weakref.finalize(self, self.path.unlink, missing_ok=True)
-        with open(descriptor, "wb") as file, phase(str(pipe), unit="bytes") as add:
-            for piece in _pieces(pipe):
-                file.write(piece)
-                add(len(piece))
-            if not file.tell():
-                raise DataError(f"{pipe}: {'standard input' if pipe == STDIN else 'the pipe'} is empty")
 
 
 _copies: dict[Hashable, Copy] = {}
@@ -60,16 +44,14 @@ def take_pipe(path: Path) -> None:
     if key is None or key in _kept:
         return
     _copies.pop(key, None)
-    try:
-        _copies[key] = Copy(path)
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"
-        ) from None
+    with copying(str(path)):
+        _copies[key] = _copy(path)
 
 
 def stored_at(path: Path) -> Path:
-    """Return where the bytes of a path are: in the copy of a pipe, which is made if there is none, or where it says."""
+    """Return where the bytes of a path are: in the copy of a pipe or remote file, which is made if there is none."""
+    if isinstance(path, RemotePath):
+        return path.remote.copy.path
     key = pipe_key(path)
     if key is None:
         return path
@@ -92,6 +74,18 @@ def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
         for key in keys:
             _copies.pop(key, None)
         _kept.difference_update(keys)
+
+
+def _copy(pipe: Path) -> Copy:
+    """Copy all bytes of a pipe."""
+    copy = Copy()
+    with copy.path.open("wb") as file, phase(str(pipe), unit="bytes") as add:
+        for piece in _pieces(pipe):
+            file.write(piece)
+            add(len(piece))
+        if not file.tell():
+            raise DataError(f"{pipe}: {'standard input' if pipe == STDIN else 'the pipe'} is empty")
+    return copy
 
 
 def _pieces(pipe: Path) -> Iterator[bytes]:

@@ -44,7 +44,9 @@ def is_present(path: Path) -> bool:
     """Return whether there is such a file, folder or pair; also where only opening it tells what is wrong with it."""
     try:
         return path.exists() or has_pair(path)
-    except (OSError, ValueError):  # such as a NUL in the path, or a store that does not answer
+    except DataError:  # of a store that does not answer
+        raise
+    except (OSError, ValueError):  # such as a NUL in the path
         return True
 
 
@@ -54,9 +56,8 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
         return
     try:
         is_missing = not (path.exists() or has_pair(path))
-    except DataError as error:  # of a store that does not answer
-        yield from str(error).split("\n")
-        return
+    except DataError:  # of a store that does not answer, which is not asked for the other files too
+        raise
     except (OSError, ValueError) as error:  # such as a NUL in the path
         yield f"{path}: {getattr(error, 'strerror', None) or error}"
         return

@@ -96,7 +96,11 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
     Relative names are relative to the file, and those of no file to the current folder.
     """
     path = beside(file, name)
-    if is_present(path):
+    try:
+        is_file = is_present(path)
+    except DataError:  # of a store that does not answer
+        return path
+    if is_file:
         return path
     if name.startswith("@") and len(name) > 1:
         return _read_list(name, file) if is_present(beside(file, name[1:])) else None

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
 from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
-from xmceval.files.io.inputfiles import LocalInput, input_at
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
 from xmceval.rows.progress import find_watcher
 
@@ -38,23 +38,12 @@ def open_bytes(path: Path) -> BinaryIO:
     stream.seek(0)
     if not head.startswith(tuple(DECOMPRESSORS)):
         return stream
-    if find_watcher() is None and isinstance(file, LocalInput):
+    if find_watcher() is None:
         stream.close()
         return _decompress(file.stored, head, path)
     decompressed = _decompress(stream, head, path)
     weakref.finalize(decompressed, stream.close)  # some decompressors leave the file open that they are passed
     return decompressed
-
-
-def open_jumping(path: Path) -> Any:
-    """Return what opens an uncompressed file for readers that jump in it: the path, or a remote file that is opened."""
-    file = input_at(path)
-    return file.stored if isinstance(file, LocalInput) else file.open()
-
-
-def is_mappable(path: Path) -> bool:
-    """Return whether a path is a file that can be mapped into memory."""
-    return not input_at(path).is_remote and is_uncompressed(path)
 
 
 def is_empty(path: Path) -> bool:

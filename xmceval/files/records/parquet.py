@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, missing_package
 from xmceval.files.formats import FORMATS
-from xmceval.files.io.streams import is_uncompressed, open_jumping, read_all_bytes
+from xmceval.files.io.pipes import stored_at
+from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.files.records.columns import are_whole
 from xmceval.files.records.entries import explain_columns, find_roles, open_entries
@@ -29,7 +30,7 @@ def open_parquet(path: Path, request: Request) -> Opened:
     except ImportError:
         raise missing_package(f"{path}: is a Parquet file; reading it", "pyarrow", "parquet") from None
     try:
-        stored = open_jumping(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
+        stored = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
         with nullcontext() if isinstance(stored, Path) else stored:
             return _read(path, request, parquet.ParquetFile(stored))
     except DataError:

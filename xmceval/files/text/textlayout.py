@@ -10,7 +10,6 @@ from pathlib import Path
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import count_lines
-from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote, read_first_bytes
@@ -210,7 +209,6 @@ def _fits_header(layout: TextLayout, kind: str, rows: list[bytes]) -> bool:
 
 def _has_declared_rows(path: Path, layout: TextLayout) -> bool:
     """Return whether as many lines follow as the header would declare rows."""
-    input_at(path).copy()
     return count_lines(path) - layout.header_lines == layout.n_rows
 
 

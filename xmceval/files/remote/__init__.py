@@ -1,1 +1,0 @@
-"""Remote files: read and written through fsspec, which is imported only here and only for addresses."""

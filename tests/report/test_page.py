@@ -247,7 +247,7 @@ def test_differences_in_bins_are_closed_and_others_are_not(full):
     page = full.to_html()
     [details] = parse(page).all("section", id="differences")[0].all("details")
     assert "<details open" not in page
-    assert details.all("summary")[0].text == "In each bin or group: 6 tables"
+    assert details.all("summary")[0].text == "In each bin: 6 tables"
     assert {each.text.rpartition(" · ")[2] for each in details.all("caption")} == {"head", "tail"}
 
 

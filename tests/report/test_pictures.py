@@ -172,6 +172,13 @@ def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
     assert panels[0].get_yticklabels()[0].get_text() == "_under_score \N{MINUS SIGN} plain"
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_differences_in_other_units_have_axes_of_their_own(n):
+    found = compare(n, metrics=("P@3", "DCG@3", "coverage_error"))
+    limits = [panel.get_xlim() for panel in plot(found, "differences").axes[:3]]
+    assert len(set(limits)) == 3, "a share, a gain, a count"
+
+
 def test_untested_differences_have_a_mark_of_their_own(comparison):
     figure = plot(comparison, "differences", metrics="macroF1")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["not tested"]

@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "input", "br", "wbr"}
+VOID = {"meta", "br", "wbr"}
 
 
 class Element:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from xmceval.errors import UsageError, counted
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name, raw
+from xmceval.report.forms.markup import Markup, element, isolate, join, name, raw
 from xmceval.report.page.frame import PageSection, frame_page
 from xmceval.report.page.provenance import NOTHING, Provenance, show_definitions, show_provenance
-from xmceval.report.page.tables import draw_lines, draw_listing, draw_section, fold, separate, write_sentence
+from xmceval.report.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.pictures import OF_COMPARISON, OF_RESULTS, check_installed
-from xmceval.report.pictures.chosen import KINDS, choose_measures
+from xmceval.report.pictures.chosen import KINDS, Subject, choose_measures
 from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_runs
 from xmceval.report.sheet.differences import list_differences
@@ -111,35 +112,36 @@ def _show_values(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) 
 
 def _show_pictures(results: Sequence[Result], comparison: Comparison | None) -> Iterator[PageSection]:
     """Draw every kind of picture that has something to show."""
+    subjects: dict[str, Subject] = dict.fromkeys(OF_RESULTS, results)
+    if comparison is not None:
+        subjects |= {kind: comparison for kind in OF_COMPARISON if kind not in OF_RESULTS}
+    if len({figure.measure.k for figure in results[0].figures} - {None}) < 2:
+        del subjects["curves"]  # the table says as much
     figures = []
-    for kind in OF_RESULTS if comparison is None else OF_COMPARISON:
-        subject = results if kind in OF_RESULTS or comparison is None else comparison
-        n_cutoffs = len({figure.measure.k for figure in results[0].figures if figure.measure.k is not None})
-        if kind == "curves" and n_cutoffs < 2:  # the table says as much
-            continue
-        try:
-            measures = choose_measures(kind, subject)
-        except UsageError:
-            continue
-        from xmceval.report.pictures.drawing import plan_picture
-        from xmceval.report.pictures.figure import draw_keys, draw_panels
-
-        plan = plan_picture(kind, subject, measures)
-        keys = [element("li", raw(symbol), name(text)) for text, symbol in draw_keys(plan, f"{kind}-key")]
-        panels = [raw(panel) for panel in draw_panels(plan, f"{kind}-panel")]
-        caption = ". ".join(text[:1].upper() + text[1:] for text in (KINDS[kind].caption, plan.note) if text)
-        figures.append(
-            element(
-                "figure",
-                element("ul", keys, class_="keys") if keys else None,
-                element("div", panels, class_="panels"),
-                element("figcaption", f"{caption}."),
-                id=f"picture-{kind}",
-                aria_label=plan.text,
-            )
-        )
+    for kind, subject in subjects.items():
+        with suppress(UsageError):  # none of the metrics can be drawn so
+            figures.append(_draw_picture(kind, subject))
     if figures:
         yield PageSection("pictures", "Pictures", join(figures))
+
+
+def _draw_picture(kind: str, subject: Subject) -> Markup:
+    """Draw a picture whose panels a page arranges as it has room, below its legend."""
+    from xmceval.report.pictures.drawing import plan_picture
+    from xmceval.report.pictures.figure import draw_keys, draw_panels
+
+    plan = plan_picture(kind, subject, choose_measures(kind, subject))
+    keys = [element("li", raw(symbol), name(text)) for text, symbol in draw_keys(plan, f"{kind}-key")]
+    panels = [raw(panel) for panel in draw_panels(plan, f"{kind}-panel")]
+    caption = ". ".join(text[:1].upper() + text[1:] for text in (KINDS[kind].caption, plan.note) if text)
+    return element(
+        "figure",
+        element("ul", keys, class_="keys") if keys else None,
+        element("div", panels, class_="panels"),
+        element("figcaption", f"{caption}."),
+        id=f"picture-{kind}",
+        aria_label=plan.text,
+    )
 
 
 def _show_differences(comparison: Comparison | None, layout: Layout, names: Sequence[str]) -> Iterator[PageSection]:
@@ -147,17 +149,13 @@ def _show_differences(comparison: Comparison | None, layout: Layout, names: Sequ
     if comparison is None or layout.pairs is False:
         return
     if comparison.differences:
-        whole = [each for each in comparison.differences if not each.bin]
-        in_bins = [each for each in comparison.differences if each.bin]
-        lists, bins = (
-            [draw_listing(listing, names) for listing in list_differences(replace(comparison, differences=own), layout)]
-            for own in (tuple(whole), tuple(in_bins))
-        )
-        parts: list[Child] = [
-            lists,
-            fold(f"In each bin or group: {counted(len(bins), 'table')}", bins) if bins else None,
-        ]
+        whole = tuple(each for each in comparison.differences if not each.bin)
+        in_bins = tuple(each for each in comparison.differences if each.bin)
+        lists, bins = (list(list_differences(replace(comparison, differences=own), layout)) for own in (whole, in_bins))
+        parts = [draw_listings(lists, names)]
+        if bins:
+            noun = comparison.results[0].slices[0].bin.noun
+            parts.append(fold(f"In each {noun}: {counted(len(bins), 'table')}", draw_listings(bins, names)))
         yield PageSection("differences", "Differences", join(parts))
-    runs = [draw_listing(listing, names) for listing in list_runs(comparison.runs, layout)]
-    if runs:
-        yield PageSection("runs", "Runs", join(runs))
+    if comparison.runs:
+        yield PageSection("runs", "Runs", draw_listings(list_runs(comparison.runs, layout), names))

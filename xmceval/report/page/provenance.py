@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.frame import PageSection
-from xmceval.report.page.tables import draw_lines, draw_listing
+from xmceval.report.page.tables import draw_lines, draw_listings
 from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.model import Listing
 
@@ -61,7 +61,7 @@ def show_provenance(results: Sequence[Result], provenance: Provenance, names: Se
     if provenance.files:
         rows = [(file.path, file.role, f"{file.n_bytes:,}", file.sha256) for file in provenance.files]
         head = ("File", "read as", "bytes", "SHA-256")
-        parts.append(draw_listing(Listing("Files that were read", (head, *rows), frozenset({2}), has_head=True)))
+        parts.append(draw_listings([Listing("Files that were read", (head, *rows), frozenset({2}), has_head=True)]))
     if provenance.command:
         command = element("pre", element("code", provenance.command), tabindex="0")
         parts += [element("h3", "Command that makes this page"), command]

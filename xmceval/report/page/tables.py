@@ -71,7 +71,12 @@ def _explain(section: Section, unit: str) -> Markup:
     return separate(words, "; ")
 
 
-def draw_listing(listing: Listing, names: Sequence[str] = ()) -> Markup:
+def draw_listings(listings: Iterable[Listing], names: Sequence[str] = ()) -> Markup:
+    """Draw lists, side by side where there is room."""
+    return element("div", [element("div", _draw_listing(listing, names)) for listing in listings], class_="lists")
+
+
+def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
     """Draw a list: its table below its title, the first number bold where a difference was detected; then its lines."""
     lines = draw_lines((write_sentence(line, names) for line in listing.lines), "lines")
     first, *heads = listing.head or ("",) * len(listing.rows[0])

@@ -230,12 +230,13 @@ def _plan_differences(comparison: Any, measures: Sequence[Measure], *, is_chosen
 
 
 def _split_by_unit(differences: Sequence[Difference]) -> list[tuple[str, str, list[tuple[str, Difference]]]]:
-    """Return the panels of one pair, whose names are below the axis: of metrics that are shares, and of others."""
-    panels: dict[str, list[tuple[str, Difference]]] = {}
+    """Return the panels of one pair, one for each unit of metrics; the pair is below their axes."""
+    panels: dict[str, list[Difference]] = {}
     for each in differences:
-        axis = wrap(f"{_name_pair(each, [])}{_unit(each.measure)}", TITLE, 8)
-        panels.setdefault(axis, []).append((each.measure.name, each))
-    return [("", axis, lines) for axis, lines in panels.items()]
+        panels.setdefault(each.measure.metric.unit, []).append(each)
+    axes = [wrap(f"{_name_pair(own[0], [])}{_unit(own[0].measure)}", TITLE, 8) for own in panels.values()]
+    lines = [[(each.measure.name, each) for each in own] for own in panels.values()]
+    return [("", axis, own) for axis, own in zip(axes, lines, strict=True)]
 
 
 def _name_pair(each: Difference, baselines: Sequence[str]) -> str:
@@ -260,20 +261,21 @@ def _place_lines(differences: Sequence[tuple[str, Difference]]) -> list[Line]:
     return lines
 
 
-def _find_limits(differences: Sequence[Difference]) -> dict[float, tuple[float, float]]:
+def _find_limits(differences: Sequence[Difference]) -> dict[str, tuple[float, float]]:
     """Return the ends of the axis for each unit, which its panels share."""
     limits = {}
-    for factor in {scale(each.measure) for each in differences}:
-        own = [each for each in differences if scale(each.measure) == factor]
+    for unit in {each.measure.metric.unit for each in differences}:
+        own = [each for each in differences if each.measure.metric.unit == unit]
+        factor = scale(own[0].measure)
         ends = [factor * end for each in own for end in (each.low, each.high, each.difference) if end is not None]
         low, high = min(*ends, 0.0), max(*ends, 0.0)
         room = 0.06 * (high - low) or 1.0
-        limits[factor] = low - room, high + room
+        limits[unit] = low - room, high + room
     return limits
 
 
 def _draw_differences(
-    title: str, axis: str, lines: Sequence[Line], limits: Mapping[float, tuple[float, float]], ax: Axes
+    title: str, axis: str, lines: Sequence[Line], limits: Mapping[str, tuple[float, float]], ax: Axes
 ) -> None:
     """Draw differences with their intervals and their numbers, one per line."""
     factor = scale(lines[0].difference.measure)
@@ -288,7 +290,7 @@ def _draw_differences(
         ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7, color=color)
     ax.set_yticks([line.place for line in lines], [line.label for line in lines])
     ax.set_ylim(lines[-1].end + 0.25, -0.25)
-    ax.set_xlim(*limits[factor])
+    ax.set_xlim(*limits[lines[0].difference.measure.metric.unit])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))

@@ -15,8 +15,7 @@ LAYOUTS = {
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
     "md": ("md", {}),
     "brief.md": ("md", {"pairs": False, "has_conventions": True}),
-    "tex": ("latex", {"is_verbose": True, "pairs": True}),
-    "siunitx.tex": ("latex", {"siunitx": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),
+    "tex": ("latex", {"pairs": True}),
     "html": ("html", {}),
 }
 SOME = "wide.txt", "brief.md", "tex", "html"

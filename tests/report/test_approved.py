@@ -21,9 +21,8 @@ LAYOUTS = {
     "md": ("md", {}),
     "brief.md": ("md", {"pairs": False, "has_conventions": True}),
     "transposed.md": ("md", {"transpose": True, "percent": False, "intervals": False}),
-    "tex": ("latex", {"is_verbose": True, "pairs": True}),
-    "siunitx.tex": ("latex", {"siunitx": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),
-    "transposed.tex": ("latex", {"transpose": True, "intervals": True, "is_unicode": False}),
+    "tex": ("latex", {"pairs": True}),
+    "transposed.tex": ("latex", {"transpose": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),
     "html": ("html", {}),
 }
 

@@ -87,17 +87,16 @@ def test_the_table_marks_better_and_worse_values(against, is_unicode, signs):
         assert "(a)" not in text
 
 
-def test_latex_marks_better_and_worse_values_with_commands_of_no_width(against):
+def test_latex_marks_better_and_worse_values(against):
     for layout in (WIDE, replace(WIDE, is_unicode=False)):
         text = render_comparison("latex", against, layout)
         up, down = (re.search(rf"^ *{name} +&.*$", text, re.MULTILINE)[0] for name in ("up", "down"))
-        assert (up.count(r"\up "), up.count(r"\dn "), down.count(r"\up "), down.count(r"\dn ")) == (3, 0, 0, 3)
-        assert text.count(r"\def\up{\rlap{") == text.count(r"\def\dn{\rlap{") == 1
-        assert r"\sig" not in text
-        assert f"    {NOTE.capitalize()}.\n" in text
-        assert all(line.isascii() for line in text.splitlines())
-    note = r"$^{+}$\,significantly better, $^{-}$\,significantly worse than base, $p$ (Holm)~${<}\,0.05$."
-    assert f"    {note}\n" in render_comparison("latex", against, WIDE)
+        plus, minus = r"\textsuperscript{$+$}", r"\textsuperscript{$-$}"
+        assert (up.count(plus), up.count(minus), down.count(plus), down.count(minus)) == (3, 0, 0, 3)
+        assert f"; {NOTE};" in text
+        assert all(line.isascii() or line.startswith("%") for line in text.splitlines())
+    note = r"; $^{+}$ significantly better, $^{-}$ significantly worse than base, p (Holm) $<$ 0.05;"
+    assert note in render_comparison("latex", against, WIDE)
 
 
 def test_a_notebook_and_the_page_mark_better_and_worse_values(against):
@@ -185,7 +184,7 @@ def test_intervals_of_few_rows_have_a_caution(tmp_path):
     for form in DRAWN:
         assert line in render_comparison(form, few, Layout(pairs=True))
         assert line not in render_comparison(form, enough)
-    assert f"C{line[1:]}.\n" in render_comparison("latex", few, Layout(intervals=True))
+    assert f"; {line}.}}\n" in render_comparison("latex", few, Layout(intervals=True))
     assert line.capitalize() in render_page(few.results, few)
     assert line.capitalize() not in render_page(enough.results, enough)
     runs = {name: [SYSTEMS[name], SYSTEMS["same"], SYSTEMS["down"]] for name in ("base", "up")}

@@ -16,7 +16,7 @@ from xmceval.report.forms.registry import FORMS, render, render_comparison
 METHODS = {"json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
 LAYOUT = {
     "md": {"places": 1, "intervals": False, "transpose": True, "pairs": False},
-    "latex": {"percent": False, "caption": r"A \& B", "siunitx": True, "pairs": True},
+    "latex": {"percent": False, "caption": r"A \& B", "pairs": True},
 }
 KEYS = {
     "P@1": r"'P@1' is not a metric, a system and its baseline, such as \('P@1', 'new', 'old'\)",

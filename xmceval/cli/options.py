@@ -22,7 +22,7 @@ from xmceval.scoring.spec import Spec
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The forms that an option of the layout has an effect on, if not all of DRAWN.
-FORMS_OF = {"caption": ("latex",), "label": ("latex",), "siunitx": ("latex",)}
+FORMS_OF = {"caption": ("latex",), "label": ("latex",)}
 
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
 
@@ -109,7 +109,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             flag = next(flag for flag in (*each.opts, *each.secondary_opts) if _is_passed(flag, arguments[each.name]))
             forms_ = " or ".join(FORMS_OF.get(each.name, DRAWN))
             raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {forms_})")
-    return Layout.of(arguments, is_verbose=bool(arguments.get("verbose")), **terminal())
+    return Layout.of(arguments, **terminal())
 
 
 def _is_passed(flag: str, value: object) -> bool:

@@ -145,7 +145,6 @@ class Tabular(Displayed):
         pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
-        siunitx: bool = False,
     ) -> str: ...
     @overload
     def to_latex(
@@ -159,7 +158,6 @@ class Tabular(Displayed):
         pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
-        siunitx: bool = False,
     ) -> None: ...
     def to_latex(
         self,
@@ -172,7 +170,6 @@ class Tabular(Displayed):
         pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
-        siunitx: bool = False,
     ) -> str | None:
         r"""Return a LaTeX table for a document that loads booktabs.
 
@@ -188,8 +185,6 @@ class Tabular(Displayed):
             As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
-        siunitx : bool
-            Whether it has ``S`` columns, for a document that loads siunitx too.
         """
         layout = Layout(
             places=places,
@@ -199,7 +194,6 @@ class Tabular(Displayed):
             pairs=pairs,
             caption=caption,
             label=label,
-            siunitx=siunitx,
         )
         return _put(self._render("latex", layout), path)
 

@@ -48,12 +48,12 @@ def _draw_sections(sheet: Sheet) -> Iterator[Markup]:
     if bins and not sheet.is_grouped:
         first = replace(first, title=ALL_LABELS)
     if sheet.is_grouped or not bins or _count_lines(sheet) <= MOST_LINES:
-        yield _draw_table("", _draw_heads(sheet, columns), [_draw_group(each, sheet) for each in (first, *bins)])
+        yield _draw_table("", _draw_heads(columns), [_draw_group(each, sheet) for each in (first, *bins)])
         return
-    yield _draw_table(first.title, _draw_heads(sheet, columns), _draw_rows(first, columns, sheet))
+    yield _draw_table(first.title, _draw_heads(columns), _draw_rows(first, columns, sheet))
     for each in bins:
         columns = each.columns_with_values(sheet.columns)
-        yield _fold(each.title, _draw_table("", _draw_heads(sheet, columns), _draw_rows(each, columns, sheet)))
+        yield _fold(each.title, _draw_table("", _draw_heads(columns), _draw_rows(each, columns, sheet)))
 
 
 def _count_lines(sheet: Sheet) -> int:
@@ -65,13 +65,11 @@ def _is_stacked(sheet: Sheet) -> bool:
     return sheet.has_intervals and len(sheet.columns) > MOST_BESIDE
 
 
-def _draw_heads(sheet: Sheet, columns: Sequence[str]) -> list[Markup]:
-    """Draw the heads of columns, and above them those that span several; narrow ones break before the cutoff."""
-    spans = [element("th", text, colspan=size, style=CENTRE) for text, size in sheet.spans_of(columns)]
-    words = (sheet.head_of(each).partition("@") for each in columns)
+def _draw_heads(columns: Sequence[str]) -> list[Markup]:
+    """Draw the heads of columns; narrow ones break before the cutoff."""
+    words = (column.partition("@") for column in columns)
     heads = (element("th", head, element("wbr"), at + k, scope="col", style=TIGHT) for head, at, k in words)
-    above = [element("tr", element("td"), spans)] if spans else []
-    return [*above, element("tr", element("td"), heads, style=RIGHT)]
+    return [element("tr", element("td"), heads, style=RIGHT)]
 
 
 def _draw_group(section: Section, sheet: Sheet) -> list[Markup]:

@@ -1,25 +1,27 @@
-r"""LaTeX: the main table as a paper prints it, which needs nothing but booktabs, and lists where they are asked for.
+r"""LaTeX: the table as a paper prints it, and lists where they are asked for; booktabs is the only package needed.
 
-A value is one cell, which an author can edit, merge or move, in an ``r`` column; marks take no width, so that decimal
-points stay in line. With ``siunitx`` the columns are its ``S``.
+All of it is ASCII, so that any pdflatex takes it. A value is one cell, which an author can edit or move. What is wider
+than a line of an article becomes several tabulars, and what is higher than its page several floats.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby, islice
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from xmceval.report.forms.latexfloats import DIAMOND, comment, draw_float, draw_listing, write_note
-from xmceval.report.forms.latexplan import GAPS, LONGEST_HEAD, MORE, MORE_IN_BOLD, TablePlan, is_long, plan_table
-from xmceval.report.forms.latextext import break_words, escape, list_replaced, measure_text
+from xmceval.report.forms.columns import clean
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import (
     ASCII_MARKS,
     BEST,
+    DOWN,
     EMPTY,
     MINUS,
+    NO_VALUE,
     PUBLISHED_SIGN,
     SECOND,
     UP,
@@ -27,243 +29,272 @@ from xmceval.report.sheet.model import (
     Listing,
     Section,
     Sheet,
+    split_columns,
 )
 
-# Commands that a float defines where it uses them; what they print has no width.
-COMMANDS = {
-    r"\up": r"\def\up{\rlap{$^{\scriptscriptstyle+}$}}",
-    r"\dn": r"\def\dn{\rlap{$^{\scriptscriptstyle-}$}}",
-    r"\sig": r"\def\sig#1{\rlap{\textsuperscript{\mdseries#1}}}",
-}
-MARKS = {mark: r"\up" if sign == UP else r"\dn" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
-STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
-EMPHASES = {BEST: "best in bold", SECOND: "second best underlined"}
-NUMBER = re.compile(r"-?[\d,]*\.?\d+")
-CAUTION = "caution: "
-ITEM = " \N{MIDDLE DOT} "
-BOLD_ROOM = rf"\hspace{{{MORE_IN_BOLD}pt}}"
+T = TypeVar("T")
 
 PREAMBLE = r"needs \usepackage{booktabs}"
-PREAMBLE_OF_SIUNITX = r"needs \usepackage{booktabs,siunitx}"
+LINE, GAP, LIST_GAP = 345, 12, 8  # points: a line of an article, and the room between two columns, also in lists
+DIGIT, LETTER, CAPITAL, RAISED = 4.7, 5, 6, 4  # points, in \small text; intervals and marks are smaller than that
+LONGEST_WORD, LONGEST_HEAD, LONGEST_TEXT = 24, 30, 40  # characters; what is longer breaks, the last in lists
+WIDEST_HEAD = LETTER * LONGEST_HEAD
+MOST_LINES = 40  # of a float, beside the notes below it
 
+STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}", "": "{}"}
+EMPHASES = {BEST: "Best in bold", SECOND: "second best underlined"}
+BETTER_OR_WORSE = {mark: f"${sign}$" for triangle, sign in ASCII_MARKS.items() for mark in (triangle, sign)}
+NUMBER = re.compile(rf"[-+{MINUS}]?[\d,]*\.?\d+")
+STARRED = re.compile(rf"({NUMBER.pattern})(\*?)")
+BREAKS = re.compile(r"(?<=[/_.-])(?=\w)")
 
-@dataclass(frozen=True)
-class Digits:
-    """How many digits the numbers of a column have before and after the point, and the longest of its intervals."""
-
-    whole: int
-    places: int
-    interval: str
-    is_signed: bool
-
-    @classmethod
-    def of(cls, cells: Sequence[Cell]) -> Digits:
-        """Count those of cells."""
-        numbers = [each.value.replace(",", "") for each in cells if NUMBER.fullmatch(each.value)]
-        parts = [number.lstrip("-").partition(".") for number in numbers]
-        return cls(
-            max((len(whole) for whole, _, _ in parts), default=1),
-            max((len(places) for _, _, places in parts), default=0),
-            max((each.interval for each in cells), key=len, default=""),
-            any(number.startswith("-") for number in numbers),
-        )
-
-    def write_format(self) -> str:
-        """Write the options of a column of siunitx."""
-        interval = rf",table-space-text-post={{\ {_draw_interval(self.interval)}{BOLD_ROOM}}}" if self.interval else ""
-        return f"table-format={'-' * self.is_signed}{self.whole}.{self.places},detect-weight{interval}"
+LETTERS = {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i"}
+SPECIAL = {
+    **{letter: f"\\{command}{{}}" for letter, command in LETTERS.items()},
+    **{letter: f"\\{letter}" for letter in "{}%$&#_"},
+    **{letter: f"${letter}$" for letter in "<>"},
+    "|": r"$|$\allowbreak{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    '"': "''",
+    "[": "{[}",  # after \\ it would begin an argument, as * would
+    "*": "{*}",
+    UP: "$^{+}$",
+    DOWN: "$^{-}$",
+    PUBLISHED_SIGN: r"$^{\diamond}$",
+    MINUS: "$-$",
+    NO_VALUE: "--",
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{MIDDLE DOT}": r"$\cdot$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{EM DASH}": "---",
+    "\N{HORIZONTAL ELLIPSIS}": r"\dots{}",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+}
+# Combining accents: grave, acute, circumflex, tilde, diaeresis, macron, dot, breve, caron, ring, double acute, cedilla,
+# dot below; and the commands that print them.
+COMBINING = "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0306\u030c\u030a\u030b\u0327\u0323"
+ACCENTS = dict(zip(COMBINING, "`'^~\"=.uvrHcd", strict=True))
 
 
 def draw(sheet: Sheet) -> str:
-    """Draw a sheet as LaTeX: its table, and its lists."""
-    layout, texts = sheet.layout, [*sheet.columns, *(section.title for section in sheet.sections)]
-    comments = [PREAMBLE_OF_SIUNITX if layout.siunitx else PREAMBLE]
-    comments += list_replaced([*texts, *(row.head for row in sheet.rows)])
-    comments += [*sheet.above, *sheet.below, *sheet.verdicts] if layout.is_verbose else []
-    lines = [*map(comment, comments), *_draw_table(sheet)]
-    for listing in sheet.listings:
-        lines.extend(["", *draw_listing(listing)])
-    return "\n".join(lines) + "\n"
+    """Draw a sheet as LaTeX: its table and its lists, below comments on what was read."""
+    comments = _comment([PREAMBLE, *sheet.above, *sheet.below])
+    return "\n\n".join([f"{comments}\n{_draw_table(sheet)}", *map(_draw_listing, sheet.listings)]) + "\n"
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
     """Draw lists, one below the other."""
-    tables = ("\n".join(draw_listing(listing)) for listing in listings)
-    return "\n\n".join([comment(PREAMBLE), *tables]) + "\n"
+    return "\n\n".join([_comment([PREAMBLE]), *map(_draw_listing, listings)]) + "\n"
 
 
-def _draw_table(sheet: Sheet) -> Iterator[str]:
-    plan = plan_table(sheet)
-    tabular = [*_draw_tabular(sheet, plan)]
-    used = [macro for name, macro in COMMANDS.items() if any(name in line for line in tabular)]
-    settings = [] if plan.gap == GAPS[0] else [rf"\setlength{{\tabcolsep}}{{{plan.gap / 2:g}pt}}"]
-    settings += [f"{''.join(used)}% marks; they take no width"] if used else []
-    yield from draw_float(
-        tabular,
-        [*_explain(sheet, plan)],
-        plan.width,
-        settings=settings,
-        caption=sheet.layout.caption,
-        label=sheet.layout.label,
-    )
+def escape(text: str) -> str:
+    """Write a text so that LaTeX prints it as it is; a character that it has no sign for as its number, ``U+1F600``."""
+    pieces = unicodedata.normalize("NFC", text).split("--")
+    return "-{}-".join("".join(map(_escape, piece)) for piece in pieces)
 
 
-def _explain(sheet: Sheet, plan: TablePlan) -> Iterator[str]:
-    """Write what the signs of a table mean, and titles that have no room in it, as sentences."""
-    found = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
-    emphases = [words for emphasis, words in EMPHASES.items() if emphasis in found]
-    titles = (each.title for each in sheet.sections if each.title and not _fits(each.title, plan))
-    names = (*sheet.columns, *(each.head for each in sheet.rows), *(each.name for each in sheet.sections))
-    of_names = {re.sub(r"^\([a-z]+\) ", "", name).partition(" ")[0].rstrip(",") for name in names}
-    cautions = (line for line in sheet.below if line.startswith(CAUTION))
-    for note in (*([", ".join(emphases)] if emphases else []), *sheet.notes, *titles, *cautions):
-        first = note.split(maxsplit=1)[0].rstrip(":")
-        sentence = note if first in of_names else note[0].upper() + note[1:]
-        yield write_note(f"{sentence}.")
+def _escape(character: str) -> str:
+    if character in SPECIAL:
+        return SPECIAL[character]
+    if character.isascii() and character.isprintable():
+        return character
+    decomposed = unicodedata.normalize("NFD", character)
+    letter, accent = decomposed[0], decomposed[1:]
+    if letter.isascii() and letter.isalpha() and accent in ACCENTS:
+        return rf"\{ACCENTS[accent]}{{{letter}}}"
+    return rf"\texttt{{U+{ord(character):04X}}}"
 
 
-def _draw_tabular(sheet: Sheet, plan: TablePlan) -> Iterator[str]:
-    yield rf"\begin{{tabular}}{{{_write_kinds(sheet, plan)}}}"
-    spans: list[str] = []
-    for i, names in enumerate(plan.blocks):
-        yield r"  \midrule[\heavyrulewidth]" if i else r"  \toprule"
-        above = _draw_spans(sheet, names, plan)
-        yield from (f"  {line}" for line in above if above != spans)
-        yield from (f"  {line}" for line in _draw_block(sheet, names, plan, is_first=i == 0))
-        spans = above
-    yield r"  \bottomrule"
-    yield r"\end{tabular}"
+def _break_words(text: str) -> str:
+    """Escape a text in which long words, such as paths, may break after their punctuation."""
+    words = (BREAKS.split(word) if len(word) > LONGEST_WORD else [word] for word in text.split(" "))
+    return " ".join(r"\allowbreak{}".join(map(escape, pieces)) for pieces in words)
 
 
-def _write_kinds(sheet: Sheet, plan: TablePlan) -> str:
-    """Write the kinds of the columns, and where there is more room between them."""
-    kinds = [rf"@{{}}p{{{LONGEST_HEAD}pt}}" if any(is_long(row.head) for row in sheet.rows) else "@{}l"]
-    for place in range(plan.n_places):
-        more = rf"@{{\hspace{{{plan.gap + MORE}pt}}}}" if place in plan.wide else ""
-        digits = Digits.of(_cells_of_place(sheet, plan, place))
-        kinds.append(more + (f"S[{digits.write_format()}]" if sheet.layout.siunitx else "r"))
-    return "".join(kinds) + (rf"@{{\hspace{{{plan.mark}pt}}}}" if plan.mark else "@{}")
+def _comment(lines: Iterable[str]) -> str:
+    return "\n".join(f"% {clean(line)}" for line in lines)
 
 
-def _cells_of_place(sheet: Sheet, plan: TablePlan, place: int) -> list[Cell]:
-    """Return the cells of the columns that stand below each other."""
-    return [cell for names in plan.blocks for name in names[place : place + 1] for cell in sheet.cells_of(name)]
+@dataclass(frozen=True)
+class TexTabular:
+    """The kinds of the columns of a tabular, its rows, and how many lines of print they take."""
+
+    kinds: str
+    rows: list[str]
+    height: int
+
+    def draw(self) -> list[str]:
+        """Draw it between its rules."""
+        inner = (f"  {row}" for row in (r"\toprule", *self.rows, r"\bottomrule"))
+        return [rf"\begin{{tabular}}{{{self.kinds}}}", *inner, r"\end{tabular}"]
 
 
-def _draw_spans(sheet: Sheet, names: Sequence[str], plan: TablePlan) -> list[str]:
-    """Draw the heads above the heads of a block, and the rules between them."""
-    if not sheet.spans:
-        return []
-    rest = iter(sheet.columns)
-    span_of = {name: i for i, (_, size) in enumerate(sheet.spans) for name in islice(rest, size)}
-    cells, rules, place = [""], [], 0
-    for i, own in groupby(names, span_of.__getitem__):
-        size = len([*own])
-        kind = "c" if size > 1 or plan.wide or place + 1 == plan.n_places else "r"
-        cells.append(rf"\multicolumn{{{size}}}{{{kind}}}{{{escape(sheet.spans[i][0])}}}")
-        left, right = plan.trims(place, place + size - 1)
-        trims = "".join(f"{side}{{{trim:g}pt}}" for side, trim in (("l", left), ("r", right)) if trim)
-        rules.append(rf"\cmidrule{f'({trims})' if trims else ''}{{{place + 2}-{place + size + 1}}}")
-        place += size
-    return [rf"{' & '.join(cells).lstrip()} \\", "".join(rules)]
+@dataclass(frozen=True)
+class TexColumn:
+    """A column of values: its head, its longest interval and marks, and about how many points wide it is."""
 
+    head: str
+    interval: str
+    marks: str
+    width: int
 
-def _draw_block(sheet: Sheet, names: Sequence[str], plan: TablePlan, *, is_first: bool) -> Iterator[str]:
-    siunitx = sheet.layout.siunitx
-    heads = (_draw_column_head(sheet.heads.get(name, name)) for name in names)
-    yield rf"& {' & '.join(f'{{{head}}}' if siunitx else head for head in heads)} \\".replace("  ", " ")
-    digits = {
-        name: Digits.of(_cells_of_place(sheet, plan, place) if siunitx else sheet.cells_of(name))
-        for place, name in enumerate(names)
-    }
-    draw_cell = _draw_number if siunitx else _draw_cell
-    for section in sheet.sections:
-        rows = section.rows_with(names)
-        if rows:
-            yield r"\midrule"
-            yield from _draw_title(section, plan, is_first=is_first)
-        cells = ([draw_cell(row.cells.get(name, EMPTY), digits[name]) for name in names] for row in rows)
-        yield from _align([[_draw_head(row.head), *own] for row, own in zip(rows, cells, strict=True)])
+    @classmethod
+    def of(cls, sheet: Sheet, name: str) -> TexColumn:
+        """Measure a column."""
+        cells = sheet.cells_of(name)
+        parts = zip(*((cell.value, cell.interval, cell.marks) for cell in cells), strict=True)
+        value, interval, marks = (max(texts, key=len) for texts in parts)
+        width = max(DIGIT * len(value) + RAISED * len(interval + marks), min(CAPITAL * len(name), WIDEST_HEAD))
+        return cls(name, interval, marks, round(width) + GAP)
 
-
-def _draw_head(head: str) -> str:
-    text = rf"\raggedright {break_words(head)}" if is_long(head) else escape(head)
-    return text.replace(f" {escape(PUBLISHED_SIGN)}", DIAMOND)
-
-
-def _draw_column_head(head: str) -> str:
-    return rf"\parbox[b]{{{LONGEST_HEAD}pt}}{{\raggedleft {break_words(head)}}}" if is_long(head) else escape(head)
-
-
-def _align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Align the cells of rows in the source."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for head, *cells in rows:
-        parts = [head.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
-        yield rf"{' & '.join(parts)} \\"
-
-
-def _draw_title(section: Section, plan: TablePlan, *, is_first: bool) -> Iterator[str]:
-    """Draw the line above the rows of a section: its whole title where that has room, and once."""
-    if not section.title:
-        return
-    name, title = section.name or section.title, section.title
-    whole = is_first and _fits(title, plan)
-    first = name if title.startswith(name) or not whole else title
-    rest = title.removeprefix(first).replace(ITEM, ", ") if whole else ""
-    text = rf"\textit{{{escape(first)}}}{escape(rest)}"
-    yield rf"\multicolumn{{{1 + plan.n_places}}}{{@{{}}l}}{{{text}}} \\[2pt]"
-
-
-def _fits(title: str, plan: TablePlan) -> bool:
-    return measure_text(title) <= plan.width
-
-
-def _draw_cell(cell: Cell, digits: Digits) -> str:
-    """Draw a value, its interval and its marks; what shorter ones lack is left blank, so that points stay in line."""
-    if not NUMBER.fullmatch(cell.value):
-        return escape(cell.value)
-    value = STYLES.get(cell.emphasis, "{}").format(_draw_value(cell.value))
-    point = "" if "." in cell.value else "."
-    lacking = digits.places - len(cell.value.partition(".")[2])
-    blank = rf"\phantom{{{point}{'0' * lacking}}}" if lacking else ""
-    return value + blank + _draw_aside(cell, digits)
-
-
-def _draw_number(cell: Cell, digits: Digits) -> str:
-    """Draw a value for siunitx, which prints numbers in bold, but none that are underlined."""
-    if not NUMBER.fullmatch(cell.value):
-        return f"{{{escape(cell.value)}}}" if cell.value else ""
-    number = cell.value.replace(",", "")
-    aside = _draw_aside(cell, digits).replace(r" {", r"{\ \mdseries", 1)
-    if cell.emphasis != SECOND:
-        return (r"\bfseries " if cell.emphasis else "") + number + aside
-    lacking = digits.whole - len(number.partition(".")[0].lstrip("-"))
-    blank = rf"\phantom{{{'0' * lacking}}}" if lacking else ""
-    room = BOLD_ROOM if digits.interval else ""
-    return f"{{{blank}{STYLES[SECOND].format(_draw_value(number))}{aside}{room}}}"
-
-
-def _draw_value(number: str) -> str:
-    return escape(number.replace("-", MINUS))
-
-
-def _draw_aside(cell: Cell, digits: Digits) -> str:
-    """Draw an interval and marks, and what the interval lacks of the longest of its column."""
-    lacking = digits.interval[len(cell.interval) :]
-    blank = rf"{{\scriptsize\phantom{{{lacking.lstrip('±')}}}}}" if lacking else ""
-    space = " " if digits.interval else ""
-    return space + _draw_interval(cell.interval) + _draw_marks(cell.marks) + blank
+    def draw_cell(self, cell: Cell) -> str:
+        """Draw a value, its interval and marks; what they lack of the longest is left blank, so points stay in line."""
+        if not cell.value:
+            return ""
+        text = cell.value.replace("-", MINUS) if NUMBER.fullmatch(cell.value) else cell.value
+        value = STYLES[cell.emphasis].format(escape(text))
+        aside = ("~" if cell.interval else "") + _draw_interval(cell.interval) + _draw_marks(cell.marks)
+        lacking = _draw_interval(self.interval[len(cell.interval) :]) + _draw_marks(self.marks[len(cell.marks) :])
+        space = "~" if self.interval and not cell.interval else ""
+        return value + aside + (rf"\phantom{{{space}{lacking}}}" if lacking else "")
 
 
 def _draw_interval(text: str) -> str:
-    if text.startswith("±"):
-        return rf"{{\scriptsize$\pm${text[1:]}}}"
-    return rf"{{\scriptsize {text.replace('-', '$-$')}}}" if text else ""
+    return rf"{{\scriptsize {escape(text.replace('-', MINUS))}}}" if text else ""
 
 
 def _draw_marks(marks: str) -> str:
-    """Draw letters, or that a value is better or worse than the baseline."""
-    if marks in MARKS or not marks:
-        return MARKS.get(marks, "")
-    return rf"\sig{{{marks.replace('-', '--')}}}"
+    """Draw letters of systems, from and to which may be a hyphen, or that a value is better or worse."""
+    return rf"\textsuperscript{{{BETTER_OR_WORSE.get(marks, marks.replace('-', '--'))}}}" if marks else ""
+
+
+def _draw_table(sheet: Sheet) -> str:
+    """Draw the table, in blocks of columns that fit a line; those of one metric stay together."""
+    columns = {name: TexColumn.of(sheet, name) for name in sheet.columns}
+    widths = [column.width for column in columns.values()]
+    room = LINE - GAP - min(LETTER * max(len(row.head) for row in sheet.rows), WIDEST_HEAD)
+    blocks = [[columns[name] for name in names] for names in split_columns(sheet.columns, widths, room, sheet.groups)]
+    width = LINE - room + min(sum(column.width for column in block) for block in blocks)
+    are_short = all(LETTER * len(section.title) <= width for section in sheet.sections)
+    tabulars = [
+        _draw_tabular(sections, block, has_titles=are_short)
+        for block in blocks
+        for sections in _pack(_cut_sections(sheet, block), _count_rows)
+    ]
+    emphases = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
+    explained = ", ".join(words for emphasis, words in EMPHASES.items() if emphasis in emphases)
+    long_titles = [section.title for section in sheet.sections if section.name and not are_short]
+    cautions = [line for line in sheet.below if line.startswith("caution: ")]
+    notes = [*([explained] if explained else []), *sheet.notes, *long_titles, *cautions]
+    return _draw_floats(tabulars, notes, GAP, sheet.layout.caption, sheet.layout.label)
+
+
+def _cut_sections(sheet: Sheet, columns: Sequence[TexColumn]) -> Iterator[Section]:
+    """Yield the sections with the rows that have values in some columns; those of many rows in parts."""
+    for section in sheet.sections:
+        rows = section.rows_with([column.head for column in columns])
+        for start in range(0, len(rows), MOST_LINES):
+            yield replace(section, rows=tuple(rows[start : start + MOST_LINES]))
+
+
+def _pack(items: Iterable[T], count_lines: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield runs of items, at least one, that have at most MOST_LINES lines together."""
+    run: list[T] = []
+    for item in items:
+        if run and sum(map(count_lines, run)) + count_lines(item) > MOST_LINES:
+            yield run
+            run = []
+        run.append(item)
+    if run:
+        yield run
+
+
+def _count_rows(section: Section) -> int:
+    """Count the lines of a section with its title and rule; long heads take two."""
+    return 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in section.rows)
+
+
+def _draw_tabular(sections: Sequence[Section], columns: Sequence[TexColumn], *, has_titles: bool) -> TexTabular:
+    """Draw the rows of some sections in some columns, each section below its title, or its name alone."""
+    lines = [rf"& {' & '.join(_wrap(column.head, 'left') for column in columns)} \\"]
+    for section in sections:
+        lines.append(r"\midrule")
+        if section.title:
+            title = section.title if has_titles or not section.name else section.name
+            lines.append(rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\")
+        for row in section.rows:
+            cells = (column.draw_cell(row.cells.get(column.head, EMPTY)) for column in columns)
+            lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
+    return TexTabular("l" + "r" * len(columns), lines, 1 + sum(map(_count_rows, sections)))
+
+
+def _wrap(head: str, side: str = "right") -> str:
+    """Draw the head of a row or column; a long one over several lines, ragged at a side."""
+    if len(head) <= LONGEST_HEAD:
+        return escape(head)
+    place = "b" if side == "left" else "t"
+    return rf"\parbox[{place}]{{{WIDEST_HEAD}pt}}{{\ragged{side} {_break_words(head)}\strut}}"
+
+
+def _draw_floats(
+    tabulars: Iterable[TexTabular], notes: Iterable[str], gap: int, caption: str | None, label: str | None = None
+) -> str:
+    """Draw tabulars in as many floats as their lines need: caption and label are in the first, notes in the last."""
+    named = (("caption", caption), ("label", label))
+    head = [rf"\{command}{{{text}}}" for command, text in named if text is not None]
+    floats: list[list[str]] = []
+    for run in _pack(tabulars, lambda tabular: tabular.height):
+        body = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}", *([] if floats else head)]
+        for i, tabular in enumerate(run):
+            body += ([r"\par\medskip"] if i or (head and not floats) else []) + tabular.draw()
+        floats.append(body)
+    text = "; ".join(map(_break_words, notes))
+    if text:
+        floats[-1] += [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {text}.}}"]
+    framed = ("\n".join([r"\begin{table}[t]", *(f"  {line}" for line in body), r"\end{table}"]) for body in floats)
+    return "\n\n".join(framed)
+
+
+def _draw_listing(listing: Listing) -> str:
+    """Draw a list with its title as caption; one that is too wide in blocks of columns beside the first."""
+    if not listing.rows:
+        return _comment([listing.title, *listing.lines])
+    lengths = [max(len(cell.strip()) for cell in column) for column in zip(*listing.rows, strict=True)]
+    widths = [LETTER * length + LIST_GAP for length in lengths]
+    long = {i for i, length in enumerate(lengths) if length > LONGEST_TEXT}
+    room = LINE - sum(width for i, width in enumerate(widths) if i not in long)
+    share = max(room // max(len(long), 1), LINE // 5) - LIST_GAP  # of each column that is wrapped
+    kinds = ["r" if i in listing.numeric else "l" for i in range(len(widths))]
+    kinds = [rf"p{{{share}pt}}" if i in long else kind for i, kind in enumerate(kinds)]
+    columns = range(1, len(widths))
+    is_split = listing.has_head and not long
+    blocks = split_columns(columns, widths[1:], LINE - widths[0]) if is_split else [columns]
+
+    def count_lines(row: Sequence[str]) -> int:
+        return max((math.ceil(LETTER * len(row[i]) / share) for i in long), default=1)
+
+    tabulars = []
+    for block in blocks:
+        chosen = (0, *block)
+        head = [_draw_row(listing.head, chosen, long), r"\midrule"] if listing.has_head else []
+        for run in _pack((row for row in listing.body if any(row[i].strip() for i in block)), count_lines):
+            rows = [*head, *(_draw_row(row, chosen, long) for row in run)]
+            tabulars.append(TexTabular("".join(kinds[i] for i in chosen), rows, 1 + sum(map(count_lines, run))))
+    return _draw_floats(tabulars, listing.lines, LIST_GAP, _break_words(listing.title) if listing.title else None)
+
+
+def _draw_row(row: Sequence[str], chosen: Iterable[int], long: Collection[int]) -> str:
+    cells = (_draw_text(row[i].strip(), is_long=i in long) for i in chosen)
+    return rf"{' & '.join(cells)} \tabularnewline"  # \raggedright redefines \\
+
+
+def _draw_text(text: str, *, is_long: bool) -> str:
+    """Draw a cell of a list; the star of a number takes no room, so that numbers stay in line."""
+    number = STARRED.fullmatch(text)
+    if number:
+        return escape(number[1].replace("-", MINUS)) + (r"\rlap{*}" if number[2] else "")
+    return rf"\raggedright {_break_words(text)}" if is_long else escape(text)

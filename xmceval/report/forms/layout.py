@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
-from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import option, specs
 
@@ -40,10 +37,6 @@ class Layout:
         Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None
         Of a LaTeX table.
-    siunitx : bool
-        Whether a LaTeX table has columns of siunitx.
-    is_verbose : bool
-        Whether a LaTeX table says in comments what was read and how it was weighted and tested.
     width : int
         Columns of the terminal, at which plain tables are wrapped.
     is_terminal : bool
@@ -93,8 +86,6 @@ class Layout:
     label: str | None = option(
         None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
     )
-    siunitx: bool = option(False, "Output", "Align LaTeX columns with siunitx.", kind=bool)
-    is_verbose: bool = False
     width: int = WIDTH
     is_terminal: bool = False
     is_styled: bool = False
@@ -104,9 +95,6 @@ class Layout:
     def __post_init__(self) -> None:
         if self.places is not None:
             specs(type(self))["places"].check_whole("places", self.places)
-        _check_caption(self.caption or "")
-        if self.label is not None and not re.fullmatch(r"[^\\{}%#~^&$\s]+", self.label):
-            raise UsageError(f"label {self.label!r}: expected letters, digits and signs such as tab:results")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:
@@ -139,18 +127,6 @@ class Layout:
         if self.percent:
             return f"{100 * value:.{PLACES if self.places is None else self.places}f}"
         return f"{value:.{PLACES + MORE_IN_FRACTIONS if self.places is None else self.places}f}"
-
-
-def _check_caption(caption: str) -> None:
-    """Check that a caption, which is LaTeX, does not break the table."""
-    text = re.sub(r"\\.", "", caption, flags=re.DOTALL)
-    outside = "".join(text.split("$")[::2])
-    special = re.search("[%#&]", text) or re.search("[_^]", re.sub(r"\{[^{}]*\}", "", outside))
-    if special:
-        raise UsageError(f"the caption is LaTeX: {special[0]} without a backslash before it in {caption!r}")
-    depths = list(accumulate({"{": 1, "}": -1}.get(each, 0) for each in text))
-    if text.count("$") % 2 or (depths and (min(depths) < 0 or depths[-1])) or caption.endswith("\\"):
-        raise UsageError(f"the caption is LaTeX: a brace or $ is not closed in {caption!r}")
 
 
 DEFAULT = Layout()

@@ -55,7 +55,7 @@ def escape_line(text: str) -> str:
 def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
     """Draw the table of a section, with the columns in which it has values."""
     columns = section.columns_with_values(sheet.columns)
-    yield from _draw_table(_draw_heads(sheet, columns), _draw_rows(section, columns), range(1, len(columns) + 1))
+    yield from _draw_table(("", *map(escape, columns)), _draw_rows(section, columns), range(1, len(columns) + 1))
 
 
 def _draw_groups(sheet: Sheet) -> Iterator[str]:
@@ -66,14 +66,7 @@ def _draw_groups(sheet: Sheet) -> Iterator[str]:
             rest = escape(section.title.removeprefix(section.name))
             rows.append((f"**{escape(section.name)}**{rest}", *[""] * len(sheet.columns)))
         rows.extend(_draw_rows(section, sheet.columns))
-    yield from _draw_table(_draw_heads(sheet, sheet.columns), rows, range(1, len(sheet.columns) + 1))
-
-
-def _draw_heads(sheet: Sheet, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the heads of columns, each after the one above it."""
-    above = [text for text, size in sheet.spans_of(columns) for _ in range(size)] or [""] * len(columns)
-    heads = (f"{span} {sheet.head_of(column)}".lstrip() for span, column in zip(above, columns, strict=True))
-    return "", *map(escape, heads)
+    yield from _draw_table(("", *map(escape, sheet.columns)), rows, range(1, len(sheet.columns) + 1))
 
 
 def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]]:

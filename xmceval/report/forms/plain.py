@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width, wrap_text
 from xmceval.report.forms.layout import Layout
@@ -50,7 +49,7 @@ class PlainColumn:
     def of(cls, sheet: Sheet, name: str) -> PlainColumn:
         """Measure the cells of a column."""
         cells = sheet.cells_of(name)
-        head, hundred = clean(sheet.head_of(name)), sheet.layout.share(1.0)
+        head, hundred = clean(name), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
         interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
         is_wider = text_width(head) > value + interval + marks
@@ -106,8 +105,6 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
 
 
 def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *, is_first: bool) -> Iterator[str]:
-    if sheet.spans:
-        yield (" " * indent + "".join(_draw_spans(sheet, columns))).rstrip()
     yield (" " * indent + "".join(column.draw_head() for column in columns.values())).rstrip()
     sections = [(section, rows) for section in sheet.sections if (rows := section.rows_with(columns))]
     for i, (section, rows) in enumerate(sections):
@@ -117,18 +114,6 @@ def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *
         heads = [" " * _indent(sheet) + clean(row.head) for row in rows]
         cells = (_draw_cells(row, columns, is_styled=sheet.layout.is_styled) for row in rows)
         yield from ((pad(head, indent) + own).rstrip() for head, own in zip(heads, cells, strict=True))
-
-
-def _draw_spans(sheet: Sheet, columns: Mapping[str, PlainColumn]) -> Iterator[str]:
-    """Draw the heads above the heads of columns, each over those that it spans."""
-    rest = iter(columns.values())
-    for head, size in sheet.spans_of(list(columns)):
-        width = sum(column.width for column in islice(rest, size)) - GAP
-        yield " " * GAP + pad(_centre(clean(head), width), width)
-
-
-def _centre(text: str, width: int) -> str:
-    return " " * max((width - text_width(text)) // 2, 0) + text
 
 
 def _draw_cells(row: Row, columns: Mapping[str, PlainColumn], *, is_styled: bool) -> str:

@@ -23,8 +23,7 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
         rows = [_draw_row(row, block, room) for row in section.rows_with(block)]
         caption = None if i else separate([section.title, _explain(section, unit)], ". ")
         label = f"{section.title or 'All values'}, {block[0]} to {block[-1]}"
-        heads = [sheet.head_of(column) for column in block]
-        drawn.append(_draw_table(caption, "", heads, range(len(heads)), rows, label))
+        drawn.append(_draw_table(caption, "", block, range(len(block)), rows, label))
     return join(drawn)
 
 

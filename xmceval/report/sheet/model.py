@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeVar
 
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -131,10 +131,6 @@ class Sheet:
         Lines that explain the signs of the table: which metrics are better where they are lower, and letters.
     groups : tuple of int
         How many consecutive columns belong together, where a table is wrapped; empty: each is alone.
-    heads : mapping of str to str
-        What stands above a column, where that is not its name: two data sets side by side both have P@1.
-    spans : tuple of (str, int)
-        Heads above the heads, and how many consecutive columns each spans; empty: there are none.
     is_grouped : bool
         Whether the sections are groups of rows in one table, such as data sets, each below its title; else each is a
         table.
@@ -149,20 +145,7 @@ class Sheet:
     verdicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     groups: tuple[int, ...] = ()
-    heads: Mapping[str, str] = field(default_factory=dict)
-    spans: tuple[tuple[str, int], ...] = ()
     is_grouped: bool = False
-
-    def head_of(self, column: str) -> str:
-        """Return what stands above a column."""
-        return self.heads.get(column, column)
-
-    def spans_of(self, columns: Sequence[str]) -> list[tuple[str, int]]:
-        """Return the heads above the heads of some columns in their order, and how many of them each spans."""
-        above = [place for place, (_, size) in enumerate(self.spans) for _ in range(size)]
-        places = dict(zip(self.columns, above, strict=False))
-        groups = ((place, len(list(own))) for place, own in groupby(columns, places.get))
-        return [("" if place is None else self.spans[place][0], size) for place, size in groups] if self.spans else []
 
     @property
     def rows(self) -> list[Row]:

@@ -74,7 +74,7 @@ def _make_gate(text: str, kind: str, metric: str, limit: str, expected: str, *, 
         percent = text.replace(limit, format_number(float(100 * Fraction(repr(number)))))
         raise UsageError(
             f"gate {text!r}: limits of shares are in percent, as in the table (hint: pass {percent}, or "
-            f"{argument('fraction', True)} for limits and table as fractions)"
+            "--fraction for limits and table as fractions)"
         )
     low, high = measure.metric.bounds
     if measure.metric.needs_propensities and measure.norm.over == "mean":

@@ -4,7 +4,7 @@ import pytest
 
 from xmceval.cli import main
 
-ENDINGS = {"score": ["-q"], "compare": ["-q"], "report": ["-q", "--no-inspect", "--html", "page.html"]}
+ENDINGS = {"score": ["-q"], "compare": ["-q"], "report": ["-q", "--html", "page.html"]}
 FILES = {"truth.txt": "2 3\n0:1\n2:1\n", "a.txt": "2 3\n0:0.9\n2:0.5\n", "b.txt": "2 3\n1:0.9\n2:0.5\n"}
 
 WRONG = {

@@ -138,8 +138,6 @@ def memory(files):
 def test_remote_files_give_the_same_bits(name, server, memory, local):
     assert score("memory://d/truth.txt", f"memory://d/{name}") == local[name]
     assert score(server.url("truth.txt"), server.url(name)) == local[name]
-    server.has_ranges = False
-    assert score(server.url("truth.txt"), server.url(name)) == local[name]
 
 
 @pytest.mark.parametrize("name", ["p.txt", "p.txt.gz", "stored.npz", "p.parquet"])
@@ -157,7 +155,7 @@ def test_a_server_that_always_hangs_up_is_given_up(server):
 
 
 def test_a_server_without_sizes_is_read_to_the_end(server, local):
-    server.has_ranges = server.has_size = False
+    server.has_size = False
     assert score(server.url("truth.txt"), server.url("p.txt")) == local["p.txt"]
 
 

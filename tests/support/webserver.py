@@ -1,20 +1,18 @@
 """A web server for tests: files in memory, with the faults that servers have."""
 
-import re
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Server(ThreadingHTTPServer):
     """Serves `files`; `requests` lists what was asked: method, name, range.
 
-    `has_ranges` and `has_size`: what it supports. The first `drops` answers longer than `drop_after` bytes end there.
-    `pause`: seconds before an answer. `statuses`: refusals, by name. After an answer from byte `change_after` on, the
-    file is another one, with another tag; where not `has_tags`, of another size. `change_range` takes begin, end and
-    size of a range, and returns begin and end of what is sent instead; `describe_range` returns its Content-Range, and
-    `reasons` are the words of refusals, by status. A `bomb` is sent as a gzip body in place of any file
-    or range, though its size was told. `stall`: seconds before the second half of a body.
+    `has_size` and `has_tags`: what it tells of a file. The first `drops` answers longer than `drop_after` bytes end
+    there. `pause`: seconds before an answer. `statuses`: refusals, by name; `reasons`: their words, by status. A `bomb`
+    is sent as a gzip body in place of any file, though its size was told. `stall`: seconds before the second half of a
+    body.
     """
 
     daemon_threads = True
@@ -22,12 +20,10 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files, self.requests, self.statuses = {}, [], {}
-        self.has_ranges = self.has_size = self.has_tags = True
-        self.drops = self.drop_after = self.version = 0
-        self.pause, self.change_after = 0.0, None
-        self.reasons, self.bomb, self.stall = {}, None, 0.0
-        self.change_range = lambda begin, end, _size: (begin, end)
-        self.describe_range = lambda begin, end, size: f"bytes {begin}-{end - 1}/{size}"
+        self.has_size = self.has_tags = True
+        self.drops = self.drop_after = 0
+        self.pause = self.stall = 0.0
+        self.reasons, self.bomb = {}, None
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -77,31 +73,20 @@ class Handler(BaseHTTPRequestHandler):
         if name in server.statuses or name not in server.files:
             return self.refuse(server.statuses.get(name, 404))
         time.sleep(server.pause)
-        text, tag = server.files[name], f'"{server.version}"'
-        if server.has_tags and self.headers.get("If-Match", tag) != tag:
-            return self.refuse(412)
-        found = re.match(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")) if server.has_ranges else None
-        begin, end = (int(found[1]), min(int(found[2] or len(text)) + 1, len(text))) if found else (0, len(text))
-        if found:
-            begin, end = server.change_range(begin, end, len(text))
-        self.send_response(206 if found else 200)
+        body = server.files[name]
+        self.send_response(200)
         if server.has_tags:
-            self.send_header("ETag", tag)
-        if found:
-            described = server.describe_range(begin, end, len(text))
-            self.send_header(*(("Content-Range", described) if described else ("X-None", "")))
+            self.send_header("ETag", f'"{zlib.crc32(body)}"')
         if has_body and server.bomb and name.startswith("p"):
             self.send_header("Content-Encoding", "gzip")
-            text, begin, end = server.bomb, 0, len(server.bomb)
+            body = server.bomb
         if server.has_size:
-            self.send_header("Content-Length", str(end - begin))
+            self.send_header("Content-Length", str(len(body)))
         else:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         if has_body:
-            self.send_body(text[begin:end])
-            if server.change_after is not None and begin >= server.change_after:
-                server.files[name], server.version, server.change_after = text + b"\n", server.version + 1, None
+            self.send_body(body)
         return None
 
     def send_body(self, body):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 NO_WEIGHTS = np.empty(0)
 NONE_OMITTED = np.empty(0, dtype=np.int64)
-ALL_KEPT = np.empty(0, dtype=np.int64)  # as kernels have `kept` where no row has weight 0
 UNKNOWN_WIDTH = Width()
 
 

@@ -19,7 +19,6 @@ LAYERS = [
     "rows",
     "files",
     "labels",
-    "datasets",
     "scoring",
     "inspection",
     "conversion",
@@ -42,7 +41,7 @@ def module_of(path):
 
 SOURCES = {module_of(path): path for path in sorted(HOME.rglob("*.py"))}
 TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in SOURCES.items()}
-MODULES = [module for module in SOURCES if module != "xmceval"]
+MODULES = [module for module in SOURCES if module not in {"xmceval", "xmceval.datasets"}]  # the latter is data
 
 
 def layer(module):

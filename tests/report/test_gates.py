@@ -246,7 +246,7 @@ def test_what_cannot_be_required_is_refused(gate, message):
 @pytest.mark.parametrize(("gate", "meant"), [("P@1>=0.57", "P@1>=57"), ("P<=.9", "P<=90")])
 def test_a_limit_of_a_share_up_to_1_was_meant_as_a_fraction(gate, meant):
     with pytest.raises(
-        UsageError, match=rf"{gate}.*: limits of shares are in percent.*hint: pass {meant}, or fraction"
+        UsageError, match=rf"{gate}.*: limits of shares are in percent.*hint: pass {meant}, or --fraction"
     ):
         parse_required(gate)
     assert parse_required(gate, in_percent=False).limit < 1

@@ -62,7 +62,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         label_ranking_loss as label_ranking_loss,
         ndcg_score as ndcg_score,
     )
-    from xmceval.api.files.inspect import inspect as inspect
     from xmceval.api.groupauc import (
         group_auc as group_auc,
         group_aucs as group_aucs,
@@ -92,6 +91,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         XmcevalError as XmcevalError,
         XmcevalWarning as XmcevalWarning,
     )
+    from xmceval.inspection.report import inspect as inspect
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.gates import check_worse as check_worse
@@ -135,7 +135,7 @@ _HOME = {
     "group_auc": "api.groupauc",
     "group_aucs": "api.groupauc",
     "Evaluator": "api.loops.evaluator",
-    "inspect": "api.files.inspect",
+    "inspect": "inspection.report",
     "Shards": "rows.shards",
     "merge": "api.merge",
     "read": "conversion.read",

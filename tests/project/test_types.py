@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 
 import xmceval
-from xmceval.api.files.inspect import InspectionReport
 from xmceval.api.groupauc import GroupAUC
 from xmceval.conversion.convert import Conversion
+from xmceval.inspection.report import InspectionReport
 from xmceval.metrics.entry import Metric
 from xmceval.report.comparison import Difference
 from xmceval.report.gateoutcomes import GateOutcome

@@ -96,11 +96,6 @@ class FileInspection:
     file: Path | None = field(default=None, repr=False, compare=False)
 
     @property
-    def note(self) -> str:
-        """How it was read, as results note it."""
-        return f"{self.path}: {self.description}"
-
-    @property
     def is_unread(self) -> bool:
         """Whether no row could be read, so that there are no statistics."""
         return self.per_row is None and bool(self.faults)
@@ -125,23 +120,7 @@ def inspect_file(
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> FileInspection:
-    """Read all rows of a file and describe them.
-
-    Parameters
-    ----------
-    path : path
-        Any file that ``score`` reads.
-    kind : {"truth", "scores"}, optional
-        What the file is; by default its content decides.
-    n_labels : int, optional
-        The number of labels, where the file does not declare it.
-    names : Names, optional
-        Names of the labels, where the file has names instead of numbers.
-    max_line : int
-        The longest line of a text file, in MiB.
-    threads : int, optional
-        Default: one per processor.
-    """
+    """Read all rows of a file and describe them; without a kind, its content decides whether it is truth or scores."""
     opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True)
     source = opened.fit_width(n_labels)
     tally = tally_rows(source, Width.of(source, n_labels), threads)
@@ -153,8 +132,11 @@ def inspect_file(
         kind, why = "scores", "a run holds predictions"
     else:
         kind, why = _detect_kind(tally, are_scores, are_ranks)
-    header, largest = _header_labels(source, tally), tally.labels.n_labels - 1
-    entries = _entries_by_label(tally)
+    header, largest = source.n_labels, tally.labels.n_labels - 1
+    if header is not None and not source.is_exact and largest >= header >= tally.longest:
+        header = None  # it is ``rows k``
+    _, table = tally.labels.table()
+    entries = np.sort(table[table > 0]).astype(np.int64)  # of each label that has any
     least, greatest = tally.value_range or (None, None)
     faults = [*tally.errors, *_check_n_labels(source, kind, tally, n_labels)]
     if kind == "truth":
@@ -204,13 +186,6 @@ def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int |
         )
 
 
-def _header_labels(source: Source, tally: FileTally) -> int | None:
-    """Return the number of labels in the file's header, unless the header is ``rows k``."""
-    header, largest = source.n_labels, tally.labels.n_labels - 1
-    is_rows_k = not source.is_exact and header is not None and largest >= header >= tally.longest
-    return None if is_rows_k else header
-
-
 def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
     counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
@@ -250,12 +225,6 @@ def _truth_faults(source: Source, tally: FileTally) -> list[str]:
             except Fault as fault:
                 return [str(fault)]
     return []
-
-
-def _entries_by_label(tally: FileTally) -> Int64:
-    """Return the numbers of entries of the labels that have any, in ascending order."""
-    _, table = tally.labels.table()
-    return np.sort(table[table > 0]).astype(np.int64)
 
 
 def _share(part: Int64, whole: Int64) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError, argument, counted
@@ -74,53 +74,31 @@ def inspect_pair(
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> PairInspection:
-    """Compare predictions with a truth.
-
-    Parameters
-    ----------
-    truth, scores : FileInspection
-        The two files.
-    n_labels : int, optional
-        The number of labels, where the truth does not declare it.
-    names : Names, optional
-        Names of the labels, where the files have names instead of numbers.
-    filter : Filter, optional
-        Pairs of row and label that the predictions should not contain; they are left out of P@1 and P@5.
-    training : Training, optional
-        Counts of the training labels.
-    max_line : int
-        The longest line of a text file, in MiB.
-    threads : int, optional
-        Default: one per processor.
-    """
-    paths = truth.path, scores.path
-    where = truth.file or to_path(truth.path), scores.file or to_path(scores.path)
-    is_same_file = where[0].resolve() == where[1].resolve()
+    """Compare predictions with a truth; the pairs of a filter are left out of P@1 and P@5."""
+    pair = PairInspection(truth.path, scores.path, faults=tuple(_check_sizes(truth, scores, training)))
+    is_same_file = _path_of(truth).resolve() == _path_of(scores).resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
-    faults = tuple(_check_sizes(truth, scores, training))
-    if faults or truth.faults or scores.faults:
-        return PairInspection(*paths, faults=faults, warnings=tuple(warnings))
-    try:
-        fit = _score(*where, n_labels, names, filter, max_line, threads)
-    except DataError as error:
-        return PairInspection(*paths, faults=tuple(str(error).split("\n")), warnings=tuple(warnings))
-    warnings += [line for line in fit.warnings if line not in scores.warnings]
-    warnings += () if is_same_file else _check_copy(fit, truth, scores)
-    if fit.n_filtered:
+    if not (pair.faults or truth.faults or scores.faults):
+        try:
+            pair = _score(truth, scores, n_labels, names, filter, max_line, threads)
+        except DataError as error:
+            pair = replace(pair, faults=tuple(str(error).split("\n")))
+    warnings += [line for line in pair.warnings if line not in scores.warnings]
+    if pair.precision_at_1 == 1.0 and scores.n_entries == truth.n_entries and not is_same_file:
         warnings.append(
-            f"the filter is not applied: it excludes {counted(fit.n_filtered, 'prediction')} of {scores.path} "
+            f"all best labels of {scores.path} are true, and it has as many entries as {truth.path}: is it the truth?"
+        )
+    if pair.filter_pairs:
+        warnings.append(
+            f"the filter is not applied: it excludes {counted(pair.filter_pairs, 'prediction')} of {scores.path} "
             f"(hint: pass {argument('filter')} to score)"
         )
-    doubt = fit.first_rows.find_doubt(0, f" of {scores.path}")
-    return PairInspection(
-        *paths,
-        precision=fit.precision,
-        precision_at_1=fit.precision_at_1,
-        filter_pairs=None if filter is None else fit.n_filtered,
-        mistakes=(doubt,) if doubt else (),
-        warnings=tuple(warnings),
-    )
+    return replace(pair, warnings=tuple(warnings))
+
+
+def _path_of(inspection: FileInspection) -> Path:
+    return inspection.file or to_path(inspection.path)
 
 
 def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
@@ -166,40 +144,23 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
         yield f"{truth.path} has as many rows and entries as the training labels: is it the training set?"
 
 
-def _check_copy(fit: _Fit, truth: FileInspection, scores: FileInspection) -> Iterator[str]:
-    """Look for signs that the predictions are the truth."""
-    if fit.precision_at_1 == 1.0 and scores.n_entries == truth.n_entries:
-        yield f"all best labels of {scores.path} are true, and it has as many entries as {truth.path}: is it the truth?"
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """What scoring predictions against a truth shows."""
-
-    precision_at_1: float
-    precision: float
-    first_rows: FirstRows
-    n_filtered: int
-    warnings: tuple[str, ...]
-
-
 def _score(
-    truth_path: Path,
-    scores_path: Path,
+    truth_file: FileInspection,
+    scores_file: FileInspection,
     n_labels: int | None,
     names: Names | None,
     filter: Filter | None,  # noqa: A002 - the field's word
     max_line: int,
     threads: int | None,
-) -> _Fit:
-    """Score predictions as `score` does."""
-    opened = open_truth(truth_path, names=names, max_line=max_line)
+) -> PairInspection:
+    """Score predictions as `score` does; the warnings are those of scoring."""
+    opened = open_truth(_path_of(truth_file), names=names, max_line=max_line)
     truth = opened.source
     width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth.n_labels is not None:
         width = width.agree(truth.n_labels, truth.name)
     scores = open_scores(
-        scores_path,
+        _path_of(scores_file),
         names=names,
         n_rows=truth.n_rows,
         n_labels=width.or_none,
@@ -211,8 +172,13 @@ def _score(
     first_rows = FirstRows()
     [totals] = evaluate(truth, [system], program, observers=[first_rows], threads=threads)
     first, fifth = (figure.estimate.value for figure in finish_totals(program, totals, terms).figures)
-    return _Fit(
-        *(first, fifth, first_rows),
-        totals.tally.filtered.removed,
-        (*system.doubt_header(truth, totals), *scores.warnings),
+    doubt = first_rows.find_doubt(0, f" of {scores_file.path}")
+    return PairInspection(
+        truth_file.path,
+        scores_file.path,
+        precision=fifth,
+        precision_at_1=first,
+        filter_pairs=None if filter is None else totals.tally.filtered.removed,
+        mistakes=(doubt,) if doubt else (),
+        warnings=(*system.doubt_header(truth, totals), *scores.warnings),
     )

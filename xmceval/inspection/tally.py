@@ -58,30 +58,16 @@ class Spread:
 
 
 class FileTally:
-    """Counts over all rows of a file, valid or not.
-
-    Attributes
-    ----------
-    n_entries, longest : int
-        Stored entries; entries of the longest row.
-    labels : LabelCounts
-        Rows, and entries by label.
-    row_lengths : int64 array
-        Number of readable rows by their number of entries.
-    faults : list of Fault
-        Why rows are refused: at least the first MAX_FAULTS.
-    stopped_by : str
-        The error that ended reading, if there was one.
-    """
+    """Counts over all rows of a file, valid or not."""
 
     def __init__(self, width: Width) -> None:
         from xmceval.kernels.rows.tally import N_COUNTS
 
-        self.n_entries = self.longest = 0
-        self.labels = LabelCounts()
-        self.row_lengths: Int64 = np.zeros(LONG_ROW + 1, dtype=np.int64)
-        self.faults: list[Fault] = []
-        self.stopped_by = ""
+        self.n_entries = self.longest = 0  # stored entries; those of the longest row
+        self.labels = LabelCounts()  # rows, and entries by label
+        self.row_lengths: Int64 = np.zeros(LONG_ROW + 1, dtype=np.int64)  # readable rows by number of entries
+        self.faults: list[Fault] = []  # why rows are refused: at least the first MAX_FAULTS
+        self.stopped_by = ""  # the error that ended reading
         self._width = width
         self._counts: Int64 = np.zeros(N_COUNTS, dtype=np.int64)
         self._ends = _no_values()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xmceval.errors import counted, escaped
+from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
 from xmceval.inspection.tally import Spread
+from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet.model import Listing
 
 BAR = 24
 
@@ -17,9 +20,13 @@ def inspection_table(
     files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection] = ()
 ) -> str:
     """Write what was found first, then one block of lines per file, per state and per pair."""
-    found = [line for part in list_findings(files, pairs, states) for line in part]
-    compared = (_pair_lines(pair) for pair in pairs if pair.precision is not None)
-    blocks = [found, *map(_file_lines, files), *map(StateInspection.describe, states), *compared]
+    findings = [line for part in list_findings(files, pairs, states) for line in part]
+    compared = (
+        (f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}")
+        for pair in pairs
+        if pair.precision is not None
+    )
+    blocks = [findings, *map(_file_lines, files), *map(StateInspection.describe, states), *compared]
     return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
 
 
@@ -27,13 +34,14 @@ def list_findings(
     files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection]
 ) -> list[list[str]]:
     """Return for each file, state and pair a line on whether it is valid, and those on what is wrong."""
-    judged = (*map(_judge_file, files), *map(StateInspection.judge, states), *map(_judge_pair, pairs))
-    return [list(lines) for lines in judged]
-
-
-def _judge_file(file: FileInspection) -> Iterator[str]:
-    yield f"{file.path}: " + ("valid" if file.is_sound else "not valid, score refuses it")
-    yield from _problems(file.faults, file.warnings)
+    of_files = (
+        (
+            f"{file.path}: {'valid' if file.is_sound else 'not valid, score refuses it'}",
+            *_problems(file.faults, file.warnings),
+        )
+        for file in files
+    )
+    return [list(lines) for lines in (*of_files, *map(StateInspection.judge, states), *map(_judge_pair, pairs))]
 
 
 def _judge_pair(pair: PairInspection) -> Iterator[str]:
@@ -131,6 +139,29 @@ def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
         yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
 
 
-def _pair_lines(pair: PairInspection) -> Iterator[str]:
-    yield f"{pair.truth} and {pair.scores}"
-    yield f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}"
+def list_files(files: Iterable[FileInspection]) -> Listing:
+    """List what each file contains."""
+    head = ("File", "form", "rows", "labels", "entries", "values", "order of entries")
+    rows = (
+        (
+            to_path(file.path).name,
+            file.description,
+            f"{file.n_rows:,}",
+            f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
+            f"{file.n_entries:,}",
+            " · ".join(describe_values(file)),
+            describe_order(file),
+        )
+        for file in files
+    )
+    return Listing("What each file contains", (head, *rows), frozenset({2, 3, 4}), has_head=True)
+
+
+def list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
+    """List P@1 and P@5 of the predictions, in pairs of files whose rows were compared."""
+    title = f"P@1 and P@5 of the predictions{'; in percent' if layout.percent else ''}"
+    rows = []
+    for pair in pairs:
+        values = (pair.precision_at_1, pair.precision)
+        rows.append((to_path(pair.scores).name, *("" if value is None else layout.share(value) for value in values)))
+    return Listing(title, (("Predictions", "P@1", "P@5"), *rows), frozenset({1, 2}), has_head=True)

@@ -45,7 +45,7 @@ def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     Example:
       xmceval inspect tst_X_Y.txt score_mat.txt --train trn_X_Y.txt
     """
-    from xmceval.api.files.inspect import inspect
+    from xmceval.inspection.report import inspect
 
     with long_work(quiet=False):
         report = inspect(files, **settings)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -22,14 +21,14 @@ from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.savedstate import StateInspection, inspect_state
-from xmceval.inspection.text import inspection_table, list_findings
+from xmceval.inspection.text import inspection_table, list_files, list_findings, list_pairs
 from xmceval.labels.training import count_training
+from xmceval.report.forms.json import to_plain, write_document
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render_listings
-from xmceval.report.listings.inspectionlist import list_files, list_pairs
 from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet.model import Listing
-from xmceval.rows.filters import Filter, as_filter
+from xmceval.rows.filters import as_filter
 from xmceval.scoring.states.state import is_state
 from xmceval.version import INSPECT_SCHEMA
 
@@ -60,23 +59,14 @@ class InspectionReport(Displayed):
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
-        from xmceval.report.forms.json import to_plain, write_document
-
         files, pairs, states = (
             [{**to_plain(part), "is_sound": part.is_sound} for part in parts]
             for parts in (self.files, self.pairs, self.states)
         )
         for file in files:
             del file["file"]
-        return write_document(
-            {
-                "schema": INSPECT_SCHEMA,
-                "is_sound": self.is_sound,
-                "files": files,
-                "together": pairs,
-                "states": states,
-            }
-        )
+        parts = {"files": files, "together": pairs, "states": states}
+        return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 
     def _render(self, form: str, layout: Layout) -> str:
         if form == "table":
@@ -95,19 +85,12 @@ class InspectionReport(Displayed):
             yield Listing(head, (), lines=tuple(lines))
 
     def _describe(self) -> tuple[str, ...]:
-        n = len(self.files) + len(self.states)
-        found = list_findings(self.files, self.pairs, self.states)
-        n_problems = sum(len(lines) - 1 for lines in found)
-        return (
-            join_facts(
-                f"InspectionReport of {counted(n, 'file')}",
-                (
-                    "all valid" if self.is_sound else "not all valid",
-                    counted(n_problems, "problem") if n_problems else "no problems found",
-                ),
-            ),
-            "print() shows what was found, .files and .pairs have all numbers",
-        )
+        findings = list_findings(self.files, self.pairs, self.states)
+        n_problems = sum(len(lines) - 1 for lines in findings)
+        verdict = "all valid" if self.is_sound else "not all valid"
+        problems = counted(n_problems, "problem") if n_problems else "no problems found"
+        what = f"InspectionReport of {counted(len(self.files) + len(self.states), 'file')}"
+        return join_facts(what, (verdict, problems)), "print() shows what was found, .files and .pairs have all numbers"
 
 
 def inspect(
@@ -168,45 +151,26 @@ def inspect(
         others = [path for path in paths if str(path) not in saved]
         if not others:
             return InspectionReport((), (), states)
-        report = _inspect(others, kind, filter, train, n_labels, labels, max_line, threads)
-        return replace(report, states=states)
-
-
-def _inspect(
-    paths: list[str | Path],
-    kind: str | None,
-    filter: Any,  # noqa: A002 - the field's word
-    train: str | Path | None,
-    n_labels: int | None,
-    labels: str | Path | None,
-    max_line: int,
-    threads: int | None,
-) -> InspectionReport:
-    """Inspect files, each of which can be read several times."""
-    names = None if labels is None else read_names(labels)
-    n_labels = len(names) if n_labels is None and names is not None else n_labels
-    inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
-    inspections = [inspect_one(path, kind=kind) for path in paths]
-    may_be_truth = not inspections[0].is_joined
-    if kind is None and len(paths) > 1 and may_be_truth and all(file.kind == "scores" for file in inspections):
-        first = inspect_one(paths[0], kind="truth")  # lists can be either
-        inspections[0] = replace(first, why="the first of several files, as in score")
-    truth = next((file for file in inspections if file.kind == "truth"), None)
-    compare = partial(
-        inspect_pair,
-        n_labels=n_labels,
-        names=names,
-        max_line=max_line,
-        filter=_open_filter(filter),
-        training=None if train is None else count_training(train, max_line=max_line, threads=threads),
-        threads=threads,
-    )
-    pairs = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
-    return InspectionReport(tuple(inspections), tuple(pairs))
-
-
-def _open_filter(pairs: Any) -> Filter | None:
-    """Read the pairs of a filter from a file or an array."""
-    if pairs is None:
-        return None
-    return read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
+        names = None if labels is None else read_names(labels)
+        n_labels = len(names) if n_labels is None and names is not None else n_labels
+        inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
+        inspections = [inspect_one(path, kind=kind) for path in others]
+        are_scores = all(file.kind == "scores" for file in inspections)
+        if kind is None and len(others) > 1 and are_scores and not inspections[0].is_joined:
+            first = inspect_one(others[0], kind="truth")  # lists can be either
+            inspections[0] = replace(first, why="the first of several files, as in score")
+        truth = next((file for file in inspections if file.kind == "truth"), None)
+        pairs = None
+        if filter is not None:
+            pairs = read_filter(filter) if isinstance(filter, (str, Path)) else as_filter(filter)
+        compare = partial(
+            inspect_pair,
+            n_labels=n_labels,
+            names=names,
+            max_line=max_line,
+            filter=pairs,
+            training=None if train is None else count_training(train, max_line=max_line, threads=threads),
+            threads=threads,
+        )
+        compared = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
+        return InspectionReport(tuple(inspections), tuple(compared), states)

@@ -1,1 +1,0 @@
-"""Functions that read or write files without scoring."""

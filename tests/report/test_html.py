@@ -1,4 +1,4 @@
-"""What notebooks show: one screen for a score or a comparison, and tables of all else that has numbers."""
+"""What notebooks show: tables of a score, a comparison, and all else that has numbers."""
 
 import warnings
 
@@ -8,13 +8,9 @@ from support.markup import parse, read_table
 
 import xmceval
 from xmceval.metrics.names import parse as parse_names
-from xmceval.report.forms.html import MOST_BESIDE, MOST_LISTS, MOST_NOTES, MOST_SENTENCES, draw
+from xmceval.report.forms.html import draw
 from xmceval.report.forms.markup import raw
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
-
-TWELVE = "P,nDCG,R,F1,AP,RR,Hit,DCG,PSP,PSnDCG,PSR,PSDCG"
-SCREEN = 40  # lines
-BINS = {"by_frequency": "head,tail"}
 
 
 def compared(names, **options):
@@ -27,103 +23,35 @@ def compared(names, **options):
 
 @pytest.fixture(scope="module")
 def two():
-    return compared("ab", k=1, metrics="P", **BINS)
+    return compared("ab", k=1, metrics="P", by_frequency="head,tail")
 
 
-@pytest.fixture(scope="module")
-def six():
-    return compared("abcdef", **BINS)
-
-
-def open_lines(root):
-    """Count the lines of a fragment with all that is folded closed; a row is as high as its highest cell."""
-    if root.tag == "details":
-        return 1
-    if root.tag == "tr":
-        return 1 + any(cell.all("br") for cell in root.inside)
-    if root.tag == "div" and not root.inside:
-        return 1 + len(root.text) // 130
-    return sum(map(open_lines, root.inside)) + (root.tag == "caption")
-
-
-@pytest.mark.parametrize(("names", "options"), [("ab", {}), ("ab", BINS), ("abcdef", BINS)])
-def test_a_comparison_is_one_screen(names, options):
-    root = parse(compared(names, **options)._repr_html_())
-    assert [each.tag for each in root.inside] == ["div"]
-    assert open_lines(root) <= SCREEN
-    assert not root.all("script")
-    assert not root.all("style")
-
-
-def test_twelve_metrics_at_three_cutoffs_are_one_screen_that_scrolls_sideways():
-    root = parse(compared("abcdef", metrics=TWELVE, k=[1, 3, 5])._repr_html_())
-    assert open_lines(root) <= SCREEN
-    assert len(root.all("table")[0].all("th", scope="col")) == 36
-    boxes = [each for each in root.all("div") if [inner.tag for inner in each.inside] == ["table"]]
-    assert len(boxes) == len(root.all("table"))
-    assert all("overflow: auto" in each.attributes["style"] for each in boxes)
-
-
-def test_pairs_and_long_bins_are_folded_and_short_bins_follow_all_labels(two, six):
+def test_a_comparison_is_a_table_with_bins_below_their_titles_and_a_table_of_each_pair(two):
     root = parse(two._repr_html_())
-    titles = [each.text.partition(":")[0] for each in root.all("table")[0].all("th", scope="rowgroup")]
-    assert titles == ["all labels", "head", "tail"]
-    folded = [each.text for each in root.all("summary")]
-    assert [each.startswith("b \N{MINUS SIGN} a") for each in folded] == [True] * 3
-    root = parse(six._repr_html_())
-    assert root.all("table")[0].all("caption")[0].text == "all labels"
-    inner = {id(each) for fold in root.all("details") for each in fold.all("summary")[1:]}
-    outer = [each.text.partition(":")[0] for each in root.all("summary") if id(each) not in inner]
-    assert outer[:2] + outer[-1:] == ["head", "tail", "36 lists"]
+    assert [element.tag for element in root.inside] == ["div"]
+    first, *pairs = root.all("table")
+    assert [title.text.partition(":")[0] for title in first.all("th", scope="rowgroup")] == ["head", "tail"]
+    assert [row[0] for row in read_table(first) if len(row) > 1] == ["", *["(a) a", "(b) b"] * 3]
+    assert len(pairs) == 3
+    assert len(parse(two.results[0]._repr_html_()).all("table")) == 1
 
 
-def test_a_score_with_bins_is_one_table(six):
-    root = parse(six.results[0]._repr_html_())
-    assert len(root.all("table")) == 1
-    assert open_lines(root) <= SCREEN
+def test_a_table_has_no_style_but_alignment(two):
+    styles = {element.attributes.get("style") for element in parse(two._repr_html_()).all()}
+    assert styles == {None, "text-align: left", "text-align: right"}
 
 
-def test_no_interval_wraps_beside_its_value(two, six):
-    for comparison in (two, six):
-        for table in parse(comparison._repr_html_()).all("table"):
-            values = [cell for cell in table.all("td") if "±" in cell.text]
-            assert len({bool(cell.all("br")) for cell in values}) <= 1
-            assert all("nowrap" in cell.attributes["style"] for cell in values)
-
-
-def made(n_columns=1, **parts):
-    columns = tuple(f"P@{k}" for k in range(1, n_columns + 1))
-    row = Row("a", dict.fromkeys(columns, Cell("1.00", "±0.10", marks="ab")))
-    return Sheet(**{"above": (), "columns": columns, "sections": (Section("", (row,)),), "below": (), **parts})
-
-
-def test_many_columns_have_intervals_below_their_values():
-    for n, is_below in ((MOST_BESIDE, False), (MOST_BESIDE + 1, True)):
-        cells = parse(draw(made(n))).all("tbody")[0].all("td")
-        assert [bool(cell.all("br")) for cell in cells] == [is_below] * n
-        assert {cell.text for cell in cells} == {"1.00±0.10ab" if is_below else "1.00 ±0.10ab"}
-
-
-def test_what_is_more_than_a_screen_is_folded():
-    listing = Listing("a list · of two", (("x", "1"),))
-    sheet = made(
-        verdicts=("sentence",) * (MOST_SENTENCES + 3),
-        below=("note",) * (MOST_NOTES + 1),
-        listings=(listing,) * (MOST_LISTS + 1),
-    )
-    root = parse(draw(sheet))
-    assert [each.text for each in root.all("summary")][::2][:2] == ["3 more", "a list · of two"]
-    assert [each.text for each in root.all("summary")][1] == "5 lists: a list"
-    assert [each.text for each in root.all("div") if each.text == "note"] == ["note"] * (MOST_NOTES + 1)
-
-
-def test_as_many_lists_as_fit_are_folded_one_by_one_and_of_more_the_first_are_named():
-    def titles(n):
-        listings = tuple(Listing(f"list {i} · of two", (("x", "1"),)) for i in range(n))
-        return [each.text for each in parse(draw(made(listings=listings))).all("summary")]
-
-    assert titles(MOST_LISTS) == [f"list {i} · of two" for i in range(MOST_LISTS)]
-    assert titles(MOST_LISTS + 1)[0] == "5 lists: list 0, list 1, list 2, list 3, ..."
+def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
+    row = Row("<a>", {"P@1": Cell("1.00", "±0.10", "best", "b"), "P@3": Cell("2.00", emphasis="second")})
+    listing = Listing("a list", (("", "n"), ("<x>", "1")), lines=("its end",), has_head=True)
+    sheet = Sheet(("above",), ("P@1", "P@3", "P@5"), (Section("", (row,)),), ("a < b",), (listing,), verdicts=("&",))
+    [root] = parse(draw(sheet)).inside
+    lines = [element.text for element in root.inside if element.tag == "div"]
+    assert lines == ["&", "above", "a < b", "a list", "its end"]
+    table, listed = map(read_table, root.all("table"))
+    assert table == [["", "P@1", "P@3", "P@5"], ["<a>", "1.00\N{NO-BREAK SPACE}±0.10b", "2.00", ""]]
+    assert [root.all(tag)[0].text for tag in ("b", "u", "sup")] == ["1.00", "2.00", "b"]
+    assert listed == [["", "n"], ["<x>", "1"]]
 
 
 def test_characters_that_html_forbids_are_replaced():

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 
 # Elements without content, which have no end tag.
-VOID = frozenset({"meta", "br", "wbr"})
+VOID = frozenset({"meta", "wbr"})
 
 # What HTML does not allow even as a reference, and characters that would reorder the text after them.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")

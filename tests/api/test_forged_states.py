@@ -15,7 +15,7 @@ from support.states import forge, pack, unpack
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, XmcevalError
-from xmceval.scoring.states.state import HEADER, State
+from xmceval.scoring.states.file import HEADER, pack_state, unpack_state
 
 N_ROWS, N_LABELS = 30, 12
 TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
@@ -67,11 +67,11 @@ def test_no_flipped_bit_changes_what_is_read(kind, of_evaluator, seed):
         damaged = bytearray(content)
         damaged[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
         try:
-            read = State.from_bytes(bytes(damaged), "it")
+            read = unpack_state(bytes(damaged), "it")
         except DataError:
             n_refused += 1
             continue
-        assert read.to_bytes() == content
+        assert pack_state(read) == content
     assert n_refused > 150
 
 
@@ -79,7 +79,7 @@ def test_what_is_cut_off_is_refused():
     content = state_of("plain")
     for n_bytes in [*range(41, len(content), 97), len(content) - 1]:
         with pytest.raises(DataError, match=r"^it: the state is damaged or cut short"):
-            State.from_bytes(content[:n_bytes], "it")
+            unpack_state(content[:n_bytes], "it")
 
 
 @pytest.fixture
@@ -121,22 +121,22 @@ def test_states_of_another_form_are_refused_with_what_wrote_them(run):
 @pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 def test_every_field_and_array_is_required_and_there_are_no_others(kind, of_evaluator):
     document, arrays = unpack(state_of(kind, of_evaluator=of_evaluator))
-    assert State.from_bytes(pack(document, arrays), "it").n_rows == N_ROWS
+    assert unpack_state(pack(document, arrays), "it").n_rows == N_ROWS
     assert set(document) == set(HEADER)
     for name in document:
         rest = {each: value for each, value in document.items() if each != name}
         message = "its header is not that of a state" if name == "schema" else f"{name}: is missing"
         with pytest.raises(DataError, match=f"^it: the state is not one of xmceval: {message}"):
-            State.from_bytes(pack(rest, arrays), "it")
+            unpack_state(pack(rest, arrays), "it")
     for name in arrays.keys() - {"propensities.table_counts"}:
         rest = {each: value for each, value in arrays.items() if each != name}
         with pytest.raises(DataError, match=r"is missing$|too few numbers"):
-            State.from_bytes(pack(document, rest), "it")
+            unpack_state(pack(document, rest), "it")
     for more in ("x", "tally.x", "0.x", "99.sums"):
         with pytest.raises(DataError, match=f"there is no array .*{more.rpartition('.')[2]}$"):
-            State.from_bytes(pack(document, arrays | {more: np.zeros(1)}), "it")
+            unpack_state(pack(document, arrays | {more: np.zeros(1)}), "it")
     with pytest.raises(DataError, match="x: is no field"):
-        State.from_bytes(pack(document | {"x": 1}, arrays), "it")
+        unpack_state(pack(document | {"x": 1}, arrays), "it")
 
 
 def changed(value, path, new):
@@ -179,7 +179,7 @@ def test_a_value_of_another_type_or_out_of_its_range_is_refused(kind, path, valu
     document, arrays = unpack(state_of(kind, of_evaluator=kind == "propensities"))
     for value in values:
         with pytest.raises(DataError, match=r"^it: the state is not one of xmceval: ") as error:
-            State.from_bytes(pack(changed(document, path, value), arrays), "it")
+            unpack_state(pack(changed(document, path, value), arrays), "it")
         assert str(error.value).isprintable()
 
 
@@ -207,7 +207,7 @@ def test_a_number_of_an_array_out_of_its_range_is_refused(kind, name, values):
         wrong = arrays[name].astype(np.float64 if arrays[name].dtype.kind == "f" else np.int64)
         wrong.reshape(-1)[0] = value
         with pytest.raises(DataError, match=r"^it: the state is not one of xmceval: "):
-            State.from_bytes(pack(document, arrays | {name: wrong}), "it")
+            unpack_state(pack(document, arrays | {name: wrong}), "it")
 
 
 @pytest.mark.parametrize("counts", [[2, 1, 2], [1, 3, 2], [N_ROWS, 1, 0]])
@@ -218,10 +218,10 @@ def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
     for each, is_right in (([2, 2, 1], True), (counts, False)):
         forged = pack(document, arrays | {"1.ids": ids, "1.counts": np.array([each]) * units, "1.rows": rows})
         if is_right:
-            State.from_bytes(forged, "it")
+            unpack_state(forged, "it")
             continue
         with pytest.raises(DataError, match="1: counts has more hits than true labels or predictions, or more than"):
-            State.from_bytes(forged, "it")
+            unpack_state(forged, "it")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
 def test_arrays_of_other_kinds_and_shapes_and_pickles_are_refused(wrong):
     header, arrays = unpack(state_of("plain"))
     with pytest.raises(DataError, match=r"^it: the state is (damaged or cut short|not one of xmceval): "):
-        State.from_bytes(pack(header, arrays | {"tally.counts": wrong}), "it")
+        unpack_state(pack(header, arrays | {"tally.counts": wrong}), "it")
 
 
 def test_archives_that_are_compressed_or_hold_something_else_are_refused():
@@ -249,10 +249,10 @@ def test_archives_that_are_compressed_or_hold_something_else_are_refused():
     text, packed, other = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), io.BytesIO(), io.BytesIO()
     np.savez_compressed(packed, header=text, **arrays)
     with pytest.raises(DataError, match="the state is damaged or cut short: its arrays are compressed"):
-        State.from_bytes(packed.getvalue(), "it")
+        unpack_state(packed.getvalue(), "it")
     np.savez(other, labels=text)
     with pytest.raises(DataError, match=r"^it: not a state of xmceval"):
-        State.from_bytes(other.getvalue(), "it")
+        unpack_state(other.getvalue(), "it")
 
 
 def test_an_array_that_declares_more_than_it_holds_is_refused_without_room_for_it():
@@ -265,7 +265,7 @@ def test_an_array_that_declares_more_than_it_holds_is_refused_without_room_for_i
                 array = array.replace(b"(2,), }         ", b"(9999999999,), }")
             forged.writestr(member.filename, array)
     with pytest.raises(DataError, match=r"^it: the state is damaged or cut short: "):
-        State.from_bytes(file.getvalue(), "it")
+        unpack_state(file.getvalue(), "it")
 
 
 @pytest.mark.parametrize("header", [b"[" * 100_000, b'{"x": NaN}', b"[]", b"\xff", b'{"schema": 3}'])

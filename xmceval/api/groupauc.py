@@ -55,11 +55,6 @@ class GroupAUC:
         return int(np.isnan(self.values).sum())
 
     @property
-    def n_entries_left_out(self) -> int:
-        """The number of entries in groups with only one class."""
-        return int(self.sizes[np.isnan(self.values)].sum())
-
-    @property
     def value(self) -> float:
         """The mean weighted by the size (or weight) of the groups; NaN where no group has both classes."""
         kept = ~np.isnan(self.values)
@@ -101,8 +96,8 @@ def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike |
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    truth, scores, weight = _validated_entries(y_true, y_score, sample_weight)
-    value = float(_count_sorted(truth, scores, weight, None).values[0])
+    values = _compute(y_true, y_score, None, sample_weight).values
+    value = float(values[0]) if values.size else math.nan  # no entry has a weight
     if math.isnan(value):
         _warn("y_true has only one class: AUC is not defined and was set to NaN")
     return value
@@ -185,57 +180,61 @@ def group_aucs(
     >>> aucs.values.tolist(), aucs.value, aucs.n_left_out
     ([1.0, nan], 1.0, 1)
     """
-    truth, scores, weight = _validated_entries(y_true, y_score, sample_weight)
+    return _compute(y_true, y_score, groups, sample_weight)
+
+
+def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
+    """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
+    truth, scores = np.asarray(y_true), np.asarray(y_score)
+    weights = None if sample_weight is None else np.asarray(sample_weight)
+    _check_numbers("y_true", truth, truth)
+    _check_numbers("y_score", scores, truth)
+    if not truth.size:
+        raise DataError("y_true: has no entries; expected at least one")
+    negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
+    _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
+    _check_entries("y_score", scores, ~np.isnan(scores), "a number")
+    if weights is not None:
+        _check_numbers("sample_weight", weights, truth)
+        is_valid = np.isfinite(weights) & (weights >= 0)
+        _check_entries("sample_weight", weights, is_valid, "a finite number of at least 0")
+    keys = np.zeros(truth.size, dtype=np.int64) if groups is None else _validated_groups(groups, truth)
+    is_true, scores = truth > 0, comparable(scores).astype(np.float64)
+    order = sort_by_score(scores, keys)  # equal scores are counted together, so their order does not matter
+    if weights is not None:
+        order = order[weights[order] > 0]
+    sorted_keys = keys[order]
+    starts = find_starts(sorted_keys)
+    ranked = RankedGroups.unweighted(starts, is_true[order], scores[order])
+    if weights is not None:
+        ranked = ranked._replace(weights=weights[order].astype(np.float64))
+    areas = roc_areas(ranked)
+    dtype = np.int64 if weights is None else np.float64
+    positive, negative_sums = areas.positive.astype(dtype), areas.negative.astype(dtype)
+    return GroupAUC(sorted_keys[starts[:-1]], areas.values, np.diff(starts), positive, negative_sums)
+
+
+def _validated_groups(groups: Any, truth: AnyArray) -> AnyArray:
+    """Return groups as an array [n] of integers or strings."""
     keys = np.asarray(groups)
     if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
         keys = keys.astype(str)
     if keys.ndim != 1 or keys.dtype.kind not in "biuSU":
         raise DataError(f"groups: expected one integer or string per entry, got shape {keys.shape} of {keys.dtype}")
     _check_length("groups", keys, truth)
-    return _count_sorted(truth, scores, weight, keys)
+    return keys
 
 
-def _count_sorted(truth: AnyArray, scores: Float64, weight: Float64 | None, keys: AnyArray | None) -> GroupAUC:
-    """Sort by group and descending score, and count ordered pairs."""
-    if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
-        truth, scores, weight = truth[kept], scores[kept], weight[kept]
-        keys = None if keys is None else keys[kept]
-    order = sort_by_score(scores, keys)  # equal scores are counted together, so their order does not matter
-    if keys is None:
-        starts, groups = np.array([0, order.size]), np.zeros(1, dtype=np.int64)
-    else:
-        sorted_keys = keys[order]
-        starts = find_starts(sorted_keys)
-        groups = sorted_keys[starts[:-1]]
-    ranked = RankedGroups.unweighted(starts, truth[order], scores[order])
-    areas = roc_areas(ranked if weight is None else ranked._replace(weights=weight[order]))
-    sums = (each.astype(np.int64) if weight is None else each for each in (areas.positive, areas.negative))
-    return GroupAUC(groups, areas.values, np.diff(starts), *sums)
+def _check_numbers(name: str, array: AnyArray, truth: AnyArray) -> None:
+    """Refuse an array that is not one number per entry of the truth."""
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        raise DataError(f"{name}: expected one number per entry, got shape {array.shape} of {array.dtype}")
+    _check_length(name, array, truth)
 
 
-def _validated_entries(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[AnyArray, Float64, Float64 | None]:
-    """Return truth as bool, scores as float64 in the same order, and weights."""
-    truth, scores = np.asarray(y_true), np.asarray(y_score)
-    for name, array in (("y_true", truth), ("y_score", scores)):
-        if array.ndim != 1 or array.dtype.kind not in "biuf":
-            raise DataError(f"{name}: expected one number per entry, got shape {array.shape} of {array.dtype}")
-    _check_length("y_score", scores, truth)
-    if not truth.size:
-        raise DataError("y_true: has no entries; expected at least one")
-    negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
-    _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
-    _check_entries("y_score", scores, ~np.isnan(scores), "a number")
-    weight = None if sample_weight is None else _validated_weight(sample_weight, truth)
-    return truth > 0, comparable(scores).astype(np.float64), weight
-
-
-def _validated_weight(sample_weight: Any, truth: AnyArray) -> Float64:
-    weight = np.asarray(sample_weight)
-    if weight.shape != truth.shape or weight.dtype.kind not in "biuf":
-        raise DataError(f"sample_weight: expected {truth.size:,} numbers, got shape {weight.shape} of {weight.dtype}")
-    _check_entries("sample_weight", weight, np.isfinite(weight) & (weight >= 0), "a finite number of at least 0")
-    return weight.astype(np.float64)
+def _check_length(name: str, array: AnyArray, truth: AnyArray) -> None:
+    if array.size != truth.size:
+        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {truth.size:,}")
 
 
 def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str) -> None:
@@ -244,11 +243,6 @@ def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str
         first = int(np.argmin(is_valid))
         value = str(array[first]).replace("nan", "NaN")
         raise DataError(f"{name}: is {value} at entry {first}; expected {expected}")
-
-
-def _check_length(name: str, array: AnyArray, truth: AnyArray) -> None:
-    if array.size != truth.size:
-        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {truth.size:,}")
 
 
 def _warn(message: str) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 from xmceval.api.loops.evaluator import Evaluator
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import DataError, UsageError, argument, listed, warn
-from xmceval.files.io.outputs import check_output
+from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
 from xmceval.report.result import Result
 from xmceval.rows.filters import Filter
+from xmceval.scoring.states.file import load_state, pack_state
 from xmceval.scoring.states.state import State, StatePart
 
 MOST_NAMED = 5  # of missing shards
@@ -105,7 +106,7 @@ def merge_states(
         saving = argument("save_state", kind="FILE")
         raise DataError(f"{missing} (hint: merge all of them, or pass {saving} to merge the rest later)")
     if save_state is not None:
-        replace(merged, name=str(save_state)).save(save_state, force=force)
+        write_output(save_state, pack_state(replace(merged, name=str(save_state))), force=force)
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
     check_filter(merged)
     result = finish_state(merged)
@@ -129,7 +130,7 @@ def _open(state: Any, place: str) -> State:
     if isinstance(state, Evaluator):
         opened, name = state._state, place
     elif isinstance(state, (str, Path)):
-        opened, name = State.load(state), str(state)
+        opened, name = load_state(state), str(state)
     else:
         raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
     is_one = len(opened.parts) == 1

@@ -29,7 +29,7 @@ from xmceval.report.forms.registry import render_listings
 from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet.model import Listing
 from xmceval.rows.filters import as_filter
-from xmceval.scoring.states.state import is_state
+from xmceval.scoring.states.file import is_state
 from xmceval.version import INSPECT_SCHEMA
 
 

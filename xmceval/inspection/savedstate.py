@@ -10,7 +10,8 @@ from typing import Any
 from xmceval.errors import DataError, counted, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.scoring.options import specs
-from xmceval.scoring.states.state import PROPENSITIES, State, StatePart
+from xmceval.scoring.states.file import PROPENSITIES, load_state
+from xmceval.scoring.states.state import StatePart
 
 MOST_PARTS = 10  # shown one per line
 
@@ -90,7 +91,7 @@ class StateInspection:
 def inspect_state(path: Path) -> StateInspection:
     """Describe a state."""
     try:
-        state = State.load(path)
+        state = load_state(path)
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
     propensities = state.terms.propensities

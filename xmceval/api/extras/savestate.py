@@ -16,7 +16,7 @@ from xmceval.files.io.outputs import check_output, open_output
 from xmceval.files.io.paths import to_path
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.states.state import MOST_SHARDS
+from xmceval.scoring.states.file import MOST_SHARDS, pack_state
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -88,5 +88,5 @@ class SaveState(Extra):
         [opened], [totals] = outcome.scoring.opened, outcome.totals
         state, name = outcome.scoring.setup.whole_state(opened, totals), str(self._path)
         parts = tuple(replace(part, name=name, shard=self._shard) for part in state.parts)
-        self._file.write(replace(state, name=name, parts=parts).to_bytes())
+        self._file.write(pack_state(replace(state, name=name, parts=parts)))
         return outcome

@@ -17,9 +17,11 @@ from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
+from xmceval.files.io.outputs import write_output
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.accumulator import Accumulator
+from xmceval.scoring.states.file import load_state, pack_state, unpack_state
 from xmceval.scoring.states.state import State
 
 OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options that a loop does not have
@@ -248,7 +250,7 @@ class Evaluator:
         """
         with self._lock:
             state = self._state
-        state.save(path, force=True)
+        write_output(path, pack_state(state), force=True)
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:
@@ -266,7 +268,7 @@ class Evaluator:
         DataError
             A file that is no state.
         """
-        return cls._of(State.load(path), threads)
+        return cls._of(load_state(path), threads)
 
     @property
     def _state(self) -> State:
@@ -274,7 +276,7 @@ class Evaluator:
             return self._accumulator.state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_evaluator, (self._state.to_bytes(), self._threads)
+        return restore_evaluator, (pack_state(self._state), self._threads)
 
     def __repr__(self) -> str:
         state = self._state
@@ -283,4 +285,4 @@ class Evaluator:
 
 def restore_evaluator(content: bytes, threads: int | None) -> Evaluator:
     """Rebuild a pickled Evaluator."""
-    return Evaluator._of(State.from_bytes(content, NAME), threads)
+    return Evaluator._of(unpack_state(content, NAME), threads)

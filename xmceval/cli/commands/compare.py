@@ -95,7 +95,7 @@ def _check_systems(arguments: Mapping[str, Any]) -> None:
 
 def _refuse_states(paths: Sequence[str]) -> None:
     """Refuse states of systems, which are taken for files of labels else."""
-    from xmceval.scoring.states.state import is_state
+    from xmceval.scoring.states.file import is_state
 
     files = [split_name(each)[1] for each in paths]
     local = [path for path in files if not is_address(path) and to_path(path).is_file()]

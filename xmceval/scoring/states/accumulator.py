@@ -59,7 +59,7 @@ class Accumulator:
             own = StatePart(n_rows=self._n_new, system=self._system)
             state = replace(
                 self._base,
-                parts=join_parts(self._base.parts, (own,)),
+                parts=join_parts([*self._base.parts, own]),
                 weight_range=self._weight_range,
                 removed=self._removed,
             )

@@ -10,7 +10,7 @@ import pytest
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError, XmcevalWarning
-from xmceval.files.saved.rowvalues import read_rows
+from xmceval.files.savedrows import read_rows
 from xmceval.rows.matrices import matrices
 
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]

@@ -56,7 +56,7 @@ def test_files_of_extras_are_whole_or_not_there(setup):
             raise UsageError("something went wrong")
 
     with pytest.raises(UsageError, match="something went wrong"):
-        score_systems(*setup, [HoldRows(in_results=False, path="x.rows.csv", force=False), Failing()])
+        score_systems(*setup, [Failing(), HoldRows(in_results=False, path="x.rows.csv", force=False)])
     assert list(Path().iterdir()) == []
     score_systems(*setup, [HoldRows(in_results=False, path="x.rows.csv", force=False)])
     assert len(Path("x.rows.csv").read_text().splitlines()) == 31

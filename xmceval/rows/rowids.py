@@ -53,11 +53,3 @@ class RowIds:
                 f"{self.source}: has {counted(len(self.ids), 'id')}, and there are {counted(n_rows, 'row')}; "
                 "expected one id per row"
             )
-
-    def of_rows(self, rows: Iterable[int]) -> list[str]:
-        """Return the ids of some rows."""
-        numbers = list(rows)
-        if max(numbers, default=-1) >= len(self.ids):
-            n = len(self.ids)
-            raise DataError(f"{self.source}: has {counted(n, 'id')}, and there are more rows; expected one id per row")
-        return [self.ids[row] for row in numbers]

@@ -23,7 +23,7 @@ from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.observing.groupedrows import GroupedRows
-from xmceval.scoring.observing.rowsinmemory import RowsInMemory
+from xmceval.scoring.observing.heldrows import HeldRows, RowBlock
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
 
@@ -137,40 +137,39 @@ def compare(
 
 
 class PairedRows(Extra):
-    """Sum the values of rows that tests of pairs of systems need, or keep them for those that resample rows."""
+    """Sum the values of rows that tests of pairs of systems need, and hold them for tests that resample rows."""
 
     def __init__(self, matches: Matches) -> None:
         self._runs, self._of_pairs, self._holds_rows = matches.lineup.groups, matches.by_rows, matches.holds_rows
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
         """Make the observers."""
-        terms = scoring.opened[0].terms
-        self._columns = ValueColumns.of(scoring.setup.program, terms.bins)
-        of_groups = [self._watch() for _ in (() if terms.groups is None else terms.groups.names)]
-        self._watched = [self._watch(), *of_groups]
-        grouped = [] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]
-        self.observers = [*self._watched[0], *grouped]
-
-    def _watch(self) -> tuple[Pairs] | tuple[Pairs, RowsInMemory]:
-        """Make the observers of all rows, or of those of a group."""
-        pairs = Pairs(self._columns, self._runs, self._of_pairs)
-        return (pairs, RowsInMemory()) if self._holds_rows else (pairs,)
+        program, terms = scoring.setup.program, scoring.opened[0].terms
+        self._columns = ValueColumns.of(program, terms.bins)
+        names = () if terms.groups is None else terms.groups.names
+        self._all, *of_groups = [Pairs(self._columns, self._runs, self._of_pairs) for _ in ("", *names)]
+        self._of_groups = dict(zip(names, of_groups, strict=True))
+        self._held = HeldRows(program.row_measures) if self._holds_rows else None
+        self.observers = [
+            self._all,
+            *([] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]),
+            *([] if self._held is None else [self._held]),
+        ]
 
     def outputs(self, outcome: Outcome) -> list[Output]:
         """Return what is known of each metric that has values of rows: of all rows, then of each group."""
-        scoring, groups = outcome.scoring, outcome.scoring.opened[0].terms.groups
-        names = ("", *(() if groups is None else groups.names))
-        by_group = zip(*((each, *each.groups) for each in outcome.totals), strict=True)
-        return [
-            output
-            for name, totals, (pairs, *held) in zip(names, by_group, self._watched, strict=True)
-            for output in self._collect(scoring, totals, pairs, held[0] if held else None, name)
-        ]
+        held, groups = None if self._held is None else self._held.join(), outcome.scoring.opened[0].terms.groups
+        outputs = self._collect(outcome, outcome.totals, self._all, held)
+        for code, (name, pairs) in enumerate(self._of_groups.items()):
+            totals = [run.groups[code] for run in outcome.totals]
+            inside = None if held is None or groups is None else held.where(groups.codes[held.rows] == code)
+            outputs += self._collect(outcome, totals, pairs, inside, name)
+        return outputs
 
     def _collect(
-        self, scoring: Scoring, totals: Sequence[Totals], pairs: Pairs, held: RowsInMemory | None, group: str
+        self, outcome: Outcome, totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = ""
     ) -> list[Output]:
-        runs = [RunSums.of(scoring.setup.program, each) for each in totals]
+        runs = [RunSums.of(outcome.scoring.setup.program, each) for each in totals]
         n_all = max(each.tally.n_rows for each in totals)
         return collect_outputs(self._columns, runs, n_all, self._runs, pairs, held, group)
 

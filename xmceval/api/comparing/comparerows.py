@@ -8,26 +8,28 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.saved.rowtable import RowTable, align
-from xmceval.files.saved.rowvalues import read_rows
+from xmceval.files.savedrows import RowTable, read_rows
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
+from xmceval.rows.block import Float64
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.observing.heldrows import RowBlock
 from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Figure
 from xmceval.scoring.tasks.task import Unscored
+
+MOST_NAMED = 3  # rows of a warning
 
 
 def compare_rows(
@@ -124,15 +126,11 @@ def compare_tables(
         _check_same_data(tables[0], table)
     called = _distinct([*names, *systems[len(names) :]], tables)
     pairs = find_pairs(called, testing)
-    joined, lacking = align(tables, missing)
-    values, n_rows = joined.values, len(joined.rows)
-    measures = [_measure(name, values[:, :, i, 0]) for i, name in enumerate(joined.metrics)]
-    is_missing = np.isnan(values[:, :, :, 0])
-    values[is_missing] = 0.0
-    weights = joined.weights if (joined.weights != 1).any() else np.empty(0)
-    left_out = is_missing.sum(axis=0)
-    outputs = outputs_of_rows(measures, values, weights, pairs, left_out, holds_rows=testing.holds_rows)
-    counts = _counts(tables, n_rows, are_known=not lacking)
+    block, warnings = _align(tables, missing)
+    n_rows, rows_differ = block.rows.size, len(warnings) > 0
+    measures = [_measure(name, block.values[block.counts[:, :, m], m, 0]) for m, name in enumerate(tables[0].metrics)]
+    outputs = outputs_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
+    counts = _counts(tables, n_rows, are_known=not rows_differ)
     results = tuple(
         Result(name, tuple(Figure(output.measure, _estimate(output, system)) for output in outputs), counts[system])
         for system, name in enumerate(called)
@@ -141,9 +139,67 @@ def compare_tables(
     tested = adjust([*tests.differences(outputs)], testing)
     means = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, means, pairs))
-    warnings = *lacking, *_warnings(tables, rows_differ=len(lacking) > 0), *warn_of_untested(differences, outputs)
+    warnings += [*_warnings(tables, rows_differ=rows_differ), *warn_of_untested(differences, outputs)]
     source = f"{counted(n_rows, 'instance')} from saved values"
-    return Comparison(results, differences, testing, warnings, source=source)
+    return Comparison(results, differences, testing, tuple(warnings), source=source)
+
+
+def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list[str]]:
+    """Return the rows of all tables, those that `missing` leaves, and warnings of rows that a table lacks.
+
+    A row that a table lacks has numerator 0 there, and the denominators that another table has.
+    """
+    rows_of = [set(table.rows) for table in tables]
+    in_any = dict.fromkeys(row for table in tables for row in table.rows)
+    lacking = [[row for row in in_any if row not in rows] for rows in rows_of]
+    if missing == "error":
+        _refuse_missing(tables, lacking)
+    rows = [row for row in in_any if missing != "drop" or all(row in other for other in rows_of)]
+    if not rows:
+        raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
+    places = {row: place for place, row in enumerate(rows)}
+    metrics = tables[0].metrics
+    weights = np.full(len(rows), np.nan)
+    absent = np.zeros((len(rows), 1, len(metrics), 2))  # the values of a row in a table that lacks it
+    arranged = list[tuple[np.ndarray, Float64]]()
+    for table in tables:
+        at = np.array([places.get(row, -1) for row in table.rows])
+        is_kept = at >= 0
+        at, values = at[is_kept], table.values[is_kept][:, :, [table.metrics.index(name) for name in metrics]]
+        is_new = np.isnan(weights[at])
+        if (~is_new & (weights[at] != table.weights[is_kept])).any():
+            raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
+        weights[at] = table.weights[is_kept]
+        absent[at[is_new]] = values[is_new, :1] * [0.0, 1.0]  # the numerator of a row that does not count stays NaN
+        arranged.append((at, values))
+    columns = []
+    for at, values in arranged:
+        column = np.repeat(absent, values.shape[1], axis=1)
+        column[at] = values
+        columns.append(column)
+    joined = np.concatenate(columns, axis=1)
+    counts = ~np.isnan(joined[..., 0])
+    joined[~counts] = 0.0
+    outcome = "where they count 0" if missing == "zero" else "left out for all systems"
+    warnings = [
+        f"{table.name}: lacks {counted(len(lacks), 'row')} of {len(in_any):,}, such as "
+        f"{', '.join(map(repr, lacks[:MOST_NAMED]))}, {outcome}"
+        for table, lacks in zip(tables, lacking, strict=True)
+        if lacks
+    ]
+    return RowBlock(np.arange(len(rows)), weights, joined, joined[:, :, :0], counts), warnings
+
+
+def _refuse_missing(tables: Sequence[RowTable], lacking: Sequence[Sequence[str]]) -> None:
+    """Refuse a table that lacks rows of another."""
+    for table, rows in reversed([*zip(tables, lacking, strict=True)]):
+        if rows:
+            other = next(other for other in tables if rows[0] in other.rows)
+            ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
+            raise DataError(
+                f"{table.name} lacks {counted(len(rows), 'row')} that {other.name} has; the first is row {rows[0]} "
+                f"(hint: pass {ways} to compare them all the same)"
+            )
 
 
 def _check_same_data(first: RowTable, other: RowTable) -> None:
@@ -156,7 +212,7 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
         )
         raise DataError(f"{first.name} and {other.name} have different metrics: {lacking}")
     # Without the queries that a run lacks, digests of one truth differ: `align` refuses such rows, or leaves them out.
-    lost_rows = (first.has_dropped or other.has_dropped) and set(first.rows) != set(other.rows)
+    lost_rows = (_has_dropped(first) or _has_dropped(other)) and set(first.rows) != set(other.rows)
     if _differ(first, other, "truth") and not lost_rows:
         raise DataError(
             f"{first.name} and {other.name} are of different truths, by their digests (hint: score both against the "
@@ -177,6 +233,11 @@ def _differ(first: RowTable, other: RowTable, what: str) -> bool:
     return None not in digests and digests[0] != digests[1]
 
 
+def _has_dropped(table: RowTable) -> bool:
+    """Return whether queries that a run lacks were left out of the truth."""
+    return bool(table.meta.get("rules", {}).get("missing") == "drop")
+
+
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
     """Add the file to names that several systems have, and a number where that is not enough."""
     files = [to_path(table.name).name for table in tables for _ in table.systems]
@@ -187,7 +248,7 @@ def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
     ]
 
 
-def _measure(name: str, values: NDArray[np.float64]) -> Measure:
+def _measure(name: str, values: Float64) -> Measure:
     """Return the measure of a name; that of another tool's metric is of shares where all values are from 0 to 1."""
     return restore_measure(name, "share" if ((values >= 0) & (values <= 1)).all() else "count")
 
@@ -231,7 +292,7 @@ def _estimate(output: Output, system: int) -> Estimate:
 
 def _warnings(tables: Sequence[RowTable], *, rows_differ: bool) -> list[str]:
     """Warn of what cannot be checked, of files that are passed twice, and of options that differ."""
-    unknown = [table.name for table in tables if "truth" not in table.meta or (table.has_dropped and rows_differ)]
+    unknown = [table.name for table in tables if "truth" not in table.meta or (_has_dropped(table) and rows_differ)]
     paths = [to_path(table.name).resolve() for table in tables]
     twice = dict.fromkeys(table.name for i, table in enumerate(tables) if paths[i] in paths[:i])
     warnings = [f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice]

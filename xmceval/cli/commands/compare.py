@@ -24,7 +24,7 @@ from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
 if TYPE_CHECKING:
-    from xmceval.files.saved.rowtable import RowTable
+    from xmceval.files.savedrows import RowTable
     from xmceval.report.comparison import Comparison
     from xmceval.report.gates import Gate
 
@@ -127,7 +127,7 @@ def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:
     _refuse_scoring()
     from xmceval.api.comparing.comparerows import compare_tables
     from xmceval.files.io.shardfiles import find_shards
-    from xmceval.files.saved.rowvalues import read_rows
+    from xmceval.files.savedrows import read_rows
 
     with long_work(arguments["quiet"]):
         split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]

@@ -9,15 +9,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, WINS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, ValueColumns
 from xmceval.scoring.estimates import exact
+from xmceval.scoring.observing.heldrows import RowBlock
 from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
-from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import Sums, add_rows
 from xmceval.scoring.tasks.task import RowTask
@@ -235,7 +234,7 @@ def collect_outputs(
     n_all: int,
     groups: Sequence[Runs],
     watch: Pairs,
-    held: RowsInMemory | None,
+    held: RowBlock | None,
     group: str = "",
 ) -> list[Output]:
     """Return every metric that has values of rows: over all labels, then within each bin; `n_all` are all rows.
@@ -245,7 +244,7 @@ def collect_outputs(
     outputs = []
     for c, measure in enumerate(columns.measures):
         pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
-        rows = None if held is None else _rows_of(held.values, c)
+        rows = None if held is None else _rows_of(held.values[:, :, c], held.weights)
         extremes = [run.extremes[c] for run in runs if run.extremes is not None]
         sums, n_rows = [run.sums[c] for run in runs], [int(run.n_rows[c]) for run in runs]
         outputs.append(Output(measure, group, groups, sums, n_rows, n_all, pairs, rows, extremes))
@@ -255,26 +254,31 @@ def collect_outputs(
                 continue
             c = m * len(columns.bins) + b
             pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
-            rows = None if held is None else _rows_of(held.shares, c)
+            rows = None if held is None else _rows_of(held.shares[:, :, c], held.weights)
             sums, of_all = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)]
             outputs.append(Output(measure, bin_, groups, sums, of_all.n_rows, n_all, pairs, rows))
     return outputs
 
 
-def _rows_of(values: Callable[[int, int], Float64], column: int) -> Callable[[int], Float64]:
-    return lambda system: values(system, column)
+def _rows_of(values: Float64, weights: Float64) -> Callable[[int], Float64]:
+    """Return what weights the values [n_rows, n_runs, 2] of a run."""
+    return lambda run: values[:, run] * weights[:, None]
 
 
 def outputs_of_rows(
-    measures: Sequence[Measure], values: Float64, weights: Float64, pairs: Sequence[tuple[int, int]],
-    left_out: NDArray[np.int64], *, holds_rows: bool,
-) -> list[Output]:  # fmt: skip
-    """Return the outputs of saved values [n_rows, n_systems, n_metrics, 2]; `left_out` is by system and metric."""
-    n_rows, n_systems = values.shape[:2]
+    measures: Sequence[Measure],
+    block: RowBlock,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    holds_rows: bool,
+) -> list[Output]:
+    """Return the outputs of saved values of rows, tested pair by pair."""
+    n_rows, n_systems = block.values.shape[:2]
     columns, groups = ValueColumns(tuple(measures)), [(system,) for system in range(n_systems)]
-    by_system = [np.ascontiguousarray(values[:, system]) for system in range(n_systems)]
-    watch, held = Pairs(columns, groups, pairs), RowsInMemory() if holds_rows else None
-    for observer in (watch, *([] if held is None else [held])):
-        observer.add(BlockValues(0, n_rows, None, weights, NO_TRUTH, by_system, []))
-    runs = [RunSums.of_values(each, weights, left_out[s]) for s, each in enumerate(by_system)]
-    return collect_outputs(columns, runs, n_rows, groups, watch, held)
+    by_system = [np.ascontiguousarray(block.values[:, system]) for system in range(n_systems)]
+    weights = block.weights if (block.weights != 1).any() else np.empty(0)
+    left_out = (~block.counts).sum(axis=0)
+    watch = Pairs(columns, groups, pairs)
+    watch.add(BlockValues(0, n_rows, None, weights, NO_TRUTH, by_system, []))
+    runs = [RunSums.of_values(values, weights, left_out[system]) for system, values in enumerate(by_system)]
+    return collect_outputs(columns, runs, n_rows, groups, watch, block if holds_rows else None)

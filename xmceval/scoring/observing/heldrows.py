@@ -1,18 +1,18 @@
-"""Held rows: the values of all rows in memory, which are returned or saved when all are scored."""
+"""Held rows: the values of all rows in memory, to be returned, saved, or resampled."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
+from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.observing.observers import BlockValues, Observer, is_counted
-from xmceval.scoring.program import Program
+from xmceval.scoring.observing.observers import BlockValues, Observer
 
 
 class RowBlock(NamedTuple):
@@ -24,12 +24,24 @@ class RowBlock(NamedTuple):
         Their numbers; those of weight 0 are left out.
     weights : float64 array [n_rows]
     values : float64 array [n_rows, n_systems, n_columns, 2]
-        Numerators and denominators of `Program.columns`; the numerator is NaN where a row does not count.
+        Numerators and denominators.
+    shares : float64 array [n_rows, n_systems, n_shares, 2]
+        Likewise of bins of labels.
+    counts : bool array [n_rows, n_systems, n_columns]
+        Whether a row counts for a metric.
     """
 
     rows: Int64
     weights: Float64
     values: Float64
+    shares: Float64
+    counts: NDArray[np.bool_]
+
+    def where(self, inside: NDArray[np.bool_]) -> RowBlock:
+        """Return some of the rows, given as bool [n_rows]."""
+        return RowBlock(
+            self.rows[inside], self.weights[inside], self.values[inside], self.shares[inside], self.counts[inside]
+        )
 
 
 class HeldRows(Observer):
@@ -39,40 +51,46 @@ class HeldRows(Observer):
     ----------
     n_rows : int
         All rows, also those of weight 0.
+    digest : int
+        Of the truth; it does not depend on the order of blocks.
     """
 
-    def __init__(self, program: Program, *, drop_empty: bool = False) -> None:
-        self._columns, self._drop_empty = program.columns, drop_empty
-        self._blocks: list[RowBlock] = []
+    def __init__(self, measures: Sequence[Measure], *, drop_empty: bool = False) -> None:
+        self._measures, self._drop_empty = measures, drop_empty
+        self._blocks = list[RowBlock]()
         self._lock = threading.Lock()
-        self.n_rows = self._n_digested = self._sum = 0  # rows, and the digests of the truth modulo 2^64
+        self.n_rows = self.digest = 0
 
     def add(self, block: BlockValues) -> None:
-        """Take the values of a block."""
-        kept = np.arange(block.n_rows) if block.kept is None else block.kept
-        rows = (block.first_row + kept).astype(np.int64)
+        """Hold the values of a block."""
+        rows = block.first_row + (np.arange(block.n_rows) if block.kept is None else block.kept)
         weights = block.weights.copy() if block.weights.size else np.ones(rows.size)
-        values = np.stack([of_system[:, [*self._columns.values()]] for of_system in block.values], axis=1)
-        for system in range(values.shape[1]):
-            numerators, denominators = values[:, system, :, 0], values[:, system, :, 1]
-            has_value = is_counted(tuple(self._columns), block.truth, denominators, drop_empty=self._drop_empty)
-            numerators[~has_value] = np.nan
+        values = np.stack(block.values, axis=1)
+        shares = np.stack(block.shares, axis=1) if block.shares[0].size else np.empty((rows.size, 0, 0, 2))
+        counts = values[..., 1] != 0
+        for m, measure in enumerate(self._measures):
+            if not (measure.metric.left_out or measure.average in {"mean", "rows", "samples"}):
+                counts[:, :, m] = True
+            if self._drop_empty:
+                counts[:, :, m] &= _have_truth(block.truth, measure.rel)[:, None]
         digest = digest_rows(rows, block.truth)
         with self._lock:
-            self._blocks.append(RowBlock(rows, weights, values))
+            self._blocks.append(RowBlock(rows, weights, values, shares, counts))
             self.n_rows += block.n_rows
-            self._n_digested, self._sum = self._n_digested + rows.size, (self._sum + digest) % 2**64
+            self.digest = (self.digest + digest) % 2**64
 
     def join(self) -> RowBlock:
         """Return the values of all rows, in their order."""
-        blocks = sorted((block for block in self._blocks if block.rows.size), key=lambda block: int(block.rows[0]))
-        self._blocks = [RowBlock(*map(np.concatenate, zip(*blocks, strict=True)))] if blocks else self._blocks
+        filled = [block for block in self._blocks if block.rows.size] or self._blocks[:1]
+        filled.sort(key=lambda block: int(block.rows[0]) if block.rows.size else 0)
+        self._blocks = [RowBlock(*map(np.concatenate, zip(*filled, strict=True)))]
         return self._blocks[0]
 
-    @property
-    def digest(self) -> str:
-        """A digest of the truth that was scored, which does not depend on the order of blocks."""
-        return hashlib.blake2b(f"{self._n_digested} {self._sum}".encode(), digest_size=16).hexdigest()
+
+def _have_truth(truth: Rows, rel: float) -> NDArray[np.bool_]:
+    """Return which rows have a label of a grade from `rel` on, bool [n_rows]."""
+    is_true = truth.values[: truth.indptr[-1]] >= rel
+    return np.diff(np.concatenate([[0], np.cumsum(is_true)])[truth.indptr]) > 0
 
 
 def digest_rows(rows: Int64, truth: Rows) -> int:

@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.tasks.task import RowValues
 
@@ -77,18 +76,3 @@ def join_columns(arrays: Sequence[Float64]) -> Float64:
     """Join the fractions [n_rows, n_columns, 2] of several tasks; some may have no columns."""
     filled = [each for each in arrays if each.shape[1]] or [NO_FRACTIONS]
     return filled[0] if len(filled) == 1 else np.concatenate(filled, axis=1)
-
-
-def is_counted(
-    measures: Sequence[Measure], truth: Rows, denominators: Float64, *, drop_empty: bool
-) -> NDArray[np.bool_]:
-    """Return which rows have a value, bool [n_rows, n_measures], by denominators of that shape."""
-    counts = np.ones(denominators.shape, dtype=np.bool_)
-    for m, measure in enumerate(measures):
-        if measure.metric.left_out or measure.average in {"mean", "rows", "samples"}:
-            counts[:, m] = denominators[:, m] != 0
-        if drop_empty:
-            is_true = truth.values[: truth.indptr[-1]] >= measure.rel
-            ends = np.concatenate([[0], np.cumsum(is_true)])[truth.indptr]
-            counts[:, m] &= np.diff(ends) > 0
-    return counts

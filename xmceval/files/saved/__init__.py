@@ -1,1 +1,0 @@
-"""What xmceval writes and reads back: values of rows and labels, and states."""

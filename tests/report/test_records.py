@@ -18,7 +18,7 @@ from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.json import to_plain, write_document
 from xmceval.report.forms.registry import render
-from xmceval.report.listings.namedlist import write_list
+from xmceval.report.listings.datasetlist import write_datasets
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
@@ -67,7 +67,7 @@ def make_documents(tmp_path_factory):
         np.save(folder / f"{name}.npy", matrix)
     xmceval.score(truth, scores["a"], metrics="P", k=1, save_state=folder / "s.state")
     report = xmceval.inspect([folder / "t.npy", folder / "p.npy", folder / "s.state"])
-    datasets = json.loads(write_list("datasets", ["Amazon-670K", "EURLex-4K"], "json"))["datasets"]
+    datasets = json.loads(write_datasets(["Amazon-670K", "EURLex-4K"], "json"))["datasets"]
     return comparison.to_dict(), json.loads(report.to_json()), datasets
 
 

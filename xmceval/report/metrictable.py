@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from xmceval.metrics.entry import Metric
 from xmceval.metrics.table import METRICS as TABLE
 from xmceval.report.forms.layout import Layout
-from xmceval.report.listings.metriclist import display_name, list_metrics, write_table
+from xmceval.report.listings.metriclist import display_name, write_metrics
 from xmceval.report.renderable import Displayed, fit_line
 
 
@@ -26,12 +26,10 @@ class MetricTable(Displayed, Mapping[str, Metric]):
         return len(TABLE)
 
     def _render(self, form: str, layout: Layout) -> str:
-        from xmceval.report.forms.registry import render_listings
-
-        return write_table(layout.width) if form == "table" else render_listings(form, list(list_metrics([])), layout)
+        return write_metrics([], form, layout.width)
 
     def _describe(self) -> tuple[str, ...]:
-        names = [display_name(each) for each in self.values()]
+        names = [display_name(metric) for metric in self.values()]
         return f"METRICS: {len(self)} metrics", fit_line(names, len(names)), 'print() shows the table, ["P"] one Metric'
 
 

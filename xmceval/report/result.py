@@ -14,7 +14,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
-from xmceval.report.sheet.cautions import Case, find_cautions, list_conventions
+from xmceval.report.sheet.cautions import find_cautions, list_conventions
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -330,7 +330,7 @@ def make_result(
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
-    case = Case(
+    cautions = find_cautions(
         summary,
         empty_rows=options.empty_rows,
         has_threshold=options.threshold is not None,
@@ -343,7 +343,7 @@ def make_result(
         summary.counts,
         None if terms.propensities is NO_PROPENSITIES else terms.propensities,
         options.empty_rows,
-        (*warnings, *find_cautions(case)),
+        (*warnings, *cautions),
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import click
 
@@ -10,18 +10,25 @@ from xmceval.cli import completion, options
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.table import METRICS
 from xmceval.report.forms.registry import FORMS
+from xmceval.report.listings.datasetlist import write_datasets
+from xmceval.report.listings.metriclist import write_metrics
 
 
-def _listing(name: str, names: Callable[[], Iterable[str]], text: str, *, short_help: str) -> click.Command:
-    """Make the command of a list: a shell completes `names`, `text` is its help."""
+def _listing(
+    name: str,
+    names: Callable[[], Iterable[str]],
+    write: Callable[[Sequence[str], str, int], str],
+    text: str,
+    *,
+    short_help: str,
+) -> click.Command:
+    """Make the command of a list: a shell completes `names`, `write` writes it in a form, `text` is its help."""
 
     @options.command(name, help=text, short_help=short_help)
     @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(names))
     @options.form_option(tuple(FORMS))
     def command(names: tuple[str, ...], form: str) -> None:
-        from xmceval.report.listings.namedlist import write_list
-
-        click.echo(write_list(name, names, form, options.terminal_width()), nl=False)
+        click.echo(write(names, form, options.terminal_width()), nl=False)
 
     return command
 
@@ -30,6 +37,7 @@ COMMANDS = {
     "metrics": _listing(
         "metrics",
         lambda: METRICS,
+        write_metrics,
         """List all metrics, or explain NAME: formula, options, conventions, source.
 
 NAME is written as in score -m. Names that other tools use, such as ndcg_cut_5, also work.
@@ -43,6 +51,7 @@ Example:
     "datasets": _listing(
         "datasets",
         datasets,
+        write_datasets,
         """List all public data sets, or show NAME in detail.
 
 The details are sizes, A and B of the propensity model, whether a filter is used, and published results.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from xmceval.errors import escaped
 from xmceval.report.forms.layout import WIDTH
@@ -39,6 +39,12 @@ def align_terms(pairs: Sequence[tuple[str, str]], width: int = WIDTH) -> list[st
         lines.extend(" " * term_width + indent + line for line in rest)
         last = term
     return lines
+
+
+def write_entry(title: str, facts: Iterable[tuple[str, str]], width: int, rest: Iterable[str] = ()) -> str:
+    """Write an entry of a list in detail: its title, the facts on it, each with its term, and further lines."""
+    lines = (f"  {line}" for line in align_terms(list(facts), width - 2))
+    return "\n".join([*wrap_text(title, width), *lines, *rest]) + "\n"
 
 
 def wrap_text(text: str, width: int) -> list[str]:

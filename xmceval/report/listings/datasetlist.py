@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
-from xmceval.report.forms.columns import align_columns, align_terms
+from xmceval.report.forms.columns import align_columns, align_terms, write_entry
 from xmceval.report.forms.csv import write_lines
 from xmceval.report.forms.json import write_document
-from xmceval.report.listings.namedlist import NamedList, write_entry
+from xmceval.report.forms.layout import WIDTH
+from xmceval.report.forms.registry import render_listings
 from xmceval.report.sheet.model import SUSPECT, Listing
 from xmceval.version import DATASETS_SCHEMA
 
@@ -30,37 +31,49 @@ FOOTER = (
 )
 
 
-def write_table(_width: int) -> str:
-    """Write all data sets as a table, one per line."""
-    rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
-    return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
-
-
-def write_dataset(entry: Dataset, width: int) -> str:
-    """Write one data set in detail, with its published results; texts are wrapped at a width."""
-    return write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
-
-
-def write_json(entries: Sequence[Dataset]) -> str:
-    """Write data sets as JSON, those that were asked for with their published results; values are fractions."""
-    documents = [
-        {**vars(entry), "published": [_record_published(row) for row in published(entry.name)]} for entry in entries
-    ]
-    catalogue = documents or [vars(entry) for entry in datasets().values()]
-    return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
-
-
-def write_csv(entries: Sequence[Dataset]) -> str:
-    """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
+def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
+    """Write the catalogue, or some of its data sets with their published results, in one of the FORMS."""
+    entries = [find_dataset(name) for name in names]
+    if form == "json":
+        return _write_json(entries)
+    if form == "csv":
+        return _write_csv(entries)
+    if form != "table":
+        return render_listings(form, list(_list_datasets(entries)))
     if not entries:
-        return write_lines([field.name for field in fields(Dataset)], map(vars, datasets().values()))
-    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
-    return write_lines(
-        head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
+        rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
+        return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
+    return "\n".join(
+        write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
+        for entry in entries
     )
 
 
-def list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:
+def _write_json(entries: Sequence[Dataset]) -> str:
+    """Write data sets as JSON, those that were asked for with their published results; values are fractions."""
+    documents = [
+        {**asdict(entry), "published": [_record_published(row) for row in published(entry.name)]} for entry in entries
+    ]
+    catalogue = documents or [asdict(entry) for entry in datasets().values()]
+    return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
+
+
+def _write_csv(entries: Sequence[Dataset]) -> str:
+    """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
+    if not entries:
+        return write_lines([field.name for field in fields(Dataset)], map(asdict, datasets().values()))
+    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
+    lines = []
+    for entry in entries:
+        for row in published(entry.name):
+            for name, value in row.values.items():
+                metric, _, k = name.partition("@")
+                place = {"dataset": entry.name, "metric": metric, "k": k, "value": value}
+                lines.append({**_record_published(row), **place})
+    return write_lines(head, lines)
+
+
+def _list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:
     """List the facts on each data set, then its published results in percent; or all data sets, one per line."""
     for entry in entries:
         yield Listing(entry.name, tuple(_facts(entry)), frozenset())
@@ -82,12 +95,6 @@ def _list_published(entry: Dataset) -> Listing:
         (f"from {SOURCE}; signs other than {SUSPECT} are footnotes there", *suspects),
         has_head=True,
     )
-
-
-def _list_values(entry: Dataset, row: Published) -> Iterator[dict[str, Any]]:
-    for name, value in row.values.items():
-        metric, _, k = name.partition("@")
-        yield {**_record_published(row), "dataset": entry.name, "metric": metric, "k": k, "value": value}
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -155,10 +162,3 @@ def _record_published(row: Published) -> dict[str, Any]:
         "train_hours": row.train_hours,
         "suspect": row.suspect or None,
     }
-
-
-def _find_datasets(names: Sequence[str]) -> list[Dataset]:
-    return [find_dataset(name) for name in names]
-
-
-LIST = NamedList(_find_datasets, write_table, write_dataset, {"json": write_json, "csv": write_csv}, list_datasets)

@@ -12,11 +12,12 @@ from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.forms.columns import align_columns, align_terms, wrap_text
+from xmceval.report.forms.columns import align_columns, align_terms, wrap_text, write_entry
 from xmceval.report.forms.csv import write_lines
 from xmceval.report.forms.json import write_document
+from xmceval.report.forms.layout import WIDTH
+from xmceval.report.forms.registry import render_listings
 from xmceval.report.listings.agreementlist import describe_agreement
-from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.report.sheet.model import Listing
 from xmceval.version import METRICS_SCHEMA
 
@@ -64,15 +65,32 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that were asked for
 
 
-def write_table(width: int) -> str:
+def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
+    """Write the list of metrics, or some of them in detail, in one of the FORMS, or as html."""
+    entries = find_metrics(names)
+    if form in {"json", "csv"}:
+        records = [_record_metric(metric) for metric, _ in entries] or list(map(_record_metric, sort_by_family()))
+        if form == "csv":
+            return write_lines(list(records[0]), records)
+        return write_document({"schema": METRICS_SCHEMA, "metrics": records}, is_ascii=False)
+    if form != "table":
+        return render_listings(form, list(_list_metrics(entries)))
+    details = (
+        write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width)
+        for metric, asked in entries
+    )
+    return "\n".join(details) if entries else _write_table(width)
+
+
+def _write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
-    heads = align_columns([HEAD[:2], *((display_name(each), format_range(each)) for each in METRICS.values())])
+    heads = align_columns([HEAD[:2], *((display_name(metric), format_range(metric)) for metric in METRICS.values())])
     indent = max(map(len, heads)) + 2
     lines = [heads[0].ljust(indent) + HEAD[2]]
     starts = dict(zip(METRICS, heads[1:], strict=True))
     for family in FAMILIES:
         lines += ["", *wrap_text(f"{family}: from {INPUTS[family]}", width)]
-        for metric in (each for each in METRICS.values() if each.family == family):
+        for metric in (metric for metric in METRICS.values() if metric.family == family):
             options = " ".join([*metric.options, *metric.numbers])
             definition = f"{metric.title}: {metric.formula}" + (f" [{options}]" if options else "")
             first, *rest = wrap_text(definition, width - indent)
@@ -82,41 +100,18 @@ def write_table(width: int) -> str:
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
-def write_metric(entry: Asked, width: int) -> str:
-    """Write one metric in detail, with the definitions of the measures that were asked for."""
-    metric, asked = entry
-    return write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width)
-
-
-def write_json(entries: Sequence[Asked]) -> str:
-    """Write metrics as JSON."""
-    metrics = [_record_metric(metric) for metric in _choose_metrics(entries)]
-    return write_document({"schema": METRICS_SCHEMA, "metrics": metrics}, is_ascii=False)
-
-
-def write_csv(entries: Sequence[Asked]) -> str:
-    """Write metrics as CSV, one per line, with the fields of the JSON."""
-    metrics = [_record_metric(metric) for metric in _choose_metrics(entries)]
-    return write_lines(list(metrics[0]), metrics)
-
-
-def list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
+def _list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
     """List the facts on each metric, and the definitions of the measures that were asked for; or all metrics."""
     for metric, asked in entries:
         facts = ((term, text.strip()) for term, text in _facts(metric, asked))
         yield Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
     if not entries:
         rows = (
-            (display_name(each), each.title, format_range(each), each.formula, "; ".join(option_words(each)))
-            for each in sort_by_family()
+            (display_name(metric), metric.title, format_range(metric), metric.formula, "; ".join(option_words(metric)))
+            for metric in sort_by_family()
         )
         head = ("metric", "what it is", "range", "definition", "options")
         yield Listing("", (head, *rows), frozenset(), has_head=True)
-
-
-def _choose_metrics(entries: Sequence[Asked]) -> list[Metric]:
-    """Return the metrics that were asked for, or all."""
-    return [metric for metric, _ in entries] or sort_by_family()
 
 
 def find_metrics(names: Iterable[str]) -> list[Asked]:
@@ -127,17 +122,17 @@ def find_metrics(names: Iterable[str]) -> list[Asked]:
         is_listed = name.lower().endswith("@k")
         word = f"{name[:-1]}1" if is_listed else name
         for measure, other in zip(parse(word, [1]), parse(word, [2]), strict=True):
-            own = measures.setdefault(measure.metric.name, [])
+            asked = measures.setdefault(measure.metric.name, [])
             has_cutoff = measure.k is not None and measure.k == other.k and not is_listed
             has_options = measure.chosen and name != measure.metric.name
             if has_options or has_cutoff:
-                own.append(measure)
-    return [(METRICS[name], own) for name, own in measures.items()]
+                asked.append(measure)
+    return [(METRICS[name], asked) for name, asked in measures.items()]
 
 
-def sort_by_family(metrics: Iterable[Metric] = METRICS.values()) -> list[Metric]:
-    """Sort metrics by family, otherwise in the order of the table."""
-    return sorted(metrics, key=lambda metric: FAMILIES.index(metric.family))
+def sort_by_family() -> list[Metric]:
+    """Return all metrics by family, otherwise in the order of the table."""
+    return sorted(METRICS.values(), key=lambda metric: FAMILIES.index(metric.family))
 
 
 def display_name(metric: Metric) -> str:
@@ -293,6 +288,3 @@ def _record_metric(metric: Metric) -> dict[str, Any]:
         "aliases": list_aliases(metric),
         "source": metric.source,
     }
-
-
-LIST = NamedList(find_metrics, write_table, write_metric, {"json": write_json, "csv": write_csv}, list_metrics)

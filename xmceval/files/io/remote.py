@@ -25,7 +25,7 @@ from xmceval.rows.progress import phase
 
 T = TypeVar("T")
 
-PATIENCE = 30.0  # seconds without an answer
+PATIENCE = 10.0  # seconds without an answer
 RETRIES = 3  # where a connection is lost, or the server is busy: not all stores of fsspec try again
 FIRST_PAUSE = 0.2  # seconds; each further one takes twice as long
 KEPT = 4  # copies

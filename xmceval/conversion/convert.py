@@ -7,7 +7,7 @@ import gzip
 import lzma
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -118,11 +118,13 @@ def convert(
     def write(file: Any) -> sparse.csr_array[np.float64]:
         matrix = collect_rows(source, width, are_scores=are_scores, top=top, threads=threads)
         if form == ".npz":
-            _write_npz(file, matrix)
+            parts = (_narrowed(matrix.data), matrix.indices, matrix.indptr)
+            # A matrix, not an array of scipy: older versions cannot load those.
+            sparse.save_npz(file, sparse.csr_matrix(parts, shape=matrix.shape), compressed=False)
         elif form == ".npy":
             _write_npy(file, matrix, str(path), are_scores=are_scores)
         else:
-            with _compressed(file, compression) as stream, phase(str(dst), matrix.shape[0]) as add:
+            with COMPRESSORS[compression](file) as stream, phase(str(dst), matrix.shape[0]) as add:
                 for text, n_rows in _format_rows(matrix):
                     stream.write(text)
                     add(n_rows)
@@ -165,44 +167,30 @@ def _open_zstd(file: BinaryIO) -> Any:
     return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 
+# Streams that compress what is written to a file, which stays open.
 COMPRESSORS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
+        "": nullcontext,
         ".gz": lambda file: gzip.GzipFile("", "wb", 6, file, mtime=0),
         ".bz2": lambda file: bz2.BZ2File(file, "wb"),
-        ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - closed by _compressed
+        ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - its user closes it
         ".zst": _open_zstd,
     }
 )
 
 
-@contextmanager
-def _compressed(file: Any, compression: str) -> Iterator[Any]:
-    """Open a stream that compresses what is written to a file, which stays open."""
-    if not compression:
-        yield file
-        return
-    with COMPRESSORS[compression](file) as stream:
-        yield stream
-
-
 def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, int]]:
     """Yield text, the header first, and the number of rows in it."""
+    (n_rows, _), indptr, start = matrix.shape, matrix.indptr, 0
     yield b"%d %d\n" % matrix.shape, 0
-    for start, stop in _cut_rows(matrix.indptr):
-        ends = matrix.indptr[start : stop + 1]
+    while start < n_rows:  # some rows with about CELLS entries
+        stop = max(int(np.searchsorted(indptr, indptr[start] + CELLS, side="right")) - 1, start + 1)
+        ends = indptr[start : stop + 1]
         labels, values = (array[ends[0] : ends[-1]].tolist() for array in (matrix.indices, matrix.data))
         entries = [f"{label}:{value!r}" for label, value in zip(labels, values, strict=True)]
         text = "".join(" ".join(entries[i:j]) + "\n" for i, j in pairwise((ends - ends[0]).tolist()))
         # repr() is the shortest text that reads back the same, but for the end of whole numbers.
         yield text.replace(".0 ", " ").replace(".0\n", "\n").encode(), stop - start
-
-
-def _cut_rows(indptr: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the first row and the end of runs of rows with about CELLS entries."""
-    start, n_rows = 0, indptr.size - 1
-    while start < n_rows:
-        stop = max(int(np.searchsorted(indptr, indptr[start] + CELLS, side="right")) - 1, start + 1)
-        yield start, stop
         start = stop
 
 
@@ -211,12 +199,6 @@ def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     return single if np.array_equal(single, values) else values
-
-
-def _write_npz(file: BinaryIO, matrix: sparse.csr_array[np.float64]) -> None:
-    parts = (_narrowed(matrix.data), matrix.indices, matrix.indptr)
-    # A matrix, not an array of scipy: older versions cannot load those.
-    sparse.save_npz(file, sparse.csr_matrix(parts, shape=matrix.shape), compressed=False)
 
 
 def _write_npy(file: BinaryIO, matrix: sparse.csr_array[np.float64], name: str, *, are_scores: bool) -> None:

@@ -15,7 +15,7 @@ from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.opened import Opened, Role
 from xmceval.files.opening import check_kind, open_either, open_scores, open_truth
 from xmceval.files.sidecars.labelnames import read_names
-from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
+from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
@@ -144,7 +144,11 @@ def collect_rows(
 
     def parse(scratch: Scratch, block: Block) -> _Part:
         rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
-        return _copy_rows(rows) if top is None else _keep_best(_copy_rows(rows), top)
+        n_entries = rows.indptr[-1]
+        labels = rows.indices[:n_entries]
+        kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits where these are enough
+        part = _Part(np.diff(rows.indptr), labels.astype(kind), rows.values[:n_entries].copy())
+        return part if top is None else _keep_best(part, top)
 
     def take(part: _Part) -> None:
         parts.append(part)
@@ -161,14 +165,6 @@ def collect_rows(
         declared = source.n_labels  # a text header may also be `rows k`
         n_labels = declared if declared is not None and declared > largest else largest + 1
     return sparse.csr_array((values, labels, np.cumsum(lengths)), shape=(lengths.size - 1, n_labels))
-
-
-def _copy_rows(rows: Rows) -> _Part:
-    """Copy rows out of scratch arrays, with labels of 32 bits where these are enough."""
-    n_entries = rows.indptr[-1]
-    labels = rows.indices[:n_entries]
-    kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64
-    return _Part(np.diff(rows.indptr), labels.astype(kind), rows.values[:n_entries].copy())
 
 
 def _keep_best(part: _Part, top: int) -> _Part:

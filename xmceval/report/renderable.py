@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from xmceval.files.io.outputs import write_output
 from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
@@ -17,6 +17,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LONGEST_NAME = 24  # of a system, in a repr
+
+
+# Keywords of the methods that write forms, for the overloads by path: a text is returned only without one.
+class TableLayout(TypedDict, total=False):  # noqa: D101 - documented by the methods
+    places: int | None
+    percent: bool
+    intervals: bool | None
+    pairs: bool
+
+
+class MarkdownLayout(TableLayout, total=False):  # noqa: D101
+    transpose: bool
+
+
+class LatexLayout(TypedDict, total=False):  # noqa: D101
+    places: int | None
+    percent: bool
+    intervals: bool
+    transpose: bool
+    pairs: bool
+    caption: str | None
+    label: str | None
+
+
+class PageLayout(TableLayout, total=False):  # noqa: D101
+    title: str | None
 
 
 class Displayed:
@@ -81,27 +107,9 @@ class Tabular(Displayed):
         return _put(self._render("csv", DEFAULT), path)
 
     @overload
-    def to_markdown(
-        self,
-        path: None = None,
-        *,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool | None = None,
-        transpose: bool = False,
-        pairs: bool = True,
-    ) -> str: ...
+    def to_markdown(self, path: None = None, **layout: Unpack[MarkdownLayout]) -> str: ...
     @overload
-    def to_markdown(
-        self,
-        path: str | Path,
-        *,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool | None = None,
-        transpose: bool = False,
-        pairs: bool = True,
-    ) -> None: ...
+    def to_markdown(self, path: str | Path, **layout: Unpack[MarkdownLayout]) -> None: ...
     def to_markdown(
         self,
         path: str | Path | None = None,
@@ -134,31 +142,9 @@ class Tabular(Displayed):
         return _put(self._render("md", layout), path)
 
     @overload
-    def to_latex(
-        self,
-        path: None = None,
-        *,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool = False,
-        transpose: bool = False,
-        pairs: bool = False,
-        caption: str | None = None,
-        label: str | None = None,
-    ) -> str: ...
+    def to_latex(self, path: None = None, **layout: Unpack[LatexLayout]) -> str: ...
     @overload
-    def to_latex(
-        self,
-        path: str | Path,
-        *,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool = False,
-        transpose: bool = False,
-        pairs: bool = False,
-        caption: str | None = None,
-        label: str | None = None,
-    ) -> None: ...
+    def to_latex(self, path: str | Path, **layout: Unpack[LatexLayout]) -> None: ...
     def to_latex(
         self,
         path: str | Path | None = None,
@@ -203,37 +189,21 @@ class Renderable(Tabular):
 
     __slots__ = ()
 
-    @abstractmethod
-    def _draw_page(self, title: str | None, layout: Layout) -> str:
-        """Draw it as a page."""
-
     @property
     @abstractmethod
     def _subject(self) -> Any:
-        """What pictures show: a sequence of Result, or a Comparison."""
+        """What is shown: a sequence of Result, or a Comparison."""
+
+    def _render(self, form: str, layout: Layout) -> str:
+        return str(load("forms.registry").render(form, self._subject, layout))
+
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        return str(load("page").render_page(self._subject, title=title, layout=layout))
 
     @overload
-    def to_html(
-        self,
-        path: None = None,
-        *,
-        title: str | None = None,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool | None = None,
-        pairs: bool = True,
-    ) -> str: ...
+    def to_html(self, path: None = None, **layout: Unpack[PageLayout]) -> str: ...
     @overload
-    def to_html(
-        self,
-        path: str | Path,
-        *,
-        title: str | None = None,
-        places: int | None = None,
-        percent: bool = True,
-        intervals: bool | None = None,
-        pairs: bool = True,
-    ) -> None: ...
+    def to_html(self, path: str | Path, **layout: Unpack[PageLayout]) -> None: ...
     def to_html(
         self,
         path: str | Path | None = None,

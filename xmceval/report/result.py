@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import UsageError, counted
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
-from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
@@ -257,12 +256,6 @@ class Result(Renderable, Mapping[str, float]):
         if name in self.estimates:
             return self.estimates[name]
         return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
-
-    def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms.registry").render(form, self._subject, layout))
-
-    def _draw_page(self, title: str | None, layout: Layout) -> str:
-        return str(load("page").render_page(self._subject, title=title, layout=layout))
 
     @property
     def _subject(self) -> list[Result]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 
@@ -89,12 +88,6 @@ class Results(Renderable, Mapping[str, Result]):
         """
         frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
         return frame
-
-    def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms.registry").render(form, self._subject, layout))
-
-    def _draw_page(self, title: str | None, layout: Layout) -> str:
-        return str(load("page").render_page(self._subject, title=title, layout=layout))
 
     @property
     def _subject(self) -> list[Result]:

@@ -52,23 +52,7 @@ def make_page(
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Page:
-    """Score one system or compare several, and show all of it on a page.
-
-    Parameters
-    ----------
-    truth : path or shards
-    systems : sequence of Named
-    options : Options
-    testing : Testing
-    title : str, optional
-        Default: the names of the systems.
-    command : str
-        That makes the page again.
-    layout : Layout
-        Decimal places, and whether shares are percent.
-    progress, watch : callable, optional
-        As in `compare`.
-    """
+    """Score one system or compare several, and show all of it on a page, with the command that makes it again."""
     inputs = list(list_inputs(truth, systems, options))
     paths = [path for _, path in inputs]
     comparison = None

@@ -23,26 +23,14 @@ from xmceval.scoring.comparing.testoptions import Testing
 
 @dataclass(frozen=True)
 class Matches:
-    """The pairs of systems that are compared, each as (system, baseline) by number.
-
-    Attributes
-    ----------
-    lineup : Lineup
-    testing : Testing
-    by_rows, by_runs : list of tuple
-        Those whose unit of test is the row, and the run.
-    pairs : list of tuple
-        Both, in their order.
-    overlapping : tuple of str
-        A warning of each pair that shares runs.
-    """
+    """The pairs of systems that are compared, each as (system, baseline) by number."""
 
     lineup: Lineup
     testing: Testing
     pairs: list[tuple[int, int]]
-    by_rows: list[tuple[int, int]]
-    by_runs: list[tuple[int, int]]
-    overlapping: tuple[str, ...] = ()
+    by_rows: list[tuple[int, int]]  # the pairs whose unit of test is the row
+    by_runs: list[tuple[int, int]]  # the pairs whose unit of test is the run
+    overlapping: tuple[str, ...] = ()  # a warning of each pair that shares runs
 
     @classmethod
     def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Matches:
@@ -107,24 +95,15 @@ def in_order(
     values: Sequence[Sequence[float]],
     pairs: Sequence[tuple[int, int]],
 ) -> Iterator[Difference]:
-    """Yield the differences over all labels in the order of the metrics, those that are not tested too.
+    """Yield the differences over all labels in the order of the metrics, also those that are not tested.
 
-    Parameters
-    ----------
-    tested : sequence of Difference
-    measures : sequence of Measure
-    names : sequence of str
-        Of the systems.
-    values : sequence of sequence of float
-        By system and metric.
-    pairs : sequence of (system, baseline)
-        By number.
+    `values` are by system and metric; `pairs` are (system, baseline) by number.
     """
-    by_key = {each.key: each for each in tested if not each.bin}
+    by_key = {difference.key: difference for difference in tested if not difference.bin}
     for system, baseline in pairs:
-        for measure, own, other in zip(measures, values[system], values[baseline], strict=True):
-            plain = Difference(measure, names[system], names[baseline], own - other)
-            yield by_key.get(plain.key, plain)
+        for measure, value, baseline_value in zip(measures, values[system], values[baseline], strict=True):
+            untested = Difference(measure, names[system], names[baseline], value - baseline_value)
+            yield by_key.get(untested.key, untested)
 
 
 def _warn_of_files(lineup: Lineup) -> Iterator[str]:

@@ -21,16 +21,7 @@ BYTES = 16  # of a row's value, which is a numerator and a denominator
 
 @dataclass(frozen=True)
 class Cost:
-    """What randomization costs.
-
-    Attributes
-    ----------
-    n_tests, n_resamples, n_rows : int
-        So many tests, each of so many resamples of so many rows. Where rows take few values, these are counted, and a
-        resample costs less than its rows.
-    n_bytes : int
-        The memory that the values of rows take.
-    """
+    """What randomization costs: tests, the resamples of each, the rows of each, and the bytes of their values."""
 
     n_tests: int
     n_resamples: int
@@ -39,7 +30,7 @@ class Cost:
 
     @property
     def steps(self) -> int:
-        """How many rows are drawn in all, at most."""
+        """How many rows are drawn in all, at most: where rows take few values, these are counted instead."""
         return self.n_tests * self.n_resamples * self.n_rows
 
     def __str__(self) -> str:
@@ -54,25 +45,13 @@ Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
 
 @dataclass
 class PairTests:
-    """Tests the outputs of systems, pair by pair.
+    """Tests the outputs of systems, pair by pair."""
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of the systems.
-    pairs : sequence of (system, baseline)
-        By number.
-    testing : Testing
-    threads : int
-    watch : callable, optional
-        Shows the cost of resampling, and how much of it is done.
-    """
-
-    names: Sequence[str]
-    pairs: Sequence[tuple[int, int]]
+    names: Sequence[str]  # of the systems
+    pairs: Sequence[tuple[int, int]]  # (system, baseline) by number
     testing: Testing
     threads: int = 1
-    watch: Watch | None = None
+    watch: Watch | None = None  # shows the cost of resampling, and how much of it is done
     _progress: Callable[[int], None] | None = None
 
     def differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:

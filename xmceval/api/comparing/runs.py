@@ -24,21 +24,11 @@ FEWEST = 3  # runs of both systems from which on the run is the unit of a test
 
 @dataclass(frozen=True)
 class Lineup:
-    """Systems, and the runs that each consists of.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the systems.
-    groups : tuple of tuple of int
-        The runs of each system, by number.
-    runs : tuple of Named
-        All runs, in the order of the systems.
-    """
+    """Systems by name, and the runs that each consists of."""
 
     names: tuple[str, ...]
-    groups: tuple[tuple[int, ...], ...]
-    runs: tuple[Named, ...]
+    groups: tuple[tuple[int, ...], ...]  # the runs of each system, by number
+    runs: tuple[Named, ...]  # in the order of the systems
 
     @classmethod
     def of(cls, systems: Sequence[Named]) -> Lineup:

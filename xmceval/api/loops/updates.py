@@ -54,18 +54,7 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
 def add_batch(
     to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, *, number: int, first_row: int | None = None
 ) -> None:
-    """Add a batch; after an error nothing of it was added.
-
-    Parameters
-    ----------
-    to : Accumulator
-    y_true, y_score, sample_weight
-        As in `Evaluator.update`.
-    number : int
-        Of the batch, from 1 on, for messages.
-    first_row : int, optional
-        The rows before it; default those of the accumulator.
-    """
+    """Add a batch, whose number from 1 on is for messages; after an error nothing of it was added."""
     state = to.base
     _check_growing(state)
     for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):

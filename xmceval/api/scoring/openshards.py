@@ -27,32 +27,15 @@ MOST_FORMATS = 3  # of shards, in a note
 
 @dataclass(frozen=True)
 class Input:
-    """A source, and how its file was read.
-
-    Attributes
-    ----------
-    source : Source
-    description : str
-        How it was read, in words; nothing for most arrays.
-    name : str
-        The name that the note on it begins with.
-    judgments : Judgments or None
-        The queries and documents of a truth, to which predictions are joined.
-    parts : tuple of Input
-        The shards, where there are several.
-    may_be_ids : bool
-        Whether it is of lists of equal length, which were read as a matrix and may be ids of labels.
-    lacking : tuple of bytes
-        The queries of the truth that a run lacks.
-    """
+    """A source, and how its file was read."""
 
     source: Source
-    description: str = ""
-    name: str = ""
-    judgments: Judgments | None = None
-    parts: tuple[Input, ...] = ()
-    may_be_ids: bool = False
-    lacking: tuple[bytes, ...] = ()
+    description: str = ""  # how it was read, in words; nothing for most arrays
+    name: str = ""  # begins the note on it
+    judgments: Judgments | None = None  # queries and documents of a truth, to which predictions are joined
+    parts: tuple[Input, ...] = ()  # the shards, where there are several
+    may_be_ids: bool = False  # whether lists of equal length were read as a matrix, but may be ids of labels
+    lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
 
     @property
     def note(self) -> str:
@@ -66,13 +49,7 @@ class Input:
 
 
 def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
-    """Check that all files exist, and that shards of truth and of predictions, which are found, belong together.
-
-    Returns
-    -------
-    matrix, path or Shards
-        The training labels, with their shards found.
-    """
+    """Check that all files exist and shards belong together; return the training labels with their shards found."""
     train = find_shards(options.train)
     others = [find_shards(each) for each in options.files if each is not options.train]
     parts = [part for each in (truth, *scores, train, *others) for part in parts_of(each)]

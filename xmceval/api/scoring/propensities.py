@@ -18,18 +18,10 @@ from xmceval.scoring.program import Program
 
 @dataclass(frozen=True)
 class PropensityLookup:
-    """The propensities that options lead to, and the number of labels that their source declares.
-
-    Attributes
-    ----------
-    width : Width
-    propensities : Propensities or None
-        None where there are too few rows to estimate them.
-    notes, warnings : tuple of str
-    """
+    """The propensities that options lead to, and the number of labels that their source declares."""
 
     width: Width
-    propensities: Propensities | None
+    propensities: Propensities | None  # None where there are too few rows to estimate them
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

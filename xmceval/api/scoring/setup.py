@@ -75,45 +75,23 @@ def check_systems(systems: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """How rows are scored, found before any of them is read.
+    """How rows are scored, found before any of them is read."""
 
-    Attributes
-    ----------
-    program : Program
-        What to compute: without the metrics for which there are too few rows to estimate propensities.
-    terms : Terms
-        The width is that of the truth, as far as it is known; there are no bins yet.
-    notes, warnings : tuple of str
-        What was inferred from the files; what a reader must know before trusting the numbers.
-    """
-
-    program: Program
-    terms: Terms
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    program: Program  # without the metrics for which there are too few rows to estimate propensities
+    terms: Terms  # with the width of the truth, as far as it is known; there are no bins yet
+    notes: tuple[str, ...] = ()  # what was inferred from the files
+    warnings: tuple[str, ...] = ()  # what a reader must know before trusting the numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup(Rules):
-    """A truth and how to score systems on it.
-
-    Attributes
-    ----------
-    options : Options
-    opener : Opener
-        Opens the scores of systems.
-    truth : Input
-    truth_name : str
-        How reports call it.
-    executor : Executor, optional
-        Scores rows in parts; default threads of this process.
-    """
+    """A truth and how to score systems on it."""
 
     options: Options
-    opener: Opener
+    opener: Opener  # opens the scores of systems
     truth: Input
-    truth_name: str
-    executor: Executor | None = None
+    truth_name: str  # in reports
+    executor: Executor | None = None  # scores rows in parts; default threads of this process
 
     @classmethod
     def of(

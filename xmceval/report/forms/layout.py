@@ -19,35 +19,7 @@ ROUNDED = 8  # units in the last place, by which ends that were value - margin a
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How a table for people looks; it changes no number, and neither JSON nor CSV depend on it.
-
-    Attributes
-    ----------
-    places : int or None
-        Decimal places; None: 2, and 4 for shares as fractions.
-    percent : bool
-        Whether shares are in percent, else they are fractions.
-    intervals : bool or None
-        Whether values have their intervals beside them; None: those of one truth have, but not in LaTeX, and those of
-        several data sets in plain tables that are wide enough.
-    pairs : bool or None
-        Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs and
-        of spreads of runs; None: it does, but not in LaTeX.
-    transpose : bool
-        Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
-    caption, label : str or None
-        Of a LaTeX table.
-    width : int
-        Columns of the terminal, at which plain tables are wrapped.
-    is_terminal : bool
-        Whether the output is a terminal, at whose width sentences are wrapped; elsewhere only long ones are.
-    is_styled : bool
-        Whether it shows bold and underlined text.
-    is_unicode : bool
-        Whether it shows signs beyond ASCII.
-    has_conventions : bool
-        Whether it says how instances were counted, which a command writes to stderr.
-    """
+    """How a table for people looks; it changes no number, and neither JSON nor CSV depend on it."""
 
     places: int | None = option(
         None,
@@ -61,6 +33,7 @@ class Layout:
     percent: bool = option(
         True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
     )
+    # None: shown beside the values of one truth, but not in LaTeX; those of several data sets in wide plain tables.
     intervals: bool | None = option(
         None,
         "Output",
@@ -71,26 +44,20 @@ class Layout:
     pairs: bool | None = option(
         None,
         "Output",
-        "Show or hide what follows the table of systems: differences, runs, examples.  "
-        "[default: shown, hidden in latex]",
+        "Show or hide what follows the table of systems: differences, runs.  [default: shown, hidden in latex]",
         kind=bool,
         flags=("--pairs/--no-pairs",),
     )
-    transpose: bool = option(
-        False,
-        "Output",
-        "Show systems as columns and metrics as rows.",
-        kind=bool,
-    )
+    transpose: bool = option(False, "Output", "Show systems as columns and metrics as rows.", kind=bool)
     caption: str | None = option(None, "Output", "Caption of the LaTeX table, itself in LaTeX.", metavar="TEXT")
     label: str | None = option(
         None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
     )
-    width: int = WIDTH
-    is_terminal: bool = False
-    is_styled: bool = False
-    is_unicode: bool = True
-    has_conventions: bool = False
+    width: int = WIDTH  # columns of the terminal, at which plain tables are wrapped
+    is_terminal: bool = False  # there sentences are wrapped at its width, elsewhere only long ones
+    is_styled: bool = False  # whether it shows bold and underlined text
+    is_unicode: bool = True  # whether it shows signs beyond ASCII
+    has_conventions: bool = False  # whether it says how instances were counted, which a command writes to stderr
 
     def __post_init__(self) -> None:
         if self.places is not None:

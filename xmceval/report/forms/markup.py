@@ -24,17 +24,7 @@ Child = str | int | None | Iterable["Child"]
 
 
 def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
-    """Make an element.
-
-    Parameters
-    ----------
-    tag : str
-    *children
-        Markup, text, numbers, or iterables of them; None is nothing.
-    **attributes
-        ``class_`` is ``class``, ``data_sort`` is ``data-sort``; True is an attribute without a value, None or False
-        is none.
-    """
+    """Make an element; `class_` is ``class``, `data_sort` is ``data-sort``, and what is None or False is left out."""
     head = tag + "".join(_attributes(attributes))
     return Markup(f"<{head}>" if tag in VOID else f"<{head}>{join(children)}</{tag}>")
 
@@ -62,7 +52,7 @@ def name(words: str) -> Markup:
 
 def isolate(words: str, names: Iterable[str]) -> Markup:
     """Escape a sentence in which those of the names that are written from right to left are isolated."""
-    isolated = sorted((each for each in set(names) if _is_reversed(each)), key=len, reverse=True)
+    isolated = sorted(filter(_is_reversed, set(names)), key=len, reverse=True)
     if not isolated:
         return text(words)
     parts = re.split("(" + "|".join(map(re.escape, isolated)) + ")", words)

@@ -22,23 +22,13 @@ ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
 @dataclass(frozen=True)
 class Cell:
-    """A value of a table.
-
-    Attributes
-    ----------
-    value : str
-    interval : str
-        ± and its half width, or both ends where it is not symmetric; empty where there is none.
-    emphasis : str
-        ``best`` or ``second`` of its metric, else empty.
-    marks : str
-        The letters of the systems that it is significantly better than; with a common baseline UP or DOWN, or one of
-        ASCII_MARKS, where it is significantly better or worse than that.
-    """
+    """A value of a table."""
 
     value: str
-    interval: str = ""
-    emphasis: str = ""
+    interval: str = ""  # ± and its half width, or both ends where it is not symmetric
+    emphasis: str = ""  # BEST or SECOND of its metric
+    # The letters of the systems that it is significantly better than; with a common baseline UP or DOWN, or one of
+    # ASCII_MARKS, where it is significantly better or worse than that.
     marks: str = ""
 
 
@@ -73,28 +63,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list below the table: a title, and rows of cells.
-
-    Attributes
-    ----------
-    title : str
-    rows : tuple of tuple of str
-    numeric : frozenset of int
-        The columns of numbers.
-    lines : tuple of str
-        Below the rows.
-    has_head : bool
-        Whether the first row names the columns.
-    detected : frozenset of int
-        The rows of the body with a difference that was detected, which a page shows in bold.
-    """
+    """A list below the table: a title, and rows of cells."""
 
     title: str
     rows: tuple[tuple[str, ...], ...]
-    numeric: frozenset[int] = frozenset({1})
-    lines: tuple[str, ...] = ()
-    has_head: bool = False
-    detected: frozenset[int] = frozenset()
+    numeric: frozenset[int] = frozenset({1})  # the columns of numbers
+    lines: tuple[str, ...] = ()  # below the rows
+    has_head: bool = False  # whether the first row names the columns
+    detected: frozenset[int] = frozenset()  # rows of the body with a detected difference, which a page shows in bold
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -109,43 +85,18 @@ class Listing:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a table of results shows.
+    """What a table of results shows."""
 
-    Attributes
-    ----------
-    above : tuple of str
-        Lines above the table: what was read.
-    columns : tuple of str
-        Of one system cutoffs, empty for metrics without one; of several systems metrics with their cutoffs.
-    sections : tuple of Section
-        All labels first, then each bin of labels.
-    below : tuple of str
-        Lines below the table: how it was weighted, and ties.
-    listings : tuple of Listing
-        Below the table: differences of pairs of systems.
-    layout : Layout
-        How it looks.
-    verdicts : tuple of str
-        What a comparison comes to, in sentences.
-    notes : tuple of str
-        Lines that explain the signs of the table: which metrics are better where they are lower, and letters.
-    groups : tuple of int
-        How many consecutive columns belong together, where a table is wrapped; empty: each is alone.
-    is_grouped : bool
-        Whether the sections are groups of rows in one table, such as data sets, each below its title; else each is a
-        table.
-    """
-
-    above: tuple[str, ...]
-    columns: tuple[str, ...]
-    sections: tuple[Section, ...]
-    below: tuple[str, ...]
-    listings: tuple[Listing, ...] = ()
+    above: tuple[str, ...]  # lines above the table: what was read
+    columns: tuple[str, ...]  # of one system cutoffs, empty for metrics without one; of several metrics with cutoffs
+    sections: tuple[Section, ...]  # all labels first, then each bin of labels
+    below: tuple[str, ...]  # lines below the table: how it was weighted, and ties
+    listings: tuple[Listing, ...] = ()  # below the table: differences of pairs of systems
     layout: Layout = DEFAULT
-    verdicts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    groups: tuple[int, ...] = ()
-    is_grouped: bool = False
+    verdicts: tuple[str, ...] = ()  # the outcome of a comparison, in sentences
+    notes: tuple[str, ...] = ()  # explain the signs of the table: which metrics are better if lower, and letters
+    groups: tuple[int, ...] = ()  # numbers of consecutive columns that belong together, for wrapping; empty: none do
+    is_grouped: bool = False  # whether sections, such as data sets, share one table; else each section is a table
 
     @property
     def rows(self) -> list[Row]:
@@ -170,37 +121,26 @@ def transpose(sheet: Sheet) -> Sheet:
 
 
 def _transpose_section(section: Section, columns: Sequence[str]) -> Section:
-    cells = {column: {row.head: row.cells[column] for row in section.rows if column in row.cells} for column in columns}
-    return replace(section, rows=tuple(Row(column, own) for column, own in cells.items() if own))
+    by_column = {name: {row.head: row.cells[name] for row in section.rows if name in row.cells} for name in columns}
+    return replace(section, rows=tuple(Row(name, cells) for name, cells in by_column.items() if cells))
 
 
 def split_columns(
     columns: Sequence[T], widths: Sequence[int], available: int, groups: Sequence[int] = ()
 ) -> Iterator[tuple[T, ...]]:
-    """Yield the columns of each block of a table that is too wide; groups stay together where they fit.
-
-    Parameters
-    ----------
-    columns : sequence
-    widths : sequence of int
-        Of the columns.
-    available : int
-        The width of a block.
-    groups : sequence of int
-        How many consecutive columns belong together; empty: each is alone.
-    """
+    """Yield the columns of each block of a table that is too wide; groups, as in Sheet, stay together if they fit."""
     rest = iter(zip(columns, widths, strict=True))
     block: list[T] = []
     used = 0
     for size in groups or [1] * len(columns):
         group = list(islice(rest, size))
-        width = sum(each for _, each in group)
+        width = sum(column_width for _, column_width in group)
         if block and used + width > available:
             yield tuple(block)
             block, used = [], 0
         if width > available:  # such a group has blocks of its own
-            names, own_widths = zip(*group, strict=True)
-            yield from [names] if size == 1 else split_columns(names, own_widths, available)
+            names, group_widths = zip(*group, strict=True)
+            yield from [names] if size == 1 else split_columns(names, group_widths, available)
             continue
         block.extend(name for name, _ in group)
         used += width

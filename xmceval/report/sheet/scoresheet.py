@@ -58,17 +58,7 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
 def build_systems_sheet(
     results: Sequence[Result], lines: Sequence[SystemLine], layout: Layout, signs: Signs = NO_SIGNS
 ) -> Sheet:
-    """Build the sheet of several systems: one line per system, one column per metric and cutoff.
-
-    Parameters
-    ----------
-    results : sequence of Result
-    lines : sequence of SystemLine
-        The lines of the table: the results, and means over runs.
-    layout : Layout
-    signs : Signs
-        Which differences were found to be significant.
-    """
+    """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
     measures, groups = make_columns(lines)
     bins = {part.bin.name: _describe_bin(result, part) for result in results for part in result.slices}
     return Sheet(

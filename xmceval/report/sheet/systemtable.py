@@ -24,20 +24,10 @@ LEAST_RUN = 4  # letters in a row that are written as a range
 
 @dataclass(frozen=True)
 class Signs:
-    """What tests of differences add to a table.
+    """What tests of differences add to a table: marks after values, letters before names, and notes on them."""
 
-    Attributes
-    ----------
-    marks : mapping of (bin, metric, system) to str
-        What stands after a value.
-    letters : mapping of str to str
-        By system, before its name.
-    notes : tuple of str
-        Lines that explain them.
-    """
-
-    marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    letters: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)  # by bin, metric and system
+    letters: Mapping[str, str] = field(default_factory=dict)  # by system
     notes: tuple[str, ...] = ()
 
 
@@ -78,16 +68,7 @@ def make_columns(lines: Sequence[SystemLine]) -> tuple[dict[str, Measure], tuple
 def make_section(
     lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
-    """Make the rows of all systems over all labels, or within a bin of labels.
-
-    Parameters
-    ----------
-    lines : sequence of SystemLine
-    layout : Layout
-    signs : Signs
-    bin_name, title : str
-        Of the bin; empty for all labels.
-    """
+    """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
     figures = [line.figures_of(bin_name) for line in lines]
     places = _rank(lines, figures, layout)
     rows = []

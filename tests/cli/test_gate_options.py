@@ -81,9 +81,10 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
         3,
         f"{WORSE}, more than 0.5 (p < 0.0001)\n",
     )
-    code, out, err = run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "R@3")
-    assert (code, err) == (1, "Error: a gate cannot be decided: R@3 was not computed; expected any of P@1, P@3\n")
-    assert out
+    assert run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "R@3") == (
+        *(1, ""),
+        "Error: a gate cannot be decided: R@3 was not computed; expected any of P@1, P@3\n",
+    )
     hint = "(hint: compare predictions, or files of --save-rows)"
     refused = (
         f"Error: {state_a}, {state_b}: saved states cannot be compared: each has only the totals of one system {hint}\n"

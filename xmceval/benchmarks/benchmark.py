@@ -121,7 +121,7 @@ def run_plan(
         plan.testing,
         {system.name: system.source for system in plan.systems if system.published is not None},
         "" if plan.file is None else str(plan.file),
-        judge_datasets(gates, comparisons, plan.tested, against or plan.tested[0], layout),
+        tuple(judge_datasets(gates, comparisons, plan.measures, plan.tested, against or plan.tested[0], layout)),
     )
 
 

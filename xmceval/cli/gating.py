@@ -1,12 +1,12 @@
-"""Gates on the command line: what is beyond a limit goes to stderr after all output, and ends with exit code 3."""
+"""Gates of commands: their options, and exit code 3, after all output, where one did not pass."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,6 @@ from xmceval.cli.messages import say
 from xmceval.errors import DataError, counted
 
 if TYPE_CHECKING:
-    from xmceval.report.forms.layout import Layout
     from xmceval.report.gateoutcomes import GateOutcome
     from xmceval.report.gates import Gate
 
@@ -39,22 +38,13 @@ require = options.option(
 )
 
 
-def not_worse(arguments: Mapping[str, Any]) -> list[Gate]:
-    """Return the gates of differences that were asked for."""
-    if not arguments["fail_if_worse"]:
+def not_worse(texts: Sequence[str]) -> list[Gate]:
+    """Parse gates of differences; without any nothing is loaded, as a second process starts before numpy is."""
+    if not texts:
         return []
     from xmceval.report.gates import parse_worse
 
-    return [parse_worse(text) for text in arguments["fail_if_worse"]]
-
-
-def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
-    """Return the gates of values that were asked for, in the unit of the table."""
-    if not arguments["require"]:
-        return []
-    from xmceval.report.gates import parse_required
-
-    return [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
+    return [parse_worse(text) for text in texts]
 
 
 @contextmanager

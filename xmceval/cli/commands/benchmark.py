@@ -116,7 +116,7 @@ def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> B
     """Run a plan, and show how far it is."""
     from xmceval.benchmarks.benchmark import run_plan
 
-    quiet, gates = arguments["quiet"], not_worse(arguments)
+    quiet, gates = arguments["quiet"], not_worse(arguments["fail_if_worse"])
     start(quiet, ahead=True)
     with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
         return run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))

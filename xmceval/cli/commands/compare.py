@@ -64,16 +64,15 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     layout = options.take_layout(arguments, form)
     files = [arguments["truth"], *arguments["preds"]]
     pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
-    gates = not_worse(arguments)
+    gates = not_worse(arguments["fail_if_worse"])
     if is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments)
     else:
         _check_systems(arguments)
         comparison = _compare_systems(arguments, pictures, gates)
-    if gates:
-        from xmceval.report.gates import judge_differences
+    from xmceval.report.gates import judge_comparison
 
-        comparison = replace(comparison, gates=judge_differences(gates, comparison, layout))
+    comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.warnings)
     with enforced(comparison.gates):
         click.echo(render_comparison(form, comparison, layout), nl=False)
@@ -111,13 +110,11 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     """Compare predictions on the truth."""
     inputs = find_inputs(arguments)
     from xmceval.api.comparing.compare import compare_systems
+    from xmceval.report.gates import check_decidable
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     pictures.check(OF_COMPARISON, inputs.options)
-    if gates:
-        from xmceval.report.gates import check_decidable
-
-        check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
+    check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
     with open_setup(inputs, arguments) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
 

@@ -3,8 +3,10 @@
 import gzip
 import os
 import pty
+import re
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -12,12 +14,13 @@ import pytest
 
 from xmceval.api.comparing.pairtests import Cost
 from xmceval.cli import main, progressbar, runner
-from xmceval.cli.progressbar import Bar, describe
-from xmceval.files.io import chunks
-from xmceval.files.io.streams import open_bytes, read_all_bytes
-from xmceval.rows.progress import find_watcher, named, phase, watched_by
+from xmceval.files.io import inputfiles
+from xmceval.files.io.streams import open_bytes
+from xmceval.rows import progress
+from xmceval.rows.progress import measure_progress, phase, watch_work
 
 N_ROWS = 400
+SHOWN_AGAIN = "\x1b[?25h"  # the cursor
 
 
 @pytest.fixture
@@ -27,17 +30,28 @@ def files(tmp_path, monkeypatch):
     texts = {
         "truth.txt": f"{N_ROWS} 30\n" + "1:1 2:1\n" * N_ROWS,
         "preds.txt": f"{N_ROWS} 30\n" + "\n".join(rows) + "\n",
+        "filter.txt": "0 1\n" * 2000 + "0 x\n" + "0 1\n" * 9000,
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "preds.txt.gz").write_bytes(gzip.compress(texts["preds.txt"].encode()))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 1 << 12)
-    monkeypatch.setattr(progressbar, "PATIENCE", 0.0)
-    monkeypatch.setattr(progressbar, "PAUSE", 0.0)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
     return tmp_path
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Let bars be drawn from the first moment on, and all work pause when it is half done."""
+    monkeypatch.setattr(progressbar, "PATIENCE", 0.0)
+    monkeypatch.setattr(progressbar, "PAUSE", 0.001)
+
+    def pause(worker, name, total, done):
+        watch_work(worker, name, 2, lambda _: 1)
+        time.sleep(0.02)
+        watch_work(worker, name, total, done)
+
+    monkeypatch.setattr(inputfiles, "watch_work", pause)
+    monkeypatch.setattr(progress, "watch_work", pause)
 
 
 @contextmanager
@@ -54,6 +68,8 @@ def terminal(monkeypatch):
     thread = threading.Thread(target=collect)
     thread.start()
     with os.fdopen(end, "w") as stream, monkeypatch.context() as patch:
+        patch.setenv("TERM", "xterm")
+        patch.setenv("COLUMNS", "80")
         patch.setattr(sys, "stderr", stream)
         yield seen
         stream.write("\0")
@@ -63,134 +79,89 @@ def terminal(monkeypatch):
 
 
 def run(monkeypatch, *args):
-    """Run a command on a terminal, and return the frames of its bars."""
-    with terminal(monkeypatch) as seen, pytest.raises(SystemExit) as left:
-        main([*args])
-    assert left.value.code == 0
-    return [frame for frame in "".join(seen).rstrip("\0").split("\r") if frame]
-
-
-COMMANDS = {
-    "score": ("score truth.txt preds.txt --threads 1", ["preds.txt"]),
-    "a phase for the training labels": ("score truth.txt preds.txt --train truth.txt -m PSP", ["truth.txt"]),
-    "a compressed file": ("score truth.txt preds.txt.gz -m P", ["preds.txt.gz"]),
-    "compare": ("compare truth.txt preds.txt preds.txt.gz -m P", ["2 systems"]),
-    "inspect": ("inspect preds.txt", ["preds.txt"]),
-    "convert": ("convert preds.txt out.npz", ["preds.txt"]),
-}
-
-
-@pytest.mark.parametrize(("args", "names"), COMMANDS.values(), ids=COMMANDS)
-def test_commands_show_how_far_they_are(args, names, files, monkeypatch, capsys):
-    frames = run(monkeypatch, *args.split())
-    for name in names:
-        own = [frame for frame in frames if frame.startswith(f"{name}  ")]
-        assert any(" left" in frame and "[#" in frame for frame in own)
-        assert any("100%" in frame for frame in own)
-        assert any(f"  {N_ROWS} rows  " in frame and "/s" in frame for frame in own)
-    assert frames.count("\x1b[K") >= len(names)  # each bar is removed
-    out, _ = capsys.readouterr()
-    assert "\x1b" not in out
-
-
-def test_nothing_is_shown_where_nobody_looks(files, monkeypatch, capsys):
-    main_args = ["score", "truth.txt", "preds.txt", "-m", "P"]
-    assert run(monkeypatch, *main_args, "-q") == []
-    with monkeypatch.context() as patch:
-        patch.setenv("TERM", "dumb")
-        assert not any(" left" in frame for frame in run(patch, *main_args))
-    with pytest.raises(SystemExit):
-        main(main_args)  # in a pipe
-    assert " left" not in capsys.readouterr().err
-    assert find_watcher() is None
-
-
-def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
-    clock = iter([0.0, 0.0, 0.0, 0.5, 1.5, 1.55, 2.0, 3.0])
-    monkeypatch.setattr(progressbar.time, "monotonic", lambda: next(clock))
-    monkeypatch.setenv("COLUMNS", "80")
-    with terminal(monkeypatch) as seen, watched_by(Bar()), phase("preds.txt", 8000) as add:
-        for _ in range(4):
-            add(1000)
-    assert "".join(seen) == (
-        "\rpreds.txt  [#######-----------------------]   25%  0:04 left  2,000 rows  1,333/s\x1b[K"[:1]
-        + "preds.txt  [#######---------------------]   25%  0:04 left  2,000 rows  1,333/s\x1b[K"
-        + "\rpreds.txt  [##############--------------]   50%  0:02 left  4,000 rows  2,000/s\x1b[K"
-        "\r\x1b[K\0"
-    )
-
-
-def test_an_error_leaves_no_bar(files, monkeypatch):
-    """Reading a filter is no phase: the bar is that of the file."""
-    (files / "filter.txt").write_text("0 1\n" * 2000 + "0 x\n" + "0 1\n" * 9000)
+    """Run a command on a terminal, and return what it writes there."""
     with terminal(monkeypatch) as seen, pytest.raises(SystemExit):
-        main(["score", "truth.txt", "preds.txt", "-m", "P", "--filter", "filter.txt"])
-    frames = "".join(seen).split("\r")
-    assert any(frame.startswith("filter.txt  [#") for frame in frames)
-    assert frames[-2].startswith("\x1b[KError: filter.txt:2001: ")
+        main([*args])
+    return "".join(seen).rstrip("\0")
 
 
 @pytest.mark.parametrize(
-    ("width", "line"),
+    ("args", "names"),
     [
-        (99, "a.txt  [###############---------------]   50%  1:01:05 left  1,234,567 rows  337/s"),
-        (50, "a.txt   50%  1:01:05 left  1,234,567 rows  337/s"),
-        (40, "a.txt  [#####------]   50%  1:01:05 left"),
-        (12, "a.txt   50%"),
-        (3, "a.t"),
+        ("score truth.txt preds.txt", {"truth.txt", "preds.txt"}),
+        ("score truth.txt preds.txt.gz -m P", {"preds.txt.gz"}),
+        ("compare truth.txt preds.txt preds.txt.gz -m P", {"preds.txt", "preds.txt.gz", "2 systems"}),
+        ("inspect preds.txt", {"preds.txt"}),
+        ("convert preds.txt out.npz", {"preds.txt"}),
     ],
 )
-def test_a_line_has_what_fits(width, line):
-    assert describe("a.txt", 0.5, (1_234_567, "rows"), 3665.0, width) == line
+def test_commands_show_how_far_they_are_and_remove_it(args, names, files, at_once, monkeypatch, capsys):
+    seen = run(monkeypatch, *args.split())
+    assert names <= set(re.findall(r"\r\x1b\[\?25l(.+?)  \[[#-]+\] +\d+%", seen))
+    assert seen.rindex(SHOWN_AGAIN) > seen.rindex("%")
+    assert "\x1b" not in capsys.readouterr().out
 
 
-def test_names_are_cut_where_they_say_least():
-    named = {name: describe(name, None, (0, ""), 1.0, 80) for name in ("a" * 40, "x/" * 20 + "b.txt")}
-    assert list(named.values()) == [f"...{'a' * 25}", "b.txt"]
+def test_nothing_is_shown_where_nobody_looks(files, at_once, monkeypatch, capsys):
+    args = ["score", "truth.txt", "preds.txt", "-m", "P"]
+    assert run(monkeypatch, *args, "-q") == ""
+    with monkeypatch.context() as patch:
+        patch.setattr(pty, "openpty", os.pipe)
+        assert "%" not in run(patch, *args)
+    with pytest.raises(SystemExit):
+        main(args)
+    assert "%" not in capsys.readouterr().err
 
 
-def test_the_watcher_sees_every_stored_byte(files, tmp_path):
-    class Counter:
-        opened, n_read = 0, 0
-
-        def open(self, name, size):
-            self.opened += size
-
-        def read(self, n_bytes):
-            self.n_read += n_bytes
-
-    for name in ("preds.txt", "preds.txt.gz"):
-        counter, path = Counter(), tmp_path / name
-        plain = read_all_bytes(path)
-        with watched_by(counter):
-            assert read_all_bytes(path) == plain
-        size = path.stat().st_size
-        assert counter.opened == size
-        assert size <= counter.n_read <= size + 8  # the first bytes show that a file is compressed
-        with watched_by(counter):
-            stream = open_bytes(path)
-        stream.close()
+def test_a_terminal_that_can_remove_nothing_has_no_bar(files, at_once, monkeypatch):
+    with terminal(monkeypatch) as seen, monkeypatch.context() as patch:
+        patch.setenv("TERM", "dumb")
+        with progressbar.shown(quiet=False), phase("rows", 2) as add:
+            add(1)
+            time.sleep(0.05)
+    assert seen == ["\0"]
 
 
-def test_resamples_have_a_bar(monkeypatch):
-    clock = iter([0.0, 0.0, 0.0, 2.0, 2.0])
-    monkeypatch.setattr(progressbar.time, "monotonic", lambda: next(clock))
-    cost = Cost(3, 10_000, 500, 48_000)
-    with terminal(monkeypatch) as seen, watched_by(Bar()), runner.watch(quiet=False)(cost) as add:
+def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
+    with terminal(monkeypatch) as seen, progressbar.shown(quiet=False), phase("a/preds.txt", 8000) as add:
+        add(2000)
+        time.sleep(0.7)
+        assert seen == []
+        time.sleep(0.7)
+    assert re.fullmatch(r"\r\x1b\[\?25lpreds.txt  \[#{10,}-{30,}\] +25%.*\r\x1b\[K\x1b\[\?25h\0", "".join(seen))
+
+
+def test_an_error_leaves_no_bar(files, at_once, monkeypatch):
+    seen = run(monkeypatch, "score", "truth.txt", "preds.txt", "-m", "P", "--filter", "filter.txt")
+    assert "filter.txt  [" in seen
+    assert SHOWN_AGAIN + "Error: filter.txt:2001: " in seen
+
+
+def test_of_several_works_the_largest_has_its_name_and_the_slowest_its_share(files):
+    assert measure_progress() is None
+    with phase("rows", 10) as add, open_bytes(files / "preds.txt") as stream:
+        add(5)
+        size = (files / "preds.txt").stat().st_size
+        stream.read(size // 4)
+        assert measure_progress() == (str(files / "preds.txt"), size // 4 / size)
+        stream.read(size // 2)
+        assert measure_progress() == (str(files / "preds.txt"), 0.5)
+        with phase("of unknown length", None) as add_more:
+            add_more(7)
+            assert measure_progress()[1] == 0.5
+    assert measure_progress() is None
+
+
+@pytest.mark.parametrize("name", ["preds.txt", "preds.txt.gz"])
+def test_all_stored_bytes_are_read_at_the_end(files, name):
+    with open_bytes(files / name) as stream:
+        stream.read()
+        assert measure_progress() == (str(files / name), 1.0)
+    del stream
+    assert measure_progress() is None
+
+
+def test_resamples_are_counted():
+    with runner.watch(quiet=False)(Cost(3, 10_000, 500, 48_000)) as add:
         add(6_400)
-    assert "  21%  0:07 left  6,400 resamples  3,200/s" in "".join(seen)
-
-
-def test_phases_of_a_named_work_have_its_name():
-    names = []
-
-    class Names(Bar):
-        def start(self, name, total, unit):
-            names.append(name)
-
-    with watched_by(Names()):
-        with named("Bibtex"), phase("7 systems"):
-            pass
-        with phase("7 systems"):
-            pass
-    assert names == ["Bibtex", "7 systems"]
+        assert measure_progress() == ("randomization", 6_400 / 30_000)

@@ -36,7 +36,7 @@ from xmceval.files.io import remote
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.rows.progress import watched_by
+from xmceval.rows.progress import measure_progress
 from xmceval.scoring import executor
 
 N_ROWS, N_LABELS = 400, 50
@@ -435,25 +435,19 @@ def test_patterns_and_directories_of_stores_are_shards(memory, local, files):
 # Small laws.
 
 
-def test_whoever_watches_sees_the_bytes_of_remote_files(memory, files):
-    class Sum:
-        def __init__(self):
-            self.sizes, self.n_read = {}, 0
+def test_it_is_known_how_much_of_a_remote_file_has_come(memory, files, monkeypatch):
+    seen, size, get = [], len(files[1]["p.txt"]), type(memory).get_file
 
-        def __getattr__(self, _):
-            return lambda *_: None
+    def get_file(self, name, copy, callback, **how):
+        if name.endswith("p.txt"):
+            callback.set_size(size)
+            callback.absolute_update(size // 2)
+            seen.append(measure_progress())
+        get(self, name, copy, **how)
 
-        def open(self, name, size):
-            self.sizes[name] = size
-
-        def read(self, n_bytes):
-            self.n_read += n_bytes
-
-    watcher = Sum()
-    with watched_by(watcher):
-        score("memory://d/truth.txt", "memory://d/p.txt")
-    assert watcher.sizes["memory://d/p.txt"] == len(files[1]["p.txt"])
-    assert watcher.n_read >= len(files[1]["p.txt"])
+    monkeypatch.setattr(type(memory), "get_file", get_file)
+    score("memory://d/truth.txt", "memory://d/p.txt")
+    assert seen == [("memory://d/p.txt", size // 2 / size)]
 
 
 def warnings_of(truth, scores, **how):

@@ -19,7 +19,6 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import Gate, check_decidable, judge_datasets, parse_worse
 from xmceval.report.result import shared_lines
-from xmceval.rows.progress import named
 from xmceval.rows.threads import Progress
 
 
@@ -134,7 +133,7 @@ def _run_dataset(
         why = "there are no predictions (hint: set folder to what {dataset} in paths stands for)"
     else:
         try:
-            with naming_flags(False), named(dataset.name):  # a file has the names of Python's arguments
+            with naming_flags(False):  # a file has the names of Python's arguments
                 comparison = compare(dataset)
         except (XmcevalError, OSError, MemoryError) as error:
             why = describe_failure(error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from xmceval.cli.progressbar import clear
 from xmceval.errors import DataError, escaped
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how man
 
 def say(line: str) -> None:
     """Write a line to stderr; what names of files may hold, such as control characters, is escaped."""
+    clear()
     click.echo(escaped(line), err=True)
 
 

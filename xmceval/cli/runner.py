@@ -91,7 +91,6 @@ def _report_compilation(quiet: bool, ahead: bool) -> None:
 
     def report_it() -> None:
         if not quiet:
-            progressbar.clear()
             say(UNSAVED if folder_to_write() is None else COMPILING)
         if ahead:
             from xmceval.scoring.ahead import start_ahead
@@ -108,6 +107,6 @@ def watch(quiet: bool) -> Watch:
     def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
         if cost.steps >= LONG and not quiet:
             say(f"note: {cost}")
-        return phase("randomization", cost.n_tests * cost.n_resamples, "resamples")
+        return phase("randomization", cost.n_tests * cost.n_resamples)
 
     return watch_cost

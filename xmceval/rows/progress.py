@@ -1,75 +1,54 @@
-"""Progress: what long work reports to whoever watches it, such as a bar on a terminal; nobody does by default."""
+"""Progress: how far work is that may take long; a bar on a terminal asks for it from time to time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from operator import attrgetter
+from typing import Any
+from weakref import WeakKeyDictionary
 
 Add = Callable[[int], None]
 
+# By the object that does the work: its name, its size, and how much of it is done.
+_works: WeakKeyDictionary[Any, tuple[str, int, Callable[[Any], int]]] = WeakKeyDictionary()
 
-class Watcher(Protocol):
-    """Sees how work goes on; threads may call at the same time."""
 
-    def start(self, name: str, total: int | None, unit: str) -> None:
-        """Begin a phase of work on so many rows or other units, if their number is known."""
+def watch_work(worker: object, name: str, total: int, done: Callable[[Any], int]) -> None:
+    """Let `done(worker)` be asked how much of a total is done, until the worker is gone or closed."""
+    _works[worker] = name, total, done
+
+
+@contextmanager
+def phase(name: str, total: int | None) -> Iterator[Add]:
+    """Yield what is called with rows or other units as they are done."""
+    counter = _Counter()
+    if total:
+        watch_work(counter, name, total, attrgetter("done"))
+    try:
+        yield counter.add
+    finally:
+        _works.pop(counter, None)
+
+
+def measure_progress() -> tuple[str, float] | None:
+    """Return the name of the largest work that goes on, and the share that is done of the one least done."""
+    going_on = []
+    for worker in [reference() for reference in _works.keyrefs()]:
+        if worker not in _works:
+            continue
+        name, total, done = _works[worker]
+        try:
+            going_on.append((total, name, done(worker) / total))
+        except (OSError, ValueError):  # a file that is closed
+            continue
+    return (max(going_on)[1], min(share for *_, share in going_on)) if going_on else None
+
+
+class _Counter:
+    """Units of work that are done; threads that add at the same time may lose some, which a bar can bear."""
+
+    done = 0
 
     def add(self, number: int) -> None:
-        """Take note of so many more units that are done."""
-
-    def stop(self) -> None:
-        """End the phase."""
-
-    def open(self, name: str, size: int) -> None:
-        """Take note of a file that is opened, and its bytes as they are stored."""
-
-    def read(self, n_bytes: int) -> None:
-        """Take note of so many more bytes read, as they are stored."""
-
-
-_watchers: list[Watcher] = []
-_names: list[str] = []
-
-
-@contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
-    """Let a watcher see all work of this process."""
-    _watchers.append(watcher)
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
-
-
-def find_watcher() -> Watcher | None:
-    """Return who watches, None where nobody does."""
-    return _watchers[-1] if _watchers else None
-
-
-@contextmanager
-def named(name: str) -> Iterator[None]:
-    """Show all phases of work under one name, such as that of a data set among others."""
-    _names.append(name)
-    try:
-        yield
-    finally:
-        _names.pop()
-
-
-@contextmanager
-def phase(name: str, total: int | None = None, unit: str = "rows") -> Iterator[Add]:
-    """Show a phase of work to the watcher, if there is one; what it yields is called with units as they are done."""
-    watcher = find_watcher()
-    if watcher is None:
-        yield _ignore
-        return
-    watcher.start(_names[-1] if _names else name, total, unit)
-    try:
-        yield watcher.add
-    finally:
-        watcher.stop()
-
-
-def _ignore(_: int) -> None:
-    """Take note of nothing."""
+        self.done += number

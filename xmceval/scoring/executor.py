@@ -276,7 +276,7 @@ def _count_rows(executor: Executor, sources: Sequence[Source]) -> list[list[Shar
     texts = {id(source): source for source in opened if isinstance(source, TextSource)}
     futures = {key: executor.submit(as_here(count_rows), source, _local_files(source)) for key, source in texts.items()}
     counts: dict[int, tuple[int, list[Mark]]] = {}
-    with phase("counting rows", len(texts), "files") as add:
+    with phase("counting rows", len(texts)) as add:
         for key, future in futures.items():
             found = _result(future)
             if isinstance(found, DataError):

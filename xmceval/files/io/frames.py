@@ -6,7 +6,6 @@ import bz2
 import io
 import lzma
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from xmceval.errors import missing_package
@@ -35,7 +34,7 @@ class FrameStream(io.RawIOBase):
 
     Parameters
     ----------
-    file : path or binary stream
+    file : binary stream
         It is closed with this stream.
     new_decoder : callable
         Returns a decompressor for one member.
@@ -47,12 +46,12 @@ class FrameStream(io.RawIOBase):
 
     def __init__(
         self,
-        file: Path | BinaryIO,
+        file: BinaryIO,
         new_decoder: Callable[[], Any],
         errors: tuple[type[Exception], ...],
         read_bytes: int = READ_BYTES,
     ) -> None:
-        self._file = file.open("rb", buffering=0) if isinstance(file, Path) else file
+        self._file = file
         self._new_decoder, self._errors, self._read_bytes = new_decoder, errors, read_bytes
         self._decoder = new_decoder()
         self._is_inside = self._at_end = False
@@ -104,12 +103,12 @@ class FrameStream(io.RawIOBase):
         super().close()
 
 
-def open_bzip2(file: Path | BinaryIO) -> FrameStream:
+def open_bzip2(file: BinaryIO) -> FrameStream:
     """Open a bzip2 file."""
     return FrameStream(file, bz2.BZ2Decompressor, (OSError, ValueError))
 
 
-def open_xz(file: Path | BinaryIO) -> FrameStream:
+def open_xz(file: BinaryIO) -> FrameStream:
     """Open an xz file."""
 
     def new_decoder() -> lzma.LZMADecompressor:
@@ -118,7 +117,7 @@ def open_xz(file: Path | BinaryIO) -> FrameStream:
     return FrameStream(file, new_decoder, (lzma.LZMAError,))
 
 
-def open_zstd(file: Path | BinaryIO) -> FrameStream:
+def open_zstd(file: BinaryIO) -> FrameStream:
     """Open a zstandard file."""
     try:
         import zstandard

@@ -14,7 +14,6 @@ from typing import Any
 from xmceval.errors import DataError
 from xmceval.files.io.copies import Copy, copying
 from xmceval.files.io.paths import RemotePath
-from xmceval.rows.progress import phase
 
 STDIN = Path("-")
 
@@ -79,10 +78,9 @@ def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
 def _copy(pipe: Path) -> Copy:
     """Copy all bytes of a pipe."""
     copy = Copy()
-    with copy.path.open("wb") as file, phase(str(pipe), unit="bytes") as add:
+    with copy.path.open("wb") as file:
         for piece in _pieces(pipe):
             file.write(piece)
-            add(len(piece))
         if not file.tell():
             raise DataError(f"{pipe}: {'standard input' if pipe == STDIN else 'the pipe'} is empty")
     return copy

@@ -120,7 +120,7 @@ class RemoteFile:
         name, size, n_seen = shown(self.address), self.info.get("size"), 0
         with copying(name):
             copy = Copy()
-        with phase(name, size, "bytes") as add:
+        with phase(name, size) as add:
 
             def show(_size: int | None, n_bytes: int, **_: Any) -> None:
                 nonlocal n_seen

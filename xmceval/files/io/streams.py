@@ -15,9 +15,8 @@ from xmceval.errors import DataError
 from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
 from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
-from xmceval.rows.progress import find_watcher
 
-# Readers of a path or an open file, by the first bytes.
+# Readers of an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
     {
         GZIP: gzip.open,
@@ -32,18 +31,19 @@ _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
 def open_bytes(path: Path) -> BinaryIO:
     """Open a file for reading; it is decompressed by its first bytes."""
-    file = input_at(path)
-    stream = file.open_watched()
+    stream = input_at(path).open()
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
-    if not head.startswith(tuple(DECOMPRESSORS)):
-        return stream
-    if find_watcher() is None:
-        stream.close()
-        return _decompress(file.stored, head, path)
-    decompressed = _decompress(stream, head, path)
-    weakref.finalize(decompressed, stream.close)  # some decompressors leave the file open that they are passed
-    return decompressed
+    for signature, decompress in DECOMPRESSORS.items():
+        if head.startswith(signature):
+            try:
+                decompressed = decompress(stream)
+            except DataError as error:
+                stream.close()
+                raise DataError(f"{path}: {error}") from None
+            weakref.finalize(decompressed, stream.close)  # gzip leaves the file open that it is passed
+            return cast(BinaryIO, decompressed)
+    return stream
 
 
 def is_empty(path: Path) -> bool:
@@ -95,17 +95,6 @@ def quote(text: bytes) -> str:
     plain = text.strip()
     quoted = ascii(plain[:40].decode("latin-1"))
     return quoted if len(plain) <= 40 else f"{quoted}..."
-
-
-def _decompress(file: Any, head: bytes, path: Path) -> BinaryIO:
-    """Return a stream of the decompressed bytes of a path or an open file that begins with `head`."""
-    for signature, decompress in DECOMPRESSORS.items():
-        if head.startswith(signature):
-            try:
-                return cast(BinaryIO, decompress(file))
-            except DataError as error:
-                raise DataError(f"{path}: {error}") from None
-    return cast(BinaryIO, file)
 
 
 @contextmanager

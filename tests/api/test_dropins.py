@@ -1,10 +1,12 @@
-"""Drop-in functions against scikit-learn itself: signatures, values, warnings, errors, and memory."""
+"""Drop-in functions and points of curves against scikit-learn: signatures, values, warnings, errors, and memory."""
 
 from __future__ import annotations
 
 import inspect
 import itertools
 import math
+import subprocess
+import sys
 import tracemalloc
 import warnings
 
@@ -16,12 +18,12 @@ from scipy import sparse
 import xmceval
 from xmceval.errors import DataError
 
-sklearn_metrics = pytest.importorskip("sklearn.metrics")
+sk = pytest.importorskip("sklearn.metrics")
 
 RANKING = ("coverage_error", "label_ranking_average_precision_score", "label_ranking_loss")
 GAINS = ("ndcg_score", "dcg_score")
 CURVES = ("roc_auc_score", "average_precision_score")
-ALL = (*RANKING, *GAINS, *CURVES)
+POINTS = ("roc_curve", "precision_recall_curve")
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
 FORMS = {
     "dense": np.asarray,
@@ -31,6 +33,7 @@ FORMS = {
     "lil": sparse.lil_matrix,
 }
 EXACT = {"rtol": 1e-12, "atol": 1e-12, "equal_nan": True}
+every_curve = pytest.mark.parametrize("name", POINTS)
 
 
 def as_column(values):
@@ -38,43 +41,38 @@ def as_column(values):
 
 
 def outcome(function, *args, **options):
-    """Values, or "error"; and whether it warned."""
+    """Return the value, or "error", and the categories of its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             value = function(*args, **options)
         except (ValueError, ZeroDivisionError, TypeError):
-            return "error", False
-    return value, bool(caught)
+            return "error", []
+    return value, [warning.category.__name__ for warning in caught]
 
 
 def check(name, y_true, y_other, forms=("dense",), **options):
     """Compare with scikit-learn's value, which is computed once, in each form of the data."""
-    expected, warned = outcome(getattr(sklearn_metrics, name), y_true, y_other, **options)
+    expected, their_warnings = outcome(getattr(sk, name), y_true, y_other, **options)
     if name == "label_ranking_average_precision_score" and isinstance(expected, float) and math.isnan(expected):
-        expected, warned = "error", False  # weights that sum to zero: scikit-learn divides by it
+        expected = "error"  # weights that sum to zero: scikit-learn divides by it
     for form in forms:
         took = [np.asarray, as_column] if form == "column" else [FORMS[form]] * 2
-        value, also = outcome(getattr(xmceval, name), took[0](y_true), took[1](y_other), **options)
-        try:
-            compare(value, expected)
-            assert isinstance(expected, str) or also == warned
-        except AssertionError as error:
-            raise AssertionError(f"{name} of {form}, {options}: {value}, not {expected}; {error}") from None
-
-
-def compare(value, expected):
-    """The same kind of value, of the same type and shape, and to the last digits the same numbers."""
-    assert isinstance(value, str) == isinstance(expected, str)
-    if isinstance(expected, str):
-        return
-    assert np.shape(value) == np.shape(expected)
-    assert np.allclose(value, expected, **EXACT)
-    if isinstance(expected, np.ndarray):
-        assert isinstance(value, np.ndarray)
-        assert value.dtype == expected.dtype
-    else:
-        assert type(value) is float
+        value, our_warnings = outcome(getattr(xmceval, name), took[0](y_true), took[1](y_other), **options)
+        case = f"{name} of {form}, {options}: {value}, not {expected}"
+        assert isinstance(value, str) == isinstance(expected, str), case
+        if isinstance(expected, str):
+            continue
+        # Of areas, scikit-learn warns once per label.
+        assert our_warnings == their_warnings or (name not in POINTS and our_warnings and their_warnings), case
+        for ours, theirs in zip(value, expected, strict=True) if name in POINTS else [(value, expected)]:
+            assert np.shape(ours) == np.shape(theirs), case
+            np.testing.assert_allclose(ours, theirs, **EXACT, err_msg=case)
+            if isinstance(theirs, np.ndarray):
+                assert isinstance(ours, np.ndarray), case
+                assert ours.dtype == theirs.dtype, case
+            else:
+                assert type(ours) is float, case
 
 
 def made(seed, n_rows, n_labels, *, negative=True, density=0.3):
@@ -105,13 +103,11 @@ def matrices(draw):
     return truth, scores, weight
 
 
-@pytest.mark.parametrize("name", [*ALL, "roc_curve", "precision_recall_curve"])
+@pytest.mark.parametrize("name", [*RANKING, *GAINS, *CURVES, *POINTS])
 def test_the_signature_is_scikit_learns(name):
     ours = inspect.signature(getattr(xmceval, name)).parameters.values()
-    theirs = inspect.signature(getattr(sklearn_metrics, name)).parameters.values()
-    assert [(each.name, each.kind, each.default) for each in ours] == [
-        (each.name, each.kind, each.default) for each in theirs
-    ]
+    theirs = inspect.signature(getattr(sk, name)).parameters.values()
+    assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
 
 
 @given(matrices(), st.integers(1, 6) | st.none(), st.booleans())
@@ -256,9 +252,20 @@ WRONG = [
     ("label_ranking_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
     ("coverage_error", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "at least two columns"),
 ]
+WRONG_LISTS = [
+    ([0, 1, 2], [0.1, 0.2, 0.3], r"the classes 0, 1, 2, of which none is known .*pass pos_label"),
+    (["a", "b"], [0.1, 0.2], "pass pos_label"),
+    ([0, 1], [0.1, np.inf], "y_score: has an infinity"),
+    ([0, 1], [0.1], "y_true has 2 rows, but y_score has 1 row"),
+    ([[0, 1], [1, 0]], [0.1, 0.2], "y_true: expected one class per row"),
+    ([0, 1], [[0.1, 0.2], [0.2, 0.1]], "expected one score per row"),
+    (sparse.csr_matrix(np.eye(2)), [0.1, 0.2], "expected one column"),
+]
 
 
-@pytest.mark.parametrize(("name", "y_true", "y_other", "message"), WRONG)
+@pytest.mark.parametrize(
+    ("name", "y_true", "y_other", "message"), [*WRONG, *((name, *case) for name in POINTS for case in WRONG_LISTS)]
+)
 def test_mistakes_are_refused(name, y_true, y_other, message):
     with pytest.raises(xmceval.XmcevalError, match=message):
         getattr(xmceval, name)(y_true, y_other)
@@ -271,16 +278,16 @@ def test_a_dense_truth_of_other_values_is_taken_as_a_sparse_one_is(rng, name, va
     truth[truth > 0] = value
     scores = rng.random(truth.shape)
 
-    def found(y_true):
+    def value_or_place(y_true):
         try:
             return getattr(xmceval, name)(y_true, scores)
         except DataError as error:
             return str(error).partition(":")[0]
 
-    assert found(truth) == found(sparse.csr_matrix(truth))
+    assert value_or_place(truth) == value_or_place(sparse.csr_matrix(truth))
     truth[40, np.flatnonzero(truth[40])[:1]] = 1
     truth[41, :2] = value, 1
-    assert found(truth) == found(sparse.csr_matrix(truth)) == "y_true"
+    assert value_or_place(truth) == value_or_place(sparse.csr_matrix(truth)) == "y_true"
 
 
 def test_labels_of_equal_score_are_in_descending_order_where_ties_are_ignored():
@@ -308,7 +315,7 @@ def test_duplicates_and_explicit_zeros_mean_what_densifying_makes_of_them_and_no
     truth = sparse.csr_matrix((np.array([1, 0, 1]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
     dense = scores.toarray()
     for name in (*RANKING, *GAINS):
-        expected = getattr(sklearn_metrics, name)(truth.toarray(), dense)
+        expected = getattr(sk, name)(truth.toarray(), dense)
         assert getattr(xmceval, name)(truth, scores) == pytest.approx(expected, abs=1e-12)
     assert scores.nnz == 5
     np.testing.assert_array_equal(scores.data, data)
@@ -349,3 +356,67 @@ def test_one_sparse_column_is_taken_as_the_dense_one_is(form):
     for name in ("roc_auc_score", "average_precision_score"):
         function = getattr(xmceval, name)
         assert function(form(truth), form(scores)) == function(truth, scores) == function(np.ravel(truth), form(scores))
+
+
+@every_curve
+@given(data=st.data())
+def test_points_are_scikit_learns(name, data):
+    n = data.draw(st.integers(1, 12))
+
+    def drawn(values):
+        return data.draw(st.lists(values, min_size=n, max_size=n))
+
+    classes = data.draw(st.sampled_from([(0, 1), (-1, 1), (0,), (1,), (2, 5), (0, 1, 2), (False, True), ("a", "b")]))
+    y_true, y_score = drawn(st.sampled_from(classes)), drawn(st.sampled_from([-1.0, 0.0, 0.25, 0.5, 2.0, 1e300]))
+    weight = data.draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n))
+    if weight is not None and not any(weight):
+        return  # refused here; scikit-learn fails on no rows
+    for pos_label, drop in itertools.product((None, 1, 0, 5, "b"), (True, False)):
+        if pos_label is None or isinstance(pos_label, str) == isinstance(classes[0], str):
+            options = {"pos_label": pos_label, "sample_weight": weight, "drop_intermediate": drop}
+            check(name, np.array(y_true), np.array(y_score), **options)
+
+
+@every_curve
+def test_long_lists_are_scikit_learns(name, rng):
+    truth, scores = rng.integers(0, 2, 1000), np.round(rng.normal(size=1000), 2)
+    for score in (scores, scores.astype(np.float32), (100 * scores).astype(np.int64), scores > 0):
+        for weight, drop in itertools.product((None, rng.random(1000)), (True, False)):
+            check(name, truth, score, sample_weight=weight, drop_intermediate=drop)
+            check(name, truth.reshape(-1, 1), score.reshape(-1, 1), sample_weight=weight, drop_intermediate=drop)
+
+
+@every_curve
+def test_thresholds_are_the_scores_themselves_where_float64_would_round_them(name):
+    wide = np.array([2**62, 2**62 + 1, 5])
+    points = getattr(xmceval, name)([0, 1, 1], wide, drop_intermediate=False)
+    assert points[2].size == (4 if name == "roc_curve" else 3)
+    if name == "precision_recall_curve":
+        assert points[2].tolist() == [5, 2**62, 2**62 + 1]
+
+
+@pytest.mark.parametrize("name", [*POINTS, *CURVES])
+def test_infinite_classes_are_refused_as_scikit_learn_does(name):
+    y_true, y_score = np.array([np.inf, 1.0]), np.array([0.0, 1.0])
+    assert outcome(getattr(sk, name), y_true, y_score)[0] == "error"
+    with pytest.raises(xmceval.DataError, match="has an infinity at row 0; expected classes"):
+        getattr(xmceval, name)(y_true, y_score)
+
+
+PROBE = """
+import warnings
+{first}
+import xmceval
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    xmceval.roc_auc_score([1, 1], [0.2, 0.3])
+print(caught[0].category.__module__, caught[0].category is xmceval.UndefinedMetricWarning)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "module"), [("import sklearn.exceptions", "sklearn.exceptions"), ("", "xmceval.api.dropins.indicators")]
+)
+def test_undefined_metrics_warn_with_scikit_learns_class_where_it_is_loaded(first, module):
+    run = subprocess.run([sys.executable, "-c", PROBE.format(first=first)], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [module, "True"]

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.files import write_qrels, write_run
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -58,12 +59,8 @@ def test_differences_are_those_of_the_queries_that_all_have(seed):
 
 def test_files_are_read_as_dicts_are(tmp_path):
     qrels, runs = draw()
-    truth, paths = tmp_path / "q.txt", {}
-    truth.write_text("".join(f"{q} 0 {d} {v}\n" for q, row in qrels.items() for d, v in row.items()))
-    for name, run in runs.items():
-        paths[name] = tmp_path / f"{name}.txt"
-        lines = (f"{q} Q0 {d} 0 {v!r} t\n" for q, row in run.items() for d, v in row.items())
-        paths[name].write_text("".join(lines))
+    truth = write_qrels(tmp_path / "q.txt", qrels)
+    paths = {name: write_run(tmp_path / f"{name}.txt", run) for name, run in runs.items()}
     options = {"metrics": "P,nDCG", "k": [1, 5], "missing": "drop"}
     assert outcome(truth, paths, **options) == outcome(qrels, runs, **options)
 

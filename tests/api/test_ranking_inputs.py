@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.files import triples, write_qrels, write_run
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -37,14 +38,8 @@ def draw(seed):
     return qrels, run
 
 
-def triples(table):
-    return [(query, document, value) for query, row in table.items() for document, value in row.items()]
-
-
 def write(qrels, run):
-    Path("q.txt").write_text("".join(f"{q} 0 {d} {v}\n" for q, d, v in triples(qrels)))
-    Path("r.txt").write_text("".join(f"{q} Q0 {d} 0 {v!r} t\n" for q, d, v in triples(run)))
-    return "q.txt", "r.txt"
+    return write_qrels("q.txt", qrels), write_run("r.txt", run)
 
 
 def facts(result):
@@ -72,7 +67,7 @@ def test_data_frames_are_scored_as_files_are(seed, columns):
     scores = pandas.DataFrame(triples(run), columns=[*columns[:2], "score"]).sample(frac=1, random_state=seed)
     if seed % 4 == 0:  # documents are numbers
         scores = scores[scores[columns[1]] != "other"]
-        truth, scores = (each.astype({columns[1]: int}) for each in (truth, scores))
+        truth, scores = (frame.astype({columns[1]: int}) for frame in (truth, scores))
         run = {query: {d: v for d, v in row.items() if d != "other"} for query, row in run.items()}
     expected = xmceval.score(*write(qrels, run), metrics=METRICS)
     assert facts(xmceval.score(truth, scores, metrics=METRICS)) == facts(expected)
@@ -103,18 +98,11 @@ def test_objects_with_the_methods_of_ranx_are_scored_as_dicts_are():
 def test_systems_may_be_runs_in_memory():
     (qrels, run), (_, other) = draw(1), draw(5)
     truth, scores = write(qrels, run)
-    Path("o.txt").write_text("".join(f"{q} Q0 {d} 0 {v!r} t\n" for q, d, v in triples(other)))
-    in_files, in_memory = {"a": scores, "b": "o.txt"}, {"a": run, "b": other}
+    in_files, in_memory = {"a": scores, "b": write_run("o.txt", other)}, {"a": run, "b": other}
     options = {"metrics": "P,AP", "k": [1, 5]}
-    for pair in zip(
-        xmceval.score_all(truth, in_files, **options).values(),
-        xmceval.score_all(qrels, in_memory, **options).values(),
-        strict=True,
-    ):
-        assert dict(pair[0]) == dict(pair[1])
-    expected, found = xmceval.compare(truth, in_files, **options), xmceval.compare(qrels, in_memory, **options)
-    assert [each.p for each in expected.differences] == [each.p for each in found.differences]
-    assert dict(expected) == dict(found)
+    expected, results = (xmceval.score_all(*pair, **options) for pair in ((truth, in_files), (qrels, in_memory)))
+    assert [dict(results[name]) for name in "ab"] == [dict(expected[name]) for name in "ab"]
+    assert dict(xmceval.compare(qrels, in_memory, **options)) == dict(xmceval.compare(truth, in_files, **options))
 
 
 def test_runs_of_one_system_may_be_dicts():
@@ -204,40 +192,42 @@ def test_sparse_matrices_that_are_dicts_are_still_matrices():
     assert len(xmceval.score_all(eye, {"a": eye, "b": eye}, metrics="P", k=1)) == 2
 
 
-def test_runs_need_judgments():
-    with pytest.raises(DataError, match="y_score: has scores by query and document, so the truth must have grades"):
-        xmceval.score(np.eye(2), RUN, k=1)
+UPDATE = xmceval.Evaluator(metrics="P", k=1, n_labels=2).update
+GATHER = r" by query and document.*\(hint: gather the batches in two dicts"
+A_RUN_ALONE = r"got a run .*hint: pass \{'a': run, 'b': ...\}"
 
 
-@pytest.mark.parametrize("function", [xmceval.score_all, xmceval.compare])
-def test_a_run_alone_is_no_dict_of_systems(function):
-    with pytest.raises(UsageError, match=r"got a run .*hint: pass \{'a': run, 'b': ...\}"):
-        function(QRELS, RUN)
-
-
-def test_systems_are_no_run():
-    with pytest.raises(DataError, match=r"the score is not a number but dict .*score_all takes several systems"):
-        xmceval.score(QRELS, {"a": RUN})
-
-
-@pytest.mark.parametrize(("y_true", "message"), [(QRELS, "y_true has grades"), (np.eye(2), "y_score has scores")])
-def test_an_evaluator_refuses_them_and_says_what_to_do(y_true, message):
-    with pytest.raises(UsageError, match=rf"{message} by query and document.*\(hint: gather the batches in two dicts"):
-        xmceval.Evaluator(metrics="P", k=1, n_labels=2).update(y_true, RUN)
-
-
-def test_they_cannot_be_shards():
-    with pytest.raises(DataError, match="cannot be shards, as their rows are joined by query"):
-        xmceval.score(xmceval.Shards([QRELS, QRELS]), xmceval.Shards([RUN, RUN]))
+@pytest.mark.parametrize(
+    ("function", "y_true", "y_score", "error", "message"),
+    [
+        (xmceval.score, np.eye(5), RUN, DataError, "y_score: has scores by query and document, so the truth must have"),
+        (
+            xmceval.score,
+            QRELS,
+            np.ones((2, 2)),
+            DataError,
+            "y_score: is an array, and y_true has grades by query .*hint",
+        ),
+        (xmceval.score_all, QRELS, RUN, UsageError, A_RUN_ALONE),
+        (xmceval.compare, QRELS, RUN, UsageError, A_RUN_ALONE),
+        (
+            xmceval.score,
+            QRELS,
+            {"a": RUN},
+            DataError,
+            "score is not a number but dict .*score_all takes several systems",
+        ),
+        (UPDATE, QRELS, RUN, UsageError, f"y_true has grades{GATHER}"),
+        (UPDATE, np.eye(2), RUN, UsageError, f"y_score has scores{GATHER}"),
+        (xmceval.score, xmceval.Shards([QRELS] * 2), xmceval.Shards([RUN] * 2), DataError, "joined by query"),
+    ],
+)
+def test_what_cannot_be_joined_by_query_is_refused(function, y_true, y_score, error, message):
+    with pytest.raises(error, match=message):
+        function(y_true, y_score)
 
 
 def test_runs_with_other_documents_are_results_of_the_same_truth():
     runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d1": 1.0, "x": 2.0, "y": 3.0}}}
     results = xmceval.score_all({"q1": {"d1": 1, "d2": 0}}, runs, metrics="P", k=1)
     assert [results[name]["P@1"] for name in "ab"] == [1.0, 0.0]
-
-
-def test_scores_by_row_are_refused_beside_grades_by_query():
-    grades = {"q1": {"a": 1, "b": 0}, "q2": {"b": 1}, "q3": {"a": 1}}
-    with pytest.raises(DataError, match=r"y_score: is an array, and y_true has grades by query and document, .*hint"):
-        xmceval.score(grades, np.ones((3, 2)), k=1, metrics="P")

@@ -35,6 +35,19 @@ def write(name, content):
     return name
 
 
+def triples(table):
+    """Return (query, document, value) of {query: {document: value}}."""
+    return [(query, document, value) for query, row in table.items() for document, value in row.items()]
+
+
+def write_qrels(name, qrels):
+    return write(name, "".join(f"{query} 0 {document} {grade}\n" for query, document, grade in triples(qrels)))
+
+
+def write_run(name, run):
+    return write(name, "".join(f"{query} Q0 {document} 0 {score!r} t\n" for query, document, score in triples(run)))
+
+
 def write_matrix(name, matrix, kind="scores"):
     """Write scores or truth, dense or CSR, as text."""
     if sp.issparse(matrix):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from xmceval.errors import DataError, counted, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
+from xmceval.rows.plain import as_plain
 from xmceval.statistics.curves import RankedGroups, find_starts, roc_areas, sort_by_score
 
 AnyArray = NDArray[Any]
@@ -185,8 +186,8 @@ def group_aucs(
 
 def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
     """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
-    truth, scores = np.asarray(y_true), np.asarray(y_score)
-    weights = None if sample_weight is None else np.asarray(sample_weight)
+    truth, scores = as_plain(y_true, "y_true"), as_plain(y_score, "y_score")
+    weights = None if sample_weight is None else as_plain(sample_weight, "sample_weight")
     _check_numbers("y_true", truth, truth)
     _check_numbers("y_score", scores, truth)
     if not truth.size:
@@ -216,7 +217,7 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
 
 def _validated_groups(groups: Any, truth: AnyArray) -> AnyArray:
     """Return groups as an array [n] of integers or strings."""
-    keys = np.asarray(groups)
+    keys = as_plain(groups, "groups")
     if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
         keys = keys.astype(str)
     if keys.ndim != 1 or keys.dtype.kind not in "biuSU":

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.kernels.rows.filters import drop_pairs
 from xmceval.rows.block import Int64, Rows
-from xmceval.rows.matrices.arrays import as_array, is_sparse
+from xmceval.rows.matrices.arrays import as_array
+from xmceval.rows.matrices.sparse import is_sparse
 from xmceval.rows.width import Width
 
 

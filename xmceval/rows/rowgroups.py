@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Int64
+from xmceval.rows.plain import as_plain
 from xmceval.rows.rowids import RowIds
 
 MOST_GROUPS = 100  # each is a section of the table
@@ -63,6 +64,7 @@ class RowGroups:
         if isinstance(values, Mapping):
             named = {str(each): _name(group) for each, group in values.items()}
             return cls.of_ids(named, ids, source)
+        values = as_plain(values, source) if isinstance(values, np.ndarray) else values
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)
             return cls(tuple(map(str, numbers.tolist())), codes, source).checked()

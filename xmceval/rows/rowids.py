@@ -27,6 +27,10 @@ class RowIds:
     @classmethod
     def of(cls, ids: Iterable[Any]) -> RowIds:
         """Take the ids of a sequence."""
+        if hasattr(ids, "filled"):
+            from xmceval.rows.plain import as_plain  # not loaded for the help of the command
+
+            ids = as_plain(ids, "row_ids")
         found = cls([str(each) for each in ids], "row_ids")
         found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))] if found.is_doubtful else ())
         return found

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, argument, counted, names_flags
 
 if TYPE_CHECKING:
     from xmceval.rows.block import Source
 
 UNKNOWN = 2**63 - 1  # the number of labels where no input declares it
+
+PROBABILITIES = (
+    " (hint: of the list of arrays [n_rows, 2] that predict_proba returns, pass numpy.column_stack([p[:, 1] for p in "
+    "y_score]))"
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ class Width:
             return Width(n_labels, f"{name} has")
         if n_labels != self.n_labels:
             verb = "is" if name == argument("n_labels") else "has"
-            raise DataError(f"{_declare(f'{name} {verb}', n_labels, noun)}, but {self}")
+            hint = PROBABILITIES if noun == "column" and n_labels == 2 and not names_flags() else ""
+            raise DataError(f"{_declare(f'{name} {verb}', n_labels, noun)}, but {self}{hint}")
         return self
 
     def agree_with(self, source: Source, noun: str = "label") -> Width:

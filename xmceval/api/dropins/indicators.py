@@ -14,6 +14,8 @@ from scipy import sparse
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.rows.block import Float64, Scratch
 from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.sparse import csr_arrays
+from xmceval.rows.plain import as_plain
 
 AnyArray = NDArray[Any]
 
@@ -52,7 +54,9 @@ def is_sparse(matrix: Any) -> bool:
 def as_array(values: Any, name: str) -> AnyArray:
     """Return an array of numbers or strings, of one or two dimensions and at least one row, without NaN."""
     try:
-        array = np.asarray(values)
+        array = as_plain(values, name)
+    except DataError:
+        raise
     except ValueError as error:
         raise DataError(f"{name}: expected an array, got rows of different lengths ({error})") from None
     if array.dtype == object and all(isinstance(value, str) for value in array.flat):
@@ -75,14 +79,16 @@ def _first(mask: AnyArray) -> str:
 
 def as_csr(matrix: Any, name: str) -> Any:
     """Return a sparse matrix as canonical CSR without explicit zeros; the caller's matrix is not changed."""
-    if matrix.ndim != 2:
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {matrix.ndim} dimension(s)")
+    indptr, indices, values = csr_arrays(matrix, name)
     if matrix.dtype.kind not in "biuf":
         raise DataError(f"{name}: expected numbers, got dtype {matrix.dtype}")
     if matrix.shape[0] == 0:
         raise DataError(f"{name}: has no rows; expected at least one")
-    csr = matrix.tocsr()
-    csr = sparse.csr_matrix((csr.data, csr.indices, csr.indptr), shape=csr.shape, copy=False)
+    wrong = np.flatnonzero((indices < 0) | (indices >= matrix.shape[1]))
+    if wrong.size:
+        columns = counted(matrix.shape[1], "column")
+        raise DataError(f"{name}: has {columns}, but a stored entry is in column {indices[wrong[0]]}")
+    csr = sparse.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=False)
     if not csr.has_canonical_format or np.any(csr.data == 0):
         csr = csr.copy()
         csr.sum_duplicates()
@@ -157,7 +163,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
     """Return one weight per row; all of them may be zero only with `allow_zero`."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight)
+    weight = as_plain(sample_weight, "sample_weight")
     if weight.ndim != 1 or weight.dtype.kind not in "biuf":
         raise DataError(f"sample_weight: expected one number per row, got shape {weight.shape} of {weight.dtype}")
     if weight.size != n_rows:

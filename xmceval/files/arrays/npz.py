@@ -22,7 +22,8 @@ from xmceval.files.arrays.storedmembers import StoredArray
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
+from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
+from xmceval.rows.matrices.sparse import indptr_error
 from xmceval.rows.matrices.storage import Csr
 
 AnyArray = NDArray[Any]

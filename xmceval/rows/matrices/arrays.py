@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values
+from xmceval.rows.plain import BY_NAME, as_plain
 
 _IN_MEMORY = frozenset({1, 3})  # DLPack's numbers of the devices that this process can read: the CPU, and pinned memory
 
@@ -41,7 +42,7 @@ def as_values(values: Any, name: str) -> Values:
     """
     taken: Values
     if isinstance(values, np.ndarray):
-        taken = _with_known_dtype(values)
+        taken = _with_known_dtype(as_plain(values, name))
     elif tensors.is_tensor(values):
         taken = tensors.as_values(values, name)
     elif _is_remote(values) and len(values.shape) == 2:
@@ -50,7 +51,9 @@ def as_values(values: Any, name: str) -> Values:
     else:
         taken = _from_device(values, name)
     if len(taken.shape) != 2:
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}")
+        is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
+        hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}{hint}")
     if not isinstance(taken, BFloat16Matrix):
         check_dtype(taken.dtype, name)
     return taken
@@ -64,15 +67,10 @@ def as_array(values: Any, name: str) -> AnyArray:
     return taken if isinstance(taken, np.ndarray) else taken[:]
 
 
-def is_sparse(matrix: Any) -> bool:
-    """Whether it is a sparse matrix, of scipy or with the same attributes."""
-    return hasattr(matrix, "tocsr") and hasattr(matrix, "nnz")
-
-
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse what is not a number."""
     if dtype.kind not in "biuf" and dtype != BFloat16Matrix.dtype:
-        raise DataError(f"{name}: expected numbers, got dtype {dtype}")
+        raise DataError(f"{name}: expected numbers, got dtype {dtype}{BY_NAME if dtype.kind == 'U' else ''}")
 
 
 def _is_remote(values: Any) -> bool:
@@ -85,7 +83,7 @@ def _is_remote(values: Any) -> bool:
 def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     """Take an array of another library, or what numpy makes an array of."""
     if isinstance(values, np.ndarray):
-        return _with_known_dtype(values)
+        return _with_known_dtype(as_plain(values, name))
     if isinstance(values, (list, tuple)) and any(
         tensors.is_tensor(row) or hasattr(row, "__dlpack__") for row in values
     ):
@@ -98,7 +96,9 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
         except (BufferError, RuntimeError, TypeError):  # a type that numpy lacks, or memory that is read-only
             pass
     try:
-        return _with_known_dtype(np.asarray(values))
+        return _with_known_dtype(as_plain(values, name))
+    except DataError:
+        raise
     except ValueError as error:
         raise DataError(f"{name}: expected a matrix, got rows of different lengths ({error})") from None
     except (TypeError, RuntimeError) as error:

@@ -11,6 +11,7 @@ from xmceval.errors import DataError
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import AnyArray
+from xmceval.rows.plain import BY_NAME
 
 LOOKED_AT = 1000  # rows
 _ROW_TYPES = (list, tuple, set, frozenset, range)
@@ -81,11 +82,13 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
     labels = _concatenate(rows, name)
     if labels is not None and labels.dtype.kind in "iu":
         return _join(labels, np.array(lengths, dtype=np.int64))
-    if labels is None or len(set(lengths)) == 1:
+    if labels is None or (len(set(lengths)) == 1 and not are_sets):
         return None
+    other = next((length for length in lengths if length != lengths[0]), None)
+    rows_are = "sets" if other is None else f"rows of different lengths, {lengths[0]} and {other},"
     raise DataError(
-        f"{name}: expected a matrix, or lists of labels, whose ids are integers; got rows of different lengths, "
-        f"{lengths[0]} and {next(length for length in lengths if length != lengths[0])}, of {labels.dtype}"
+        f"{name}: expected a matrix, or lists of labels, whose ids are integers; got {rows_are} of {labels.dtype}"
+        + (BY_NAME if labels.dtype.kind == "U" else "")
     )
 
 

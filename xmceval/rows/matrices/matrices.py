@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, counted
+from xmceval.errors import DataError, Fault
 from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
-from xmceval.rows.matrices.arrays import as_values, check_dtype, is_sparse
+from xmceval.rows.matrices.arrays import as_values, check_dtype
 from xmceval.rows.matrices.dense import Dense, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
-from xmceval.rows.matrices.storage import AnyArray, Csr, FilePieces, Matrix, PaddedLists, slice_rows
+from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
+from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, slice_rows
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length are read as a dense matrix"
@@ -216,25 +217,6 @@ def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSour
     return MatrixSource(name, lists.indptr.size - 1, None, pieces, is_exact=False, note=note)
 
 
-def csr_source(
-    indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
-) -> MatrixSource:
-    """Wrap a CSR matrix: indptr [n_rows + 1], indices and values [n_stored], of any type of numbers."""
-    check_dtype(values.dtype, name)
-    ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
-    if not ends or (indptr[1:] < indptr[:-1]).any():
-        raise indptr_error(name, shape[0], indices.size)
-    pieces = [Csr(indptr, indices, values, are_scores)]
-    return MatrixSource(name, int(shape[0]), int(shape[1]), pieces, dtype=values.dtype)
-
-
-def indptr_error(name: str, n_rows: int, n_stored: int) -> DataError:
-    """Return the error for an indptr that does not fit the rows and stored entries."""
-    return DataError(
-        f"{name}: its indptr does not describe {counted(n_rows, 'row')} with {counted(n_stored, 'stored entry')}"
-    )
-
-
 def _wrap_padded_lists(pair: Pair) -> MatrixSource:
     ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
     if ids.dtype.kind not in "iu":
@@ -254,32 +236,7 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
         return replace(_wrap_sparse(matrix, name, are_scores), dtype=dtype)
     if type(matrix).__module__.startswith("cupyx"):
         matrix = matrix.get()
-    if matrix.ndim != 2:
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
+    arrays = csr_arrays(matrix, name)
     check_dtype(matrix.dtype, name)
-    stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
-    if stored.format == "coo":
-        arrays = _group_by_row(stored, name)
-    else:
-        csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
-        arrays = csr.indptr, csr.indices, csr.data
-    return csr_source(*arrays, stored.shape, name, are_scores=are_scores)
-
-
-def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
-    starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of entries of one row
-    rows = coo.row[starts]
-    if rows.size and not 0 <= rows.min() <= rows.max() < coo.shape[0]:
-        row = int(rows.min() if rows.min() < 0 else rows.max())
-        raise DataError(f"{name}: has {counted(coo.shape[0], 'row')}, but a stored entry is in row {row}")
-    if (rows[1:] > rows[:-1]).all():
-        lengths = np.zeros(coo.shape[0] + 1, dtype=np.int64)
-        lengths[1:][rows] = np.diff(starts, append=coo.row.size)
-        return np.cumsum(lengths), coo.col, coo.data
-    csr = coo.tocsr()
-    if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
-        return csr.indptr, csr.indices, csr.data
-    order = np.argsort(coo.row, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
-    return indptr, coo.col[order], coo.data[order]
+    n_rows, n_labels = map(int, matrix.shape)
+    return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype)

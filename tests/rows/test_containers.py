@@ -1,0 +1,127 @@
+"""Containers in memory: each is read as the plain matrix that it holds, or refused in the words of the input."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xmceval
+from xmceval.errors import DataError
+
+Y_TRUE = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
+Y_SCORE = np.array([[0.9, 0.1, 0.3], [0.2, 0.5, 0.4], [0.6, 0.8, 0.1], [0.3, 0.7, 0.2]])
+
+
+def evaluate(y_true, y_score, **options):
+    evaluator = xmceval.Evaluator(**options)
+    evaluator.update(y_true, y_score)
+    return evaluator.result()["P@1"]
+
+
+CALLS = {
+    "score": lambda y_true, y_score: xmceval.score(y_true, y_score, metrics="P", k=1)["P@1"],
+    "compare": lambda y_true, y_score: xmceval.compare(
+        y_true, {"a": y_score, "b": Y_SCORE[: len(Y_TRUE)]}, metrics="P", k=1
+    ).results[0]["P@1"],
+    "Evaluator": lambda y_true, y_score: evaluate(y_true, y_score, metrics="P", k=1),
+    "at k": lambda y_true, y_score: xmceval.precision_at_k(y_true, y_score, k=1),
+}
+
+
+@pytest.fixture(params=CALLS)
+def precision(request):
+    return CALLS[request.param]
+
+
+def masked(values, *, row=1):
+    mask = np.zeros(np.shape(values), dtype=bool)
+    mask[row] = True
+    return np.ma.array(values, mask=mask)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("make", [np.matrix, np.ma.array, lambda values: [np.ma.array(row) for row in values]])
+def test_arrays_of_subclasses_are_plain_arrays(precision, make):
+    assert precision(make(Y_TRUE), make(Y_SCORE)) == 0.75
+
+
+REFUSED = {
+    "masked scores": (Y_TRUE, masked(Y_SCORE), r"y_score.*: is an array with 3 masked cells, whose value is not known"),
+    "masked truth": (masked(Y_TRUE), Y_SCORE, r"y_true.*: is an array with 3 masked cells"),
+    "masked rows": (Y_TRUE, [masked(row) for row in Y_SCORE], r"y_score.*\[0\]: is an array with 1 masked cell"),
+    "masked pair": (Y_TRUE, (np.argsort(-Y_SCORE), masked(-np.sort(-Y_SCORE))), r"y_score.*\[1\]: is an array with 3"),
+    "predict_proba": (Y_TRUE, [np.column_stack([1 - p, p]) for p in Y_SCORE.T], r"2 columns, .*predict_proba returns"),
+    "one class per row": (Y_TRUE.argmax(axis=1), Y_SCORE, r"shape \(4,\) .*pass \[\{label\} for label in y_true\]"),
+    "one predicted class": (Y_TRUE, Y_SCORE.argmax(axis=1), r"shape \(4,\) .*\[\{label\} for label in y_score\]"),
+    "names": ([["a"], ["b"], ["c"], ["a"]], Y_SCORE, r"y_true.*: expected numbers, got .*\{row: \{name: value\}\}"),
+    "sets of names": ([{"a"}, {"b"}, {"c"}, {"a"}], Y_SCORE, r"got sets of <U1 .*\{row: \{name: value\}\}"),
+    "ragged names": ([["a"], [], ["b"], ["c", "a"]], Y_SCORE, r"lengths, 1 and 0, of <U1 .*\{row: \{name: value\}\}"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_a_matrix_is_refused_in_its_own_words(precision, case):
+    y_true, y_score, message = REFUSED[case]
+    with pytest.raises(DataError, match=message):
+        precision(y_true, y_score)
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "by_group", "row_ids", "filter"])
+def test_masked_cells_beside_the_matrices_are_refused(name):
+    values = masked([[0, 1], [1, 1]]) if name == "filter" else masked([1, 2, 3, 4])
+    with pytest.raises(DataError, match=f"{name}: is an array with [12] masked cell"):
+        xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, **{name: values})
+
+
+def test_masked_cells_are_refused_by_the_drop_ins():
+    with pytest.raises(DataError, match="y_score: is an array with 3 masked cells"):
+        xmceval.label_ranking_average_precision_score(Y_TRUE, masked(Y_SCORE))
+    with pytest.raises(DataError, match="y_score: is an array with 1 masked cell"):
+        xmceval.group_auc([0, 1, 1], masked([0.1, 0.2, 0.3]), [0, 0, 0])
+    with pytest.raises(DataError, match="counts: is an array with 1 masked cell"):
+        xmceval.inverse_propensity(masked([1, 2, 3]), 5)
+
+
+# Sparse matrices whose arrays were changed behind scipy's back
+
+
+def damaged(form, part, index):
+    """Return scores in a form of scipy, of which one index is wrong."""
+    matrix = getattr(sp, f"{form}_matrix")(Y_SCORE)
+    if form == "lil":
+        matrix.rows[0][0] = index
+    elif form == "dok":
+        matrix._dict[index, 0] = 1.0
+    else:
+        getattr(matrix, part)[1 if part == "indptr" else 0] = index
+    return matrix
+
+
+WRONG = [
+    *((form, "indices", index) for form in ("csr", "csc", "bsr") for index in (-1, 4, 10**8)),
+    *((form, part, index) for form, part in (("coo", "row"), ("coo", "col"), ("lil", "")) for index in (-1, 4, 10**8)),
+    *((form, "indptr", index) for form in ("csr", "csc", "bsr") for index in (-1, 10**8)),
+    *(("dok", "", index) for index in (-1, 4, 10**8, 10**12)),
+]
+
+
+@pytest.mark.parametrize(("form", "part", "index"), WRONG)
+def test_a_wrong_index_of_a_sparse_matrix_is_refused(form, part, index, tmp_path):
+    calls = {
+        "score": lambda: xmceval.score(Y_TRUE, damaged(form, part, index), metrics="P", k=1),
+        "truth": lambda: xmceval.score(damaged(form, part, index), Y_SCORE, metrics="P", k=1),
+        "train": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="PSP", k=1, train=damaged(form, part, index)),
+        "Evaluator": lambda: evaluate(Y_TRUE, damaged(form, part, index), metrics="P", k=1),
+        "drop-in": lambda: xmceval.roc_auc_score(Y_TRUE, damaged(form, part, index)),
+    }
+    for call in calls.values():
+        with pytest.raises(DataError, match=r"stored entr|do not describe|is negative|is outside"):
+            call()
+    if form in {"csr", "csc", "coo"}:
+        np.savez(tmp_path / "scores.npz", **arrays_of(damaged(form, part, index)))
+        with pytest.raises(DataError):
+            xmceval.score(Y_TRUE, tmp_path / "scores.npz", metrics="P", k=1)
+
+
+def arrays_of(matrix):
+    names = ("row", "col", "data") if matrix.format == "coo" else ("indptr", "indices", "data")
+    return {**{name: getattr(matrix, name) for name in names}, "shape": matrix.shape, "format": matrix.format.encode()}

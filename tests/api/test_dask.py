@@ -14,6 +14,7 @@ import pytest
 from support.dying import Deadly
 
 import xmceval
+from xmceval.cli import main
 from xmceval.cli.runner import COMPILING
 from xmceval.errors import DataError, UsageError
 from xmceval.scoring import executor as executors
@@ -157,3 +158,13 @@ def test_the_command_prints_what_it_prints_in_one_process(client):
     assert [other.stdout for other in others] == [one.stdout] * 2
     reports = [done.stderr.decode().replace(f"{COMPILING}\n", "") for done in (one, *others)]
     assert reports == [reports[0]] * 3
+
+
+@pytest.mark.parametrize("options", [["-m", "macroAUC"], ["--by-group", TRUTH], ["--save-rows", "a.rows.npz"]], ids=str)
+def test_what_is_not_available_is_refused_before_processes_start(monkeypatch, tmp_path, capsys, options):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(distributed, "LocalCluster", None)
+    with pytest.raises(SystemExit) as end:
+        main(["score", TRUTH, A, "--train", TRAIN, "--dask", "local:2", *options])
+    assert end.value.code == 2
+    assert "available for --dask" in capsys.readouterr().err

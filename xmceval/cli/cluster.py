@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -18,16 +18,30 @@ RETRIES = 3  # of tasks whose worker raised something else than is known of thei
 LOCAL = "local:"
 
 
+class LazyExecutor(Executor):
+    """An executor that the first task opens: what is refused before that starts no processes."""
+
+    def __init__(self, open_executor: Callable[[], Executor]) -> None:
+        self._open = open_executor
+        self._opened: Executor | None = None
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Open the executor where it is not, and submit a task to it."""
+        if self._opened is None:
+            self._opened = self._open()
+        return self._opened.submit(function, *arguments, **options)
+
+
 @contextmanager
 def open_dask(target: str) -> Iterator[Executor]:
-    """Connect to a scheduler, such as ``tcp://host:8786``, or start ``local:N`` processes of one thread each."""
+    """Connect to a scheduler, such as ``tcp://host:8786``, or start ``local:N`` processes when there is a task."""
     try:
         import distributed
     except ImportError:
         raise UsageError("--dask needs packages that are not installed (hint: pip install 'xmceval[dask]')") from None
     n_processes = _count_processes(target)
-    with ExitStack() as stack, warnings.catch_warnings(), _quiet_logs():
-        warnings.simplefilter("ignore")  # of a port of the dashboard that is taken, of large arguments
+
+    def connect() -> Executor:
         if n_processes:
             cluster = distributed.LocalCluster(
                 n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
@@ -39,8 +53,14 @@ def open_dask(target: str) -> Iterator[Executor]:
             client.wait_for_workers(1, timeout=PATIENCE_FOR_WORKERS)
         except OSError:
             raise UsageError(f"{target}: no workers (hint: dask worker {target} starts one)") from None
+        return client.get_executor(retries=RETRIES, pure=False)  # type: ignore[no-any-return]
+
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        stack.enter_context(_quiet_logs())
+        warnings.simplefilter("ignore")  # of a port of the dashboard that is taken, of large arguments
         try:
-            yield client.get_executor(retries=RETRIES, pure=False)
+            yield LazyExecutor(connect) if n_processes else connect()
         except distributed.KilledWorker as error:
             raise DataError(
                 f"workers died, one after the other, over the same rows; out of memory? ({error})"

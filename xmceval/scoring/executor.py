@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import closing
 from copy import copy, deepcopy
@@ -50,72 +50,51 @@ MOST_WAITING = 256  # tasks that an executor has at a time: each brings the prop
 
 
 class LocalFile(NamedTuple):
-    """A file as it is seen here: its name in messages, where that is, and its bytes."""
+    """A file as it is seen here."""
 
-    name: str
+    name: str  # in messages
     place: str
     size: int
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One file or matrix, and what is known of its rows before they are scored.
-
-    Attributes
-    ----------
-    source : Source
-    n_rows, n_bytes : int
-    files : sequence of LocalFile
-        Those that a task reads.
-    can_start : bool
-        Whether reading may begin at other rows than the first.
-    marks : sequence of Mark
-        Lines of a text file where it may.
-    """
+    """One file or matrix, and what is known of its rows before they are scored."""
 
     source: Source
     n_rows: int
     n_bytes: int
-    files: Sequence[LocalFile]
-    can_start: bool
-    marks: Sequence[Mark] = ()
+    files: Sequence[LocalFile]  # those that a task reads
+    can_start: bool  # at other rows than the first
+    marks: Sequence[Mark] = ()  # lines of a text file where reading may begin
 
-    def cut(self, start: int, stop: int) -> Source:
-        """Return the source from a row on, or from a place before it; of rows in memory, only these rows."""
+    def rows(self, whole: Source, before: int, start: int, stop: int) -> RowRange:
+        """Return rows `start` to `stop` of the whole, of which `before` are in earlier shards."""
         source: Any = self.source
+        first = start - before
         if isinstance(_opened(source), MatrixSource) and not source.files():
-            return source.sliced(start, stop)  # type: ignore[no-any-return]
-        if start == 0 or not self.can_start:
-            return copy(source)  # type: ignore[no-any-return]
-        place: Any = start
-        if self.marks:
-            place = self.marks[bisect_right(self.marks, start, key=lambda mark: mark.row) - 1]
-        return source.starting_at(place)  # type: ignore[no-any-return]
+            source = source.sliced(first, stop - before)
+        elif self.marks and first:
+            source = source.starting_at(self.marks[bisect_right(self.marks, first, key=lambda mark: mark.row) - 1])
+        elif self.can_start and first:
+            source = source.starting_at(first)
+        else:
+            source = copy(source)
+        return RowRange(source, whole.name, whole.n_labels, whole.is_exact, whole.dtype, start, stop, before)
 
 
 @dataclass
 class RowRange:
-    """Some rows of a source as a source, under their numbers in the whole.
+    """Some rows of a source as a source, under their numbers in the whole."""
 
-    Attributes
-    ----------
-    source : Source
-        The shard that has them, from the first of them or an earlier one on.
-    name, n_labels, is_exact, dtype
-        Those of the whole.
-    first_row, stop_row : int
-    before : int
-        The rows of the shards before this one.
-    """
-
-    source: Source
+    source: Source  # the shard that has them, from the first of them or an earlier one on
     name: str
-    n_labels: int | None
+    n_labels: int | None  # as the fields around it, of the whole
     is_exact: bool
     dtype: np.dtype[Any] | None
     first_row: int
     stop_row: int
-    before: int = 0
+    before: int = 0  # the rows of the shards before this one
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -143,48 +122,23 @@ class RowRange:
 
 
 class Part(NamedTuple):
-    """Rows that one task scores.
-
-    Attributes
-    ----------
-    truth : RowRange
-    scores : sequence of RowRange
-        By system.
-    terms : sequence of Terms
-        By system, with the weights and the pairs of these rows only.
-    places : sequence of int
-        By source, the truth first: which of its shards has these rows.
-    files : sequence of LocalFile
-        Those that are read.
-    """
+    """Rows that one task scores: of the truth and of each system, on terms with the weights and pairs of these only."""
 
     truth: RowRange
     scores: Sequence[RowRange]
     terms: Sequence[Terms]
-    places: Sequence[int]
+    places: Sequence[int]  # by source, the truth first: which of its shards has the rows
     files: Sequence[LocalFile]
 
 
 class PartResult(NamedTuple):
-    """The totals of some rows, or what is wrong with them.
+    """The totals of some rows, or what is wrong with them."""
 
-    Attributes
-    ----------
-    totals : sequence of Totals
-        By system.
-    observers : sequence of Mergeable
-    removed : sequence of int
-        By source, the truth first: entries that repairs removed.
-    faults : sequence of (row, message, doubt)
-    error : DataError, optional
-        What else is wrong, after those rows; nothing is known of rows behind it.
-    """
-
-    totals: Sequence[Totals] = ()
+    totals: Sequence[Totals] = ()  # by system
     observers: Sequence[Any] = ()
-    removed: Sequence[int] = ()
-    faults: Sequence[tuple[int, str, str]] = ()
-    error: DataError | None = None
+    removed: Sequence[int] = ()  # entries that repairs removed, by source, the truth first
+    faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
+    error: DataError | None = None  # what else is wrong, after those rows
 
 
 def evaluate_in_parts(
@@ -198,29 +152,24 @@ def evaluate_in_parts(
 ) -> list[Totals]:
     """Score systems on the same truth by the tasks of an executor; see `evaluate`.
 
-    Parameters
-    ----------
-    executor : Executor
-        Of processes, threads, or a cluster whose workers see the files under the same paths.
-    truth, systems, program, observers, progress
-        As in `evaluate`; every observer is a Mergeable.
+    The executor has processes, threads, or a cluster whose workers see the files under the same paths.
     """
-    _check_possible(systems, program, observers)
     sources = [truth, *(system.scores for system in systems)]
+    terms = [system.terms for system in systems]
+    _check_possible(sources, program, observers)
     sharded = _count_rows(executor, sources)
     _check_rows(sources, sharded)
     n_rows = sum(shard.n_rows for shard in sharded[0])
-    _check_sizes(systems[0].terms, n_rows, truth)
+    _check_sizes(terms[0], n_rows, truth)
     if not n_rows:
         return evaluate(truth, systems, program, observers=observers)
-    totals = [empty(program, system.terms) for system in systems]
-    faults, error = list[Fault](), None
-    parts = _cut(sources, sharded, [system.terms for system in systems])
-    with (
-        phase("scoring in parts", n_rows) as add,
-        closing(_run(executor, program, deepcopy(observers), parts)) as results,
-    ):
-        for part, result in results:
+    totals = [empty(program, own) for own in terms]
+    no_rows = deepcopy(observers)
+    faults: list[Fault] = []
+    error = None
+    calls = ((VERSION, program, no_rows, part) for part in _cut(sources, sharded, terms))
+    with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
+        for (*_, part), result in results:
             faults += [Fault(*fault) for fault in result.faults]
             error = result.error
             if error is not None or len(faults) >= COUNTED:
@@ -233,10 +182,9 @@ def evaluate_in_parts(
             totals = [one.merge(other) for one, other in zip(totals, result.totals, strict=True)]
             for observer, observed in zip(observers, result.observers, strict=True):
                 observer.absorb(observed)  # type: ignore[attr-defined]
-            for source, place, number in zip(sources, part.places, result.removed, strict=True):
-                shard = shards_of(source)[place]
-                if isinstance(shard, RepairedSource):
-                    shard.count_removed(number)
+            for shards, place, number in zip(sharded, part.places, result.removed, strict=True):
+                if isinstance(repaired := shards[place].source, RepairedSource):
+                    repaired.count_removed(number)
     if faults:
         raise as_error(faults)
     if error is not None:
@@ -244,17 +192,18 @@ def evaluate_in_parts(
     return totals
 
 
-def _check_possible(systems: Sequence[System], program: Program, observers: Sequence[Observer]) -> None:
-    """Refuse what needs all rows in one process."""
+def _check_possible(sources: Sequence[Source], program: Program, observers: Sequence[Observer]) -> None:
+    """Refuse what needs all rows in one process; groups were refused when options were read."""
     where = argument("executor")
     program.check_mergeable(where)
-    if systems[0].terms.groups is not None:
-        raise UsageError(f"{argument('by_group')} is not available for {where} (hint: score files in one process)")
     if not all(isinstance(observer, Mergeable) for observer in observers):
         raise UsageError(
             f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
             f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
         )
+    for path in (path for source in sources for path in source.files()):
+        if pipe_key(path) is not None:
+            raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
 
 
 def _opened(source: Source) -> Source:
@@ -266,23 +215,16 @@ def _opened(source: Source) -> Source:
 
 def _count_rows(executor: Executor, sources: Sequence[Source]) -> list[list[Shard]]:
     """Return the shards of each source with their rows, which tasks count in text files."""
-    for source in sources:
-        for path in source.files():
-            if pipe_key(path) is not None:
-                raise DataError(
-                    f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)"
-                )
     opened = [_opened(shard) for source in sources for shard in shards_of(source)]
     texts = {id(source): source for source in opened if isinstance(source, TextSource)}
-    futures = {key: executor.submit(as_here(count_rows), source, _local_files(source)) for key, source in texts.items()}
+    calls = [(text, _local_files(text)) for text in texts.values()]
     counts: dict[int, tuple[int, list[Mark]]] = {}
-    with phase("counting rows", len(texts)) as add:
-        for key, future in futures.items():
-            found = _result(future)
-            if isinstance(found, DataError):
-                raise found
-            n_rows, marks, texts[key].warnings[:] = found
-            counts[key] = n_rows, marks
+    with phase("counting rows", len(texts)) as add, closing(_run(executor, count_rows, calls)) as results:
+        for (text, _), result in results:
+            if isinstance(result, DataError):
+                raise result
+            n_rows, marks, text.warnings[:] = result
+            counts[id(text)] = n_rows, marks
             add(1)
     return [[_describe(shard, counts) for shard in shards_of(source)] for source in sources]
 
@@ -302,22 +244,35 @@ def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[
     return n_rows, marks if text.can_start else [], text.warnings
 
 
-def _describe(shard: Source, counts: dict[int, tuple[int, list[Mark]]]) -> Shard:
+def _describe(source: Source, counts: dict[int, tuple[int, list[Mark]]]) -> Shard:
     """Return a shard with its rows and bytes."""
-    opened = _opened(shard)
-    files = shard.files()
+    opened, files = _opened(source), source.files()
     n_bytes = sum(input_at(path).size or 0 for path in files)
     if not files and isinstance(opened, MatrixSource):
         n_bytes = count_bytes(opened.pieces)
     n_rows, marks = counts.get(id(opened), (opened.n_rows or 0, []))
     can_start = isinstance(opened, (TextSource, MatrixSource)) and opened.can_start
-    return Shard(shard, n_rows, n_bytes, _local_files(shard), can_start, marks)
+    return Shard(source, n_rows, n_bytes, _local_files(source), can_start, marks)
 
 
 def _local_files(source: Source) -> list[LocalFile]:
     """Return the local files of a source."""
     paths = [path for path in source.files() if not isinstance(path, RemotePath)]
     return [LocalFile(str(path), str(path.absolute()), input_at(path).size or 0) for path in paths]
+
+
+def _check_files(files: Sequence[LocalFile]) -> None:
+    """Refuse files that are others where this task runs."""
+    for name, place, size in files:
+        path = Path(name)
+        if str(path.absolute()) != place or not path.exists():
+            raise DataError(
+                f"{name}: a worker in {Path.cwd()} does not see this file (hint: pass its absolute path, on storage "
+                "that all workers share)"
+            )
+        its_size = path.stat().st_size
+        if its_size != size:
+            raise DataError(f"{name}: has {counted(size, 'byte')}, but {its_size:,} where a worker sees it")
 
 
 def _check_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]]) -> None:
@@ -345,7 +300,7 @@ def _without_blank_rows(shard: Shard, n_rows: int) -> Shard:
     source = shard.source
     if not 0 <= n_rows < shard.n_rows or source.n_rows is not None or not source.files():
         return shard
-    rest = _range(source, shard.cut(n_rows, shard.n_rows), n_rows, shard.n_rows)
+    rest = shard.rows(source, 0, n_rows, shard.n_rows)
     filled = [block.first_row + row for block in rest.blocks() if (row := block.blank_from())]
     return replace(shard, n_rows=max(filled, default=n_rows))
 
@@ -361,26 +316,20 @@ def _check_sizes(terms: Terms, n_rows: int, truth: Source) -> None:
         terms.filter.check_rows(n_rows, truth.name)
 
 
-def _range(whole: Source, source: Source, first_row: int, stop_row: int, before: int = 0) -> RowRange:
-    return RowRange(source, whole.name, whole.n_labels, whole.is_exact, whole.dtype, first_row, stop_row, before)
-
-
 def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], terms: Sequence[Terms]) -> Iterator[Part]:
     """Yield the parts of all rows; none goes beyond the end of a shard, each is of about PART_BYTES."""
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
-        places = [int(np.searchsorted(own_starts, first, side="right")) - 1 for own_starts in starts]
+        places = [int(np.searchsorted(of_source, first, side="right")) - 1 for of_source in starts]
         shards = [shards[place] for shards, place in zip(sharded, places, strict=True)]
-        before = [int(own_starts[place]) for own_starts, place in zip(starts, places, strict=True)]
+        before = [int(of_source[place]) for of_source, place in zip(starts, places, strict=True)]
+        files = [file for shard in shards for file in shard.files]
         n_bytes = sum(shard.n_bytes * (last - first) / shard.n_rows for shard in shards)
         n_parts = int(n_bytes / PART_BYTES) + 1 if all(shard.can_start for shard in shards) else 1
         for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
-            ranges = [
-                _range(source, shard.cut(start - rows, stop - rows), start, stop, rows)
-                for source, shard, rows in zip(sources, shards, before, strict=True)
-            ]
-            files = [file for shard in shards for file in shard.files]
-            yield Part(ranges[0], ranges[1:], [_terms_of(own, start, stop) for own in terms], places, files)
+            joined = zip(sources, shards, before, strict=True)
+            truth, *scores = [shard.rows(source, n_earlier, start, stop) for source, shard, n_earlier in joined]
+            yield Part(truth, scores, [_terms_of(of_system, start, stop) for of_system in terms], places, files)
 
 
 def _terms_of(terms: Terms, start: int, stop: int) -> Terms:
@@ -395,33 +344,33 @@ def _terms_of(terms: Terms, start: int, stop: int) -> Terms:
 
 
 def _run(
-    executor: Executor, program: Program, observers: Sequence[Observer], parts: Iterator[Part]
-) -> Generator[tuple[Part, PartResult], None, None]:
-    """Yield the results of parts in their order, and cancel those that nobody waits for; observers are of no rows."""
-    waiting = deque[tuple[Part, Future[PartResult]]]()
+    executor: Executor, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
+) -> Generator[tuple[Any, Any], None, None]:
+    """Yield the arguments of each call of a task and its result, in order, and cancel calls that nobody waits for.
+
+    What a task has to say of the data is its value, so an error is one of the executor.
+    """
+    waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
+
+    def take_first() -> tuple[Any, Any]:
+        arguments, future = waiting.popleft()
+        return arguments, future.result()
+
     try:
-        for part in parts:
-            waiting.append((part, executor.submit(as_here(score_part), VERSION, program, observers, part)))
+        for arguments in calls:
+            waiting.append((arguments, executor.submit(as_here(task), *arguments)))
             if len(waiting) == MOST_WAITING:
-                first, future = waiting.popleft()
-                yield first, _result(future)
+                yield take_first()
         while waiting:
-            first, future = waiting.popleft()
-            yield first, _result(future)
-    finally:
-        for _, future in waiting:
-            future.cancel()
-
-
-def _result(future: Future[Any]) -> Any:
-    """Wait for a task; what it says of the data is its value, so an error is one of the executor."""
-    try:
-        return future.result()
+            yield take_first()
     except (BrokenExecutor, CancelledError) as error:
         reason = f" ({error})" if str(error) else ""
         raise DataError(
             f"the executor ended before all rows were scored{reason}; were its workers killed, or out of memory?"
         ) from None
+    finally:
+        for _, future in waiting:
+            future.cancel()
 
 
 def score_part(version: str, program: Program, observers: Sequence[Any], part: Part) -> PartResult:
@@ -430,7 +379,7 @@ def score_part(version: str, program: Program, observers: Sequence[Any], part: P
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
     try:
         _check_files(part.files)
-        observers = deepcopy(observers)
+        observers = deepcopy(observers)  # a thread of this process shares them
         scores = [
             replace(rows, source=select_scores(program, terms, rows.source))
             for rows, terms in zip(part.scores, part.terms, strict=True)
@@ -447,17 +396,3 @@ def score_part(version: str, program: Program, observers: Sequence[Any], part: P
         return PartResult(faults=ordered[:COUNTED], error=error)
     removed = [getattr(rows.source, "n_removed", 0) for rows in (part.truth, *part.scores)]
     return PartResult([system.totals for system in systems], observers, removed)
-
-
-def _check_files(files: Sequence[LocalFile]) -> None:
-    """Refuse files that are others where this task runs."""
-    for name, place, size in files:
-        path = Path(name)
-        if str(path.absolute()) != place or not path.exists():
-            raise DataError(
-                f"{name}: a worker in {Path.cwd()} does not see this file (hint: pass its absolute path, on storage "
-                "that all workers share)"
-            )
-        its_size = path.stat().st_size
-        if its_size != size:
-            raise DataError(f"{name}: has {counted(size, 'byte')}, but {its_size:,} where a worker sees it")

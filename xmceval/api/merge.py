@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
+from itertools import combinations, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def merge_states(
     if save_state is not None:
         files = [state for state in states if isinstance(state, (str, Path))]
         check_output(to_path(save_state), force=force, inputs=files)
-    opened = sorted((_open(each, f"state {number}") for number, each in enumerate(states, 1)), key=_order)
+    opened = sorted((_open(state, f"state {number}") for number, state in enumerate(states, 1)), key=_order)
     merged = _add(opened)
     missing = find_missing(merged.parts)
     if missing and save_state is None:
@@ -156,42 +157,43 @@ def _add(states: Sequence[State]) -> State:
 
 def _join_filters(states: Sequence[State]) -> Filter | None:
     """Return the pairs of all states, with their rows counted from one state to the next; None where none has any."""
-    filters = [state.terms.filter for state in states]
-    joined, first_row = filters[0], states[0].n_rows
-    for number, (state, pairs) in enumerate(zip(states[1:], filters[1:], strict=True), 1):
-        if joined is None or pairs is None:
-            if joined is not pairs:
-                name, other = (state.name, states[0].name) if joined is None else (states[0].name, state.name)
-                raise DataError(f"{name} has a filter, and {other} none; expected one for each shard")
-            continue
-        for earlier, own in zip(states[:number], filters, strict=False):
-            if own is not None and own.rows.size and own.has_pairs_of(pairs):
-                raise DataError(
-                    f"{earlier.name} and {state.name} have the same filter, whose rows are those of one shard (hint: "
-                    "pass each job the pairs of its own rows, counted from 0)"
-                )
-        joined = joined.followed_by(pairs, first_row)
-        first_row += state.n_rows
+    filtered = [(state, state.terms.filter) for state in states if state.terms.filter is not None]
+    if not filtered:
+        return None
+    if len(filtered) < len(states):
+        without = next(state for state in states if state.terms.filter is None)
+        raise DataError(f"{filtered[0][0].name} has a filter, and {without.name} none; expected one for each shard")
+    for (first, pairs), (second, others) in combinations(filtered, 2):
+        if pairs.rows.size and pairs.has_pairs_of(others):
+            raise DataError(
+                f"{first.name} and {second.name} have the same filter, whose rows are those of one shard (hint: pass "
+                "each job the pairs of its own rows, counted from 0)"
+            )
+    joined, n_rows = filtered[0][1], states[0].n_rows
+    for state, pairs in filtered[1:]:
+        joined = joined.followed_by(pairs, n_rows)
+        n_rows += state.n_rows
     return joined
 
 
 def find_missing(parts: Sequence[StatePart]) -> str:
     """Return what is said of shards that are missing; nothing without any."""
-    numbered = {part.shard: part for part in parts if part.shard is not None}
+    numbered = sorted(((part.shard, part) for part in parts if part.shard is not None), key=itemgetter(0))
     if not numbered:
         return ""
-    (number, n_shards), first = min(numbered.items(), key=lambda item: item[0])
-    unnumbered = next((part for part in parts if part.shard is None), None)
-    if unnumbered is not None:
-        raise DataError(
-            f"{first.name} is shard {number} of {n_shards}, but {unnumbered.name} was saved without "
-            f"{argument('shard')}; expected all or none"
-        )
+    (number, n_shards), first = numbered[0]
+    for part in parts:
+        if part.shard is None:
+            raise DataError(
+                f"{first.name} is shard {number} of {n_shards}, but {part.name} was saved without "
+                f"{argument('shard')}; expected all or none"
+            )
     n_missing = n_shards - len(numbered)
     if not n_missing:
         return ""
-    missing = islice((each for each in range(1, n_shards + 1) if (each, n_shards) not in numbered), MOST_NAMED)
+    present = {shard[0] for shard, _ in numbered}
+    missing = islice((number for number in range(1, n_shards + 1) if number not in present), MOST_NAMED)
     more = f" and {n_missing - MOST_NAMED:,} more" if n_missing > MOST_NAMED else ""
     shards, verb = ("shard", "is") if n_missing == 1 else ("shards", "are")
-    found = listed(f"{part.name} is shard {shard[0]}" for shard, part in sorted(numbered.items())[:MOST_NAMED])
-    return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing: {found}"
+    known = listed(f"{part.name} is shard {shard[0]}" for shard, part in numbered[:MOST_NAMED])
+    return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing: {known}"

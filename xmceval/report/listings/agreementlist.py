@@ -9,7 +9,6 @@ from typing import NamedTuple
 from xmceval.errors import listed
 from xmceval.labels.catalogue import read_table
 
-MAIN = ("all", "all others")  # the inputs of a function's main row
 MOST_VARIANTS = 1  # of a function with other arguments, that are shown one by one
 AGREES = ("equal", "equal with option")
 
@@ -24,10 +23,7 @@ class Agreement(NamedTuple):
     inputs: str
     verdict: str
     option: str
-    values: str
-    largest_difference: str
     reason: str
-    example: str
 
 
 @cache
@@ -35,7 +31,7 @@ def recorded() -> dict[tuple[str, str, str], tuple[Agreement, ...]]:
     """Return the lines of each function of each peer and metric: the one of most inputs first, exceptions after it."""
     found: dict[tuple[str, str, str], tuple[Agreement, ...]] = {}
     for row in read_table("agreement.tsv"):
-        line = Agreement(**row)
+        line = Agreement(*(row[field] for field in Agreement._fields))
         key = (line.peer, line.metric, line.function)
         found[key] = (*found.get(key, ()), line)
     return found

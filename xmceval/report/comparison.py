@@ -20,7 +20,7 @@ from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
-from xmceval.statistics.paired import mean_of_runs
+from xmceval.statistics.paired import PairedT, mean_of_runs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -86,6 +86,39 @@ class Difference(Displayed):
     error: float | None = None
     degrees: float | None = None
     n_differing: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure,
+        pair: tuple[str, str],
+        tested: PairedT,
+        *,
+        n: int,
+        bin: str = "",  # noqa: A002 - the JSON's word
+        unit: str = "row",
+        record: tuple[int | None, int | None, int | None] = (None, None, None),
+    ) -> Difference:
+        """Take a test of a system and its baseline; a record is its wins, ties and losses."""
+        wins, ties, losses = record
+        return cls(
+            measure,
+            *pair,
+            tested.difference,
+            low=tested.low,
+            high=tested.high,
+            p=tested.p,
+            effect=tested.effect,
+            wins=wins,
+            ties=ties,
+            losses=losses,
+            n=n,
+            bin=bin,
+            unit=unit,
+            error=tested.error,
+            degrees=tested.degrees,
+            n_differing=tested.n_differing,
+        )
 
     @property
     def key(self) -> Key:

@@ -121,7 +121,6 @@ def compare(
     >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
     (1.0, 6)
     """
-    arguments = locals()
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
@@ -131,7 +130,17 @@ def compare(
     chosen = Options.of(options)
     extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named, executor=executor)
-    comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
+    testing = Testing.of(
+        {
+            "against": against,
+            "test": test,
+            "adjust": adjust,
+            "adjust_over": adjust_over,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
+    comparison = compare_systems(setup, named, testing, extras, progress=progress)
     warn(comparison.doubts)
     return comparison
 

@@ -75,18 +75,13 @@ class PairTests:
                 tested = output.difference(system, baseline)
                 if tested is None:
                     continue
-                tested = self._resampled(tested, output, system, baseline)
-                wins, ties, losses = output.record(system, baseline) or (None, None, None)
-                yield Difference(
+                yield Difference.of(
                     output.measure,
-                    self.names[system],
-                    self.names[baseline],
-                    **vars(tested),
-                    wins=wins,
-                    ties=ties,
-                    losses=losses,
+                    (self.names[system], self.names[baseline]),
+                    self._resampled(tested, output, system, baseline),
                     n=output.n(system, baseline),
                     bin=output.bin,
+                    record=output.record(system, baseline) or (None, None, None),
                 )
 
     def _resampled(self, tested: PairedT, output: Output, system: int, baseline: int) -> PairedT:
@@ -106,10 +101,10 @@ def adjust(differences: Sequence[Difference], testing: Testing) -> list[Differen
     """Adjust p by Holm's method, where that was asked for, and add what so many tests could detect."""
     adjusted = list(differences)
     for members in _list_families(differences, testing):
-        own = [differences[i] for i in members]
-        ps = holm([each.p for each in own]) if testing.adjust == "holm" else [None] * len(own)
-        for i, each, p in zip(members, own, ps, strict=True):
-            adjusted[i] = replace(each, p_adjusted=p, detectable=_detectable(each, testing, len(members)))
+        ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
+        for i, p in zip(members, ps, strict=True):
+            smallest = _detectable(differences[i], testing, len(members))
+            adjusted[i] = replace(differences[i], p_adjusted=p, detectable=smallest)
     return adjusted
 
 

@@ -35,17 +35,17 @@ class Lineup:
         """Take systems apart: one whose scores are a list of matrices or paths has several runs."""
         groups: list[tuple[int, ...]] = []
         runs: list[Named] = []
-        for each in systems:
+        for system in systems:
             first = len(runs)
-            if are_runs(each.y_score):
-                _check_runs(each)
-                is_single = len(each.y_score) == 1
-                names = [each.name] if is_single else [f"{each.name} ({i + 1})" for i in range(len(each.y_score))]
-                runs.extend(map(Named, each.y_score, names))
+            if are_runs(system.y_score):
+                _check_runs(system)
+                n_runs = len(system.y_score)
+                names = [system.name] if n_runs == 1 else [f"{system.name} ({i + 1})" for i in range(n_runs)]
+                runs.extend(map(Named, system.y_score, names))
             else:
-                runs.append(each)
+                runs.append(system)
             groups.append(tuple(range(first, len(runs))))
-        called = [str(each.name) for each in systems]
+        called = [str(system.name) for system in systems]
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
@@ -53,8 +53,8 @@ class Lineup:
 
     def sharing(self, pair: tuple[int, int]) -> list[str]:
         """Return the runs that both systems of a pair consist of."""
-        own, other = ([self.runs[run] for run in self.groups[each]] for each in pair)
-        return [str(each.name) for each in own if any(_are_same(each.y_score, run.y_score) for run in other)]
+        ours, theirs = ([self.runs[run] for run in self.groups[number]] for number in pair)
+        return [str(run.name) for run in ours if any(_are_same(run.y_score, other.y_score) for other in theirs)]
 
     def without_parts(self, pairs: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[str]]:
         """Leave out pairs of a system and one of its own runs; return the others, and a warning of each overlap."""
@@ -81,37 +81,32 @@ class Lineup:
 
     def differences(self, results: Sequence[Result], pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
         """Yield the differences of pairs by Welch's t test of the values of their runs: of all labels, then of bins."""
-        found = [list(_list_figures(result)) for result in results]
-        for system, baseline in pairs:
-            for i, (bin_name, figure) in enumerate(found[0]):
-                own, other = ([found[run][i][1].estimate.value for run in self.groups[s]] for s in (system, baseline))
-                yield Difference(
-                    figure.measure,
-                    self.names[system],
-                    self.names[baseline],
-                    **vars(welch(own, other)),
-                    n=len(own) + len(other),
-                    bin=bin_name,
-                    unit="run",
-                )
+        figures = [list(_list_figures(result)) for result in results]
+        for pair in pairs:
+            system, baseline = (self.names[number] for number in pair)
+            for i, (bin_name, figure) in enumerate(figures[0]):
+                ours, theirs = ([figures[run][i][1].estimate.value for run in self.groups[number]] for number in pair)
+                n = len(ours) + len(theirs)
+                tested = welch(ours, theirs)
+                yield Difference.of(figure.measure, (system, baseline), tested, n=n, bin=bin_name, unit="run")
 
     def means(self, results: Sequence[Result]) -> list[list[float]]:
         """Return the means of all metrics over the runs of each system."""
-        found = [[figure.estimate.value for figure in result.figures] for result in results]
-        return [list(map(mean_of_runs, zip(*(found[run] for run in group), strict=True))) for group in self.groups]
+        values = [[figure.estimate.value for figure in result.figures] for result in results]
+        return [list(map(mean_of_runs, zip(*[values[run] for run in group], strict=True))) for group in self.groups]
 
     def spreads(self, results: Sequence[Result]) -> Iterator[RunsOf]:
         """Yield how far the runs of each system that has several lie apart."""
-        found = [list(_list_figures(result)) for result in results]
+        figures = [list(_list_figures(result)) for result in results]
         for name, group in zip(self.names, self.groups, strict=True):
             if len(group) == 1:
                 continue
             spreads = [
-                RunSpread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
-                for i, (bin_name, figure) in enumerate(found[group[0]])
+                RunSpread.of(figure.measure, [figures[run][i][1].estimate.value for run in group], bin_name)
+                for i, (bin_name, figure) in enumerate(figures[group[0]])
             ]
-            total, in_bins = (tuple(each for each in spreads if bool(each.bin) == is_bin) for is_bin in (False, True))
-            yield RunsOf(name, tuple(results[run].name for run in group), total, in_bins)
+            in_total, in_bins = ([s for s in spreads if bool(s.bin) == is_bin] for is_bin in (False, True))
+            yield RunsOf(name, tuple(results[run].name for run in group), tuple(in_total), tuple(in_bins))
 
 
 def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
@@ -123,11 +118,11 @@ def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
 def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
     """Refuse a list that could be the runs of a system as well as its shards."""
     n_shards = len(parts_of(find_shards(y_true)))
-    for each in systems if n_shards > 1 else ():
-        is_list = are_runs(each.y_score) and len(each.y_score) == n_shards
-        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in each.y_score):
+    for system in systems if n_shards > 1 else ():
+        is_list = are_runs(system.y_score) and len(system.y_score) == n_shards
+        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in system.y_score):
             raise UsageError(
-                f"{each.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                f"{system.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
                 "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
             )
 
@@ -152,10 +147,8 @@ def are_runs(y_score: Any) -> bool:
     return (
         isinstance(y_score, (list, tuple))
         and len(y_score) > 0
-        and all(map(_is_run, y_score))
+        and all(
+            isinstance(y, (str, Path, Shards)) or len(getattr(y, "shape", ())) == 2 or is_by_query(y) for y in y_score
+        )
         and not is_pair(y_score, "y_score")
     )
-
-
-def _is_run(each: Any) -> bool:
-    return isinstance(each, (str, Path, Shards)) or len(getattr(each, "shape", ())) == 2 or is_by_query(each)

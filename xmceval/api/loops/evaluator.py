@@ -107,13 +107,23 @@ class Evaluator:
         threads: int | None = None,
         **options: Any,
     ) -> None:
-        own = {name: value for name, value in locals().items() if name != "options"}
         unknown = set(options) - set(specs()) | set(options) & OF_FILES
         if unknown:
             raise TypeError(f"Evaluator() got an unexpected option {listed(sorted(unknown))}")
         weights = None if max_weight is None else ()  # recorded as an array, as `score` does
-        every = Options.of({**own, **options, "sample_weight": weights})
-        self._begin(begin_state(every, max_weight), threads)
+        chosen = Options(
+            metrics=metrics,
+            k=k,
+            n_labels=n_labels,
+            train=train,
+            counts=counts,
+            n_train=n_train,
+            inverse_propensities=inverse_propensities,
+            threads=threads,
+            sample_weight=weights,
+            **options,
+        )
+        self._begin(begin_state(chosen, max_weight), threads)
 
     @classmethod
     def _of(cls, state: State, threads: int | None) -> Evaluator:
@@ -218,11 +228,10 @@ class Evaluator:
             raise UsageError(f"an Evaluator is merged with another one, not with {what}")
         first, second = sorted((self, other), key=id)  # so that two threads cannot wait for each other
         with first._lock, second._lock:
-            own, theirs = self._state, other._state
+            theirs = other._state
             if theirs.name == NAME:
                 theirs = replace(theirs, name="the other one")
-            merged = own.merge(theirs)
-            self._accumulator.take(merged)
+            self._accumulator.take(self._state.merge(theirs))
         return self
 
     def _emptied(self) -> Evaluator:

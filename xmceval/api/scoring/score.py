@@ -218,7 +218,34 @@ def score(
             "a pair of labels and scores is a tuple; a run is {query: {document: score}})"
         )
     systems = [Named(find_shards(y_score, are_scores=True))]
-    options = Options.of(locals())
+    options = Options(
+        k=k,
+        metrics=metrics,
+        train=train,
+        counts=counts,
+        n_train=n_train,
+        inverse_propensities=inverse_propensities,
+        dataset=dataset,
+        a=a,
+        b=b,
+        n_labels=n_labels,
+        labels=labels,
+        duplicates=duplicates,
+        max_line=max_line,
+        empty_rows=empty_rows,
+        unscored=unscored,
+        ties=ties,
+        by_frequency=by_frequency,
+        by_group=by_group,
+        ceiling=ceiling,
+        threshold=threshold,
+        sample_weight=sample_weight,
+        row_ids=row_ids,
+        missing=missing,
+        filter=filter,
+        filter_truth=filter_truth,
+        threads=threads,
+    )
     extras = choose_extras(
         *(options, systems),
         rows=rows,

@@ -130,13 +130,20 @@ class Setup(Rules):
             *(options.train, options.counts, options.inverse_propensities, options.filter),
         )
         rules = find_rules(opener, program, truth.source, max_weight=max_weight)
-        terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
-        found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
-        found["warnings"] = (*warnings, *rules.warnings)
-        setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, executor=executor)
-        if options.by_group is not None:
-            terms = replace(terms, groups=setup._find_groups(options.by_group))
-        return setup if terms is setup.terms else replace(setup, terms=terms)
+        setup = cls(
+            program=rules.program,
+            terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
+            notes=(*truth.notes, *rules.notes),
+            warnings=(*warnings, *rules.warnings),
+            options=options,
+            opener=opener,
+            truth=truth,
+            truth_name=name,
+            executor=executor,
+        )
+        if options.by_group is None:
+            return setup
+        return replace(setup, terms=replace(setup.terms, groups=setup._find_groups(options.by_group)))
 
     @cached_property
     def row_ids(self) -> RowIds | None:

@@ -30,32 +30,16 @@ N_ROWS = "n_rows"  # the last column: the number of rows, in the last line only
 
 @dataclass(frozen=True)
 class RowTable:
-    """Values of rows of one or more systems.
+    """Values of rows of one or more systems."""
 
-    Attributes
-    ----------
-    name : str
-        The file.
-    systems, metrics : tuple of str
-    rows : tuple
-        What the rows are called: their ids, or their numbers.
-    values : float64 array [n_rows, n_systems, n_metrics, 2]
-        Numerator and denominator; the numerator is NaN where a row does not count.
-    weights : float64 array [n_rows]
-    has_ideal : tuple of bool
-        By metric: whether it is a ratio of sums, so that each row has an ideal as denominator.
-    meta : dict
-        Digests of truth and propensities, rules and counts; empty where a file does not have them.
-    """
-
-    name: str
+    name: str  # of the file
     systems: tuple[str, ...]
     metrics: tuple[str, ...]
-    rows: tuple[Any, ...]
-    values: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    has_ideal: tuple[bool, ...]
-    meta: dict[str, Any] = field(default_factory=dict)
+    rows: tuple[Any, ...]  # their ids, or their numbers
+    values: NDArray[np.float64]  # [n_rows, n_systems, n_metrics, 2]; the numerator is NaN where a row does not count
+    weights: NDArray[np.float64]  # [n_rows]
+    has_ideal: tuple[bool, ...]  # by metric: whether it is a ratio of sums, so that each row has a denominator
+    meta: dict[str, Any] = field(default_factory=dict)  # digests of truth and propensities, rules, counts, if known
 
 
 def check_row_file(path: str | Path, *, force: bool, inputs: Iterable[Path]) -> None:

@@ -22,8 +22,8 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
-from xmceval.scoring.observing.groupedrows import GroupedRows
 from xmceval.scoring.observing.heldrows import HeldRows, RowBlock
+from xmceval.scoring.observing.observers import GroupedRows
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.totals import Totals
 
@@ -178,8 +178,8 @@ class PairedRows(Extra):
     def _collect(
         self, outcome: Outcome, totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = ""
     ) -> list[Output]:
-        runs = [RunSums.of(outcome.scoring.setup.program, each) for each in totals]
-        n_all = max(each.tally.n_rows for each in totals)
+        runs = [RunSums.of(outcome.scoring.setup.program, run) for run in totals]
+        n_all = max(run.tally.n_rows for run in totals)
         return collect_outputs(self._columns, runs, n_all, self._runs, pairs, held, group)
 
 

@@ -218,7 +218,7 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
             f"{first.name} and {other.name} are of different truths, by their digests (hint: score both against the "
             f"same truth, with its rows in the same order and the same {argument('filter')}, if any)"
         )
-    weighed = [name for name in first.metrics if any(each.needs_propensities for each in _parsed(name))]
+    weighed = [name for name in first.metrics if any(measure.needs_propensities for measure in _parsed(name))]
     if weighed and _differ(first, other, "propensities"):
         raise DataError(
             f"{first.name} and {other.name} were scored with different propensities, which {listed(weighed)} "
@@ -298,8 +298,8 @@ def _warnings(tables: Sequence[RowTable], *, rows_differ: bool) -> list[str]:
     warnings = [f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice]
     warnings += [f"{listed(unknown)}: cannot check that the instances are those of the same truth"] if unknown else []
     rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
-    if len({json.dumps(each, sort_keys=True) for each in rules.values()}) > 1:
-        described = "; ".join(f"{name}: {_describe_rules(each)}" for name, each in rules.items())
+    if len({json.dumps(options, sort_keys=True) for options in rules.values()}) > 1:
+        described = "; ".join(f"{name}: {_describe_rules(options)}" for name, options in rules.items())
         warnings.append(f"the files were scored under different options: {described}")
     return warnings
 

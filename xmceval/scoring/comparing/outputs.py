@@ -30,38 +30,17 @@ NO_COUNTS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Output:
-    """What is known of one metric, over all labels or within a bin, of every system: the mean of its runs.
-
-    Attributes
-    ----------
-    measure : Measure
-    bin : str
-        Of labels, or the group of rows; empty for all.
-    groups : sequence of Runs
-        The runs of each system; of most, one.
-    sums : sequence of int64 array [MOMENTS, WORDS]
-        By run.
-    n_rows : sequence of int
-        By run: rows with a value.
-    n_all : int
-        All rows.
-    pairs : mapping of Pair to PairState
-        Of one output each: every pair of systems that is compared, and of runs within and between these.
-    rows_of_run : callable or None
-        ``rows_of_run(run)`` are the weighted values [n_rows, 2], where they are held.
-    extremes : sequence of float64 array [2, KEPT, 2]
-        By run, the rows that gain and lose most, of saved values of rows.
-    """
+    """What is known of one metric, over all labels or within a bin, of every system: the mean of its runs."""
 
     measure: Measure
-    bin: str
-    groups: Sequence[Runs]
-    sums: Sequence[Int64]
-    n_rows: Sequence[int]
+    bin: str  # of labels, or the group of rows; empty for all
+    groups: Sequence[Runs]  # the runs of each system; of most, one
+    sums: Sequence[Int64]  # by run [MOMENTS, WORDS]
+    n_rows: Sequence[int]  # by run: rows with a value
     n_all: int
-    pairs: Mapping[Pair, PairState]
-    rows_of_run: Callable[[int], Float64] | None = None
-    extremes: Sequence[Float64] = ()
+    pairs: Mapping[Pair, PairState]  # every pair of systems that is compared, and of runs within and between these
+    rows_of_run: Callable[[int], Float64] | None = None  # the weighted values [n_rows, 2] of a run, where they are held
+    extremes: Sequence[Float64] = ()  # by run [2, KEPT, 2]: the rows that gain and lose most, of saved values
 
     @property
     def n_runs(self) -> int:
@@ -82,15 +61,15 @@ class Output:
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
         """Compare two systems by t; None where a denominator is 0."""
-        own, other = self.groups[system], self.groups[baseline]
-        if any(self._moments[run].den == 0 for run in (*own, *other)):
+        runs, others = self.groups[system], self.groups[baseline]
+        if any(self._moments[run].den == 0 for run in (*runs, *others)):
             return None
-        n, differing = self.n(system, baseline), self._differing(own, other)
-        if len(own) == len(other) == 1:
-            i, j = own[0], other[0]
-            a, b, gap = self._moments[i], self._moments[j], self._gap(own, other)
-            return paired_t(a, b, self._products(i, j), n, differing, gap)
-        return self._difference_of_means(own, other, n, differing)
+        n, differing = self.n(system, baseline), self._differing(runs, others)
+        if len(runs) == len(others) == 1:
+            i, j = runs[0], others[0]
+            gap = self._gap(runs, others)
+            return paired_t(self._moments[i], self._moments[j], self._products(i, j), n, differing, gap)
+        return self._difference_of_means(runs, others, n, differing)
 
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
         """Return wins, ties and losses of a system, which sums alone do not tell where there are several runs.
@@ -104,40 +83,48 @@ class Output:
         wins, losses = int(counts[WINS]), int(counts[LOSSES])
         return wins, self.n(system, baseline) - int(counts[ONE_SIDED]) - wins - losses, losses
 
-    def _differing(self, own: Runs, other: Runs) -> Differing:
+    def _differing(self, runs: Runs, others: Runs) -> Differing:
         """Return the rows in which two systems differ."""
-        _, counts, kept = self.pairs[own, other]
+        _, counts, kept = self.pairs[runs, others]
         n = int(counts[DIFFERING])
         return Differing(n, kept[:n].tolist())
 
-    def _difference_of_means(self, own: Runs, other: Runs, n: int, differing: Differing) -> PairedT:
+    def _difference_of_means(self, runs: Runs, others: Runs, n: int, differing: Differing) -> PairedT:
         """Compare means of ratios, which are linear in them: so is their delta method.
 
         Where few rows differ, the means of the runs' numerators and denominators are exchanged.
         """
-        squares = self._covariance(own, own) + self._covariance(other, other) - 2 * self._covariance(own, other)
-        moments = [[self._moments[run] for run in runs] for runs in (own, other)]
+        between = self._covariance(runs, others)
+        squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * between
+        moments = [self._moments[run] for run in runs], [self._moments[run] for run in others]
         num_a, den_a, num_b, den_b = (
-            _mean(getattr(each, name) for each in of_system) for of_system in moments for name in ("num", "den")
+            _mean(getattr(run, name) for run in system) for system in moments for name in ("num", "den")
         )
-        sizes = [_mean(each.num2 / each.den**2 for each in of_system) for of_system in moments]
-        ratios = [_mean(each.num / each.den for each in of_system) for of_system in moments]
-        totals = num_a, den_a, num_b, den_b
+        ratio, baseline = (_mean(run.num / run.den for run in system) for system in moments)
+        sizes = [_mean(run.num2 / run.den**2 for run in system) for system in moments]
         return paired_test(
-            ratios[0] - ratios[1], squares, sum(sizes, Fraction(0)), n, differing, totals, self._gap(own, other)
+            ratio - baseline,
+            squares,
+            sum(sizes, Fraction(0)),
+            n,
+            differing,
+            (num_a, den_a, num_b, den_b),
+            self._gap(runs, others),
         )
 
-    def _gap(self, own: Runs, other: Runs) -> RowSums | None:
+    def _gap(self, runs: Runs, others: Runs) -> RowSums | None:
         """Return the sums of how far one system's numerators are above the other's, if all denominators are common."""
-        first, runs = self._moments[own[0]], (*own, *other)
-        if any(self._moments[run].den2 + first.den2 != 2 * self._products(own[0], run).den_den for run in runs):
+        first = self._moments[runs[0]]
+        if any(
+            self._moments[run].den2 + first.den2 != 2 * self._products(runs[0], run).den_den for run in runs + others
+        ):
             return None
         num, cross = (
-            _mean(getattr(self._moments[run], name) for run in own)
-            - _mean(getattr(self._moments[run], name) for run in other)
+            _mean(getattr(self._moments[run], name) for run in runs)
+            - _mean(getattr(self._moments[run], name) for run in others)
             for name in ("num", "cross")
         )
-        num2 = self._num_num(own, own) + self._num_num(other, other) - 2 * self._num_num(own, other)
+        num2 = self._num_num(runs, runs) + self._num_num(others, others) - 2 * self._num_num(runs, others)
         return RowSums(num, first.den, num2, cross, first.den2)
 
     def _num_num(self, left: Runs, right: Runs) -> Fraction:
@@ -150,10 +137,10 @@ class Output:
 
     def _errors(self, i: int, j: int) -> Fraction:
         """Return the sum of products of e = (num - R den) / sum den of two runs."""
-        own, other, products = self._moments[i], self._moments[j], self._products(i, j)
-        ratio, its_ratio = own.num / own.den, other.num / other.den
-        shared = products.num_num - its_ratio * products.num_den - ratio * products.den_num
-        return (shared + ratio * its_ratio * products.den_den) / (own.den * other.den)
+        one, other, products = self._moments[i], self._moments[j], self._products(i, j)
+        ratio, other_ratio = one.num / one.den, other.num / other.den
+        shared = products.num_num - other_ratio * products.num_den - ratio * products.den_num
+        return (shared + ratio * other_ratio * products.den_den) / (one.den * other.den)
 
     @cached_property
     def _moments(self) -> list[Moments]:
@@ -163,8 +150,8 @@ class Output:
     def _products(self, i: int, j: int) -> Products:
         """Return the sums over rows of products of the values of two runs, or of one run with itself."""
         if i == j:
-            own = self._moments[i]
-            return Products(own.num2, own.cross, own.cross, own.den2)
+            moments = self._moments[i]
+            return Products(moments.num2, moments.cross, moments.cross, moments.den2)
         if ((i,), (j,)) in self.pairs:
             return Products(*(exact(words) for words in self.pairs[(i,), (j,)][0]))
         swapped = self._products(j, i)
@@ -172,8 +159,8 @@ class Output:
 
 
 def _mean(values: Iterable[Fraction]) -> Fraction:
-    found = list(values)
-    return sum(found, Fraction(0)) / len(found)
+    numbers = list(values)
+    return sum(numbers, Fraction(0)) / len(numbers)
 
 
 def _mean_rows(runs: Sequence[Float64]) -> Float64:
@@ -194,22 +181,12 @@ def _mean_rows(runs: Sequence[Float64]) -> Float64:
 
 
 class RunSums(NamedTuple):
-    """The sums of one run by column.
+    """The sums of one run by column."""
 
-    Attributes
-    ----------
-    sums, shares : int64 array [n_columns, MOMENTS, WORDS] and [n_shares, MOMENTS, WORDS]
-        Of values, and of the shares of bins.
-    n_rows : int64 array [n_columns]
-        Rows with a value.
-    extremes : float64 array [n_columns, 2, KEPT, 2], optional
-        The rows that gain and lose most.
-    """
-
-    sums: Int64
-    shares: Int64
-    n_rows: Int64
-    extremes: Float64 | None = None
+    sums: Int64  # [n_columns, MOMENTS, WORDS]
+    shares: Int64  # [n_shares, MOMENTS, WORDS], of bins
+    n_rows: Int64  # [n_columns], with a value
+    extremes: Float64 | None = None  # [n_columns, 2, KEPT, 2], the rows that gain and lose most
 
     @classmethod
     def of(cls, program: Program, totals: Totals) -> RunSums:
@@ -243,7 +220,7 @@ def collect_outputs(
     """
     outputs = []
     for c, measure in enumerate(columns.measures):
-        pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
+        pairs = {pair: sums.of(c) for pair, sums in watch.sums.items()}
         rows = None if held is None else _rows_of(held.values[:, :, c], held.weights)
         extremes = [run.extremes[c] for run in runs if run.extremes is not None]
         sums, n_rows = [run.sums[c] for run in runs], [int(run.n_rows[c]) for run in runs]
@@ -253,7 +230,7 @@ def collect_outputs(
             if measure.metric.complement:
                 continue
             c = m * len(columns.bins) + b
-            pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
+            pairs = {pair: sums.of(c) for pair, sums in watch.shares.items()}
             rows = None if held is None else _rows_of(held.shares[:, :, c], held.weights)
             sums, of_all = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)]
             outputs.append(Output(measure, bin_, groups, sums, of_all.n_rows, n_all, pairs, rows))

@@ -30,27 +30,17 @@ PairState = tuple[Int64, Int64, Float64]  # products, counts and kept, as PairSu
 
 @dataclass(frozen=True)
 class ValueColumns:
-    """What values of rows are of.
+    """What values of rows are of."""
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-        One per column.
-    in_bins : tuple of Measure
-        Those of which bins of labels have shares, in the order of these.
-    bins : tuple of str
-        The names of the bins; each measure has a share of each, one after the other.
-    """
-
-    measures: tuple[Measure, ...]
-    in_bins: tuple[Measure, ...] = ()
-    bins: tuple[str, ...] = ()
+    measures: tuple[Measure, ...]  # one per column
+    in_bins: tuple[Measure, ...] = ()  # of which bins of labels have shares, in this order
+    bins: tuple[str, ...] = ()  # by name; each measure has a share of each, one after the other
 
     @classmethod
     def of(cls, program: Program, bins: Bins | None) -> ValueColumns:
         """Return what the values of a program are of."""
         in_bins = (measure for task in program.row_tasks if task.has_ceiling for measure in task.measures)
-        return cls(tuple(program.row_measures), tuple(in_bins), tuple(each.name for each in bins.bins) if bins else ())
+        return cls(tuple(program.row_measures), tuple(in_bins), tuple(part.name for part in bins.bins) if bins else ())
 
 
 def join_kept(left: Float64, right: Float64) -> Float64:
@@ -66,24 +56,17 @@ def join_kept(left: Float64, right: Float64) -> Float64:
 
 
 class PairSums(Mergeable):
-    """Exact sums of products of two systems' values, how often each is better, and the rows that differ while few do.
-
-    Attributes
-    ----------
-    products : int64 array [n_outputs, PRODUCTS, WORDS]
-    counts : int64 array [n_outputs, COUNTS]
-        Rows: WINS, LOSSES, DIFFERING, ONE_SIDED, NEITHER.
-    kept : float64 array [n_outputs, FEW_DIFFER, 4]
-        The values of the rows that differ, NaN for those that are not there; of outputs in which more than FEW_DIFFER
-        do they mean nothing.
-    """
+    """Exact sums of products of two systems' values, counts of rows that each wins, and rows that differ if few do."""
 
     fields = (PartField("products", add_words), PartField("counts", np.add), PartField("kept", join_kept))
 
     def __init__(self, n_outputs: int) -> None:
         super().__init__()
         self.products: Int64 = np.zeros((n_outputs, PRODUCTS, WORDS), dtype=np.int64)
-        self.counts: Int64 = np.zeros((n_outputs, COUNTS), dtype=np.int64)
+        self.counts: Int64 = np.zeros(
+            (n_outputs, COUNTS), dtype=np.int64
+        )  # WINS, LOSSES, DIFFERING, ONE_SIDED, NEITHER
+        # The values of the rows that differ, NaN after the last; meaningless where more than FEW_DIFFER do.
         self.kept: Float64 = np.full((n_outputs, FEW_DIFFER, 4), np.nan)
 
     def of(self, output: int) -> PairState:
@@ -95,9 +78,9 @@ class PairSums(Mergeable):
 
         All are float64: `a` and `b` [n_rows, n_outputs, 2], `weights` [n_rows] or empty, and `signs` [n_outputs].
         """
-        own = PairSums(len(self.products))
-        add_pairs(a, b, weights, signs, own.products, own.counts, own.kept)
-        self.absorb(own)
+        block = PairSums(len(self.products))
+        add_pairs(a, b, weights, signs, block.products, block.counts, block.kept)
+        self.absorb(block)
 
 
 def _merge_each(left: Mapping[Pair, PairSums], right: Mapping[Pair, PairSums]) -> dict[Pair, PairSums]:
@@ -105,22 +88,7 @@ def _merge_each(left: Mapping[Pair, PairSums], right: Mapping[Pair, PairSums]) -
 
 
 class Pairs(Mergeable, Observer):
-    """An observer of pairs of systems: a PairSums of each pair of runs, and of means of runs, and one of their bins.
-
-    Parameters
-    ----------
-    columns : ValueColumns
-    groups : sequence of Runs
-        The runs of each system.
-    pairs : sequence of (system, baseline)
-        By number.
-
-    Attributes
-    ----------
-    sums, shares : dict of Pair to PairSums
-        Of all labels, and of bins. Where systems have several runs, also of each two runs, whose products the
-        comparison of their means needs.
-    """
+    """An observer of pairs of systems, (system, baseline) by number; `groups` are the runs of each system."""
 
     fields = (PartField("sums", _merge_each), PartField("shares", _merge_each))
 
@@ -129,6 +97,7 @@ class Pairs(Mergeable, Observer):
         between = [((i,), (j,)) for system, baseline in pairs for i in groups[system] for j in groups[baseline]]
         within = [((i,), (j,)) for runs in groups for i in runs for j in runs if i < j]
         of_systems = [(groups[system], groups[baseline]) for system, baseline in pairs]
+        # Of systems with several runs also each two runs: the comparison of their means needs their products.
         keys: list[Pair] = list(dict.fromkeys([*between, *within, *of_systems]))
         self._signs = signs_of(columns.measures)
         self._share_signs = np.repeat(signs_of(columns.in_bins), len(columns.bins))
@@ -143,8 +112,8 @@ class Pairs(Mergeable, Observer):
         ):
             if not signs.size:
                 continue
-            for (own, other), sums in all_sums.items():
-                sums.add(_mean(values, own), _mean(values, other), block.weights, signs)
+            for (runs, others), sums in all_sums.items():
+                sums.add(_mean(values, runs), _mean(values, others), block.weights, signs)
 
 
 def _mean(values: Sequence[Float64], runs: Runs) -> Float64:

@@ -16,26 +16,13 @@ from xmceval.scoring.observing.observers import BlockValues, Observer
 
 
 class RowBlock(NamedTuple):
-    """The values of some rows.
+    """The values of some rows."""
 
-    Attributes
-    ----------
-    rows : int64 array [n_rows]
-        Their numbers; those of weight 0 are left out.
-    weights : float64 array [n_rows]
-    values : float64 array [n_rows, n_systems, n_columns, 2]
-        Numerators and denominators.
-    shares : float64 array [n_rows, n_systems, n_shares, 2]
-        Likewise of bins of labels.
-    counts : bool array [n_rows, n_systems, n_columns]
-        Whether a row counts for a metric.
-    """
-
-    rows: Int64
-    weights: Float64
-    values: Float64
-    shares: Float64
-    counts: NDArray[np.bool_]
+    rows: Int64  # [n_rows], their numbers; those of weight 0 are left out
+    weights: Float64  # [n_rows]
+    values: Float64  # [n_rows, n_systems, n_columns, 2], numerators and denominators
+    shares: Float64  # [n_rows, n_systems, n_columns * n_bins, 2], likewise of bins of labels
+    counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns], whether a row counts for a metric
 
     def where(self, inside: NDArray[np.bool_]) -> RowBlock:
         """Return some of the rows, given as bool [n_rows]."""
@@ -45,21 +32,14 @@ class RowBlock(NamedTuple):
 
 
 class HeldRows(Observer):
-    """An observer that holds the values of every row: 16 bytes per row, metric and system.
-
-    Attributes
-    ----------
-    n_rows : int
-        All rows, also those of weight 0.
-    digest : int
-        Of the truth; it does not depend on the order of blocks.
-    """
+    """An observer that holds the values of every row: 16 bytes per row, metric and system."""
 
     def __init__(self, measures: Sequence[Measure], *, drop_empty: bool = False) -> None:
         self._measures, self._drop_empty = measures, drop_empty
         self._blocks = list[RowBlock]()
         self._lock = threading.Lock()
-        self.n_rows = self.digest = 0
+        self.n_rows = 0  # also those of weight 0
+        self.digest = 0  # of the truth, in any order of blocks
 
     def add(self, block: BlockValues) -> None:
         """Hold the values of a block."""

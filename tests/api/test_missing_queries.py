@@ -79,8 +79,9 @@ def test_weights_and_groups_are_by_id_or_of_the_queries_that_are_left():
     groups = {query: int(query[1:]) % 3 for query in qrels}
     found = outcome(qrels, runs, metrics="P", k=1, missing="drop", by_group=groups)
     assert found == outcome(*common(qrels, runs), metrics="P", k=1, by_group=groups)
-    with pytest.raises(DataError, match=r"40 .*31"):
-        xmceval.score_all(qrels, runs, metrics="P", missing="drop", sample_weight=np.ones(40))
+    for name in ("sample_weight", "by_group"):
+        with pytest.raises(DataError, match=rf"{name}.* 40 .* 31 rows that missing='drop' leaves"):
+            xmceval.score_all(qrels, runs, metrics="P", missing="drop", **{name: np.ones(40)})
 
 
 def test_all_that_is_missing_counts_as_0_by_default():

@@ -117,6 +117,16 @@ def test_queries_are_the_ids_of_rows():
     assert [line.split(",")[0] for line in Path("rows.csv").read_text().splitlines()][-2:] == ["q1", "q2"]
 
 
+@pytest.mark.parametrize("queries", [["q1"], ["q2"], ["q1", "q2"]])
+@pytest.mark.parametrize("is_truth", [True, False])
+def test_queries_without_documents_count_as_0(queries, is_truth):
+    table = {**(QRELS if is_truth else RUN), **dict.fromkeys(queries, {})}
+    found = xmceval.score(*((table, RUN) if is_truth else (QRELS, table)), metrics="RR,R", rows=True)
+    for metric in found:
+        values = dict(zip(found.rows.ids, found.rows[metric].tolist(), strict=True))
+        assert [values[query] for query in queries] == [0] * len(queries)
+
+
 def test_a_query_that_retrieves_nothing_counts_as_0():
     assert xmceval.score(QRELS, {**RUN, "q2": {}}, metrics="P", k=2)["P@2"] == 0.25
 

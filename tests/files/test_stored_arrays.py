@@ -54,6 +54,41 @@ def test_stored_entries_are_those_of_the_matrix(pair, monkeypatch, threads, can_
     assert xmceval.score(folder / "t.npz", folder / "p.npz", train=folder / "t.npz", **options).estimates == expected
 
 
+def save_forms(folder, scores):
+    """Write predictions in all forms of arrays: each file, and the name by which it is scored."""
+    dense = scores.toarray()
+    labels = np.argsort(-dense, axis=1)[:, :7]
+    best = np.take_along_axis(dense, labels, axis=1)
+    (folder / "names.txt").write_text("".join(f"n{label}\n" for label in range(SHAPE[1])))
+    words = np.array([[f"n{label}" for label in row] for row in labels])
+    arrays = {
+        "dense": dense,
+        "columns": np.asfortranarray(dense),
+        "ranked": labels,
+        "fortran": np.asfortranarray(labels),
+    }
+    arrays |= {"words": words, "objects": words.astype(object), "a-labels": labels, "a-scores": best}
+    arrays |= {"b-labels": np.asfortranarray(labels), "b-scores": np.asfortranarray(best)}
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    return {f"{name}.npy": name[0] if name[1] == "-" else f"{name}.npy" for name in arrays}
+
+
+@pytest.mark.parametrize("gap", [8, None])
+def test_an_array_longer_than_its_header_is_refused_by_every_reader(pair, gap):
+    _, scores, folder = pair
+    for file, name in save_forms(folder, scores).items():
+        options = {"metrics": "P@1", "labels": folder / "names.txt", "threads": 2}
+        xmceval.score(folder / "t.npz", folder / name, **options)
+        whole = (folder / file).read_bytes()
+        at = len(whole) if gap is None or file == "objects.npy" else len(whole) - gap * 7 * 20
+        (folder / file).write_bytes(whole[:at] + bytes(gap or 1) + whole[at:])
+        problem = "has more data|more follows|appears twice|is not in"  # of items that were moved, what comes first
+        with pytest.raises(DataError, match=problem):
+            xmceval.score(folder / "t.npz", folder / name, **options)
+        (folder / file).write_bytes(whole)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, ">f4", np.float16])
 def test_entries_of_any_type_are_read(pair, dtype):
     _, scores, folder = pair
@@ -89,16 +124,19 @@ def test_blocks_that_were_read_twice_or_never_do_not_matter(pair):
     assert sum(block.rows(again).indptr[-1] for block in blocks) == scores.nnz
 
 
-def test_more_bytes_than_items_are_reported(pair):
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_more_bytes_than_items_are_reported(pair, form):
     _, scores, folder = pair
+    save_npz(folder / "p.npz", scores.asformat(form), compressed=False)
     with zipfile.ZipFile(folder / "p.npz") as archive:
         members = {info.filename: archive.read(info) for info in archive.infolist()}
-    members["indices.npy"] += b"more"
-    with zipfile.ZipFile(folder / "p.npz", "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    with pytest.raises(DataError, match=rf"p\.npz \(indices\): has more data than shape \({scores.nnz},\)"):
-        read(folder / "p.npz")
+    for longer in members:
+        with zipfile.ZipFile(folder / "p.npz", "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content + b"more" * (name == longer))
+        problem = rf"p\.npz \({longer.removesuffix('.npy')}\): has more data than shape \(.*\), which its header"
+        with pytest.raises(DataError, match=problem):
+            read(folder / "p.npz")
 
 
 def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):

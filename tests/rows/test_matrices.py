@@ -373,9 +373,20 @@ def test_grades_whose_gain_leaves_the_range_are_refused():
         xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
 
 
-def test_weights_too_unequal_for_exact_sums_have_a_warning():
-    result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=[1, 1e-10, 1])
-    assert any("the smallest weight is 1e-10 of the largest" in warning for warning in result.warnings)
+@pytest.mark.parametrize(
+    ("metric", "weight", "is_named"),
+    [
+        ("P", 1e-10, True),
+        ("P", 1e-8, False),
+        ("macroF1", 1e-8, True),
+        ("macroAUC", 1e-8, True),
+        ("macroF1", 1e-5, False),
+    ],
+)
+def test_weights_that_are_lost_beside_the_largest_are_named(metric, weight, is_named):
+    result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics=metric, sample_weight=[1, weight, 1])
+    expected = f"the smallest weight is {weight:.1g} of the largest"
+    assert any(expected in warning for warning in result.warnings) == is_named
 
 
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])

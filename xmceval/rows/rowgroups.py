@@ -113,12 +113,12 @@ class RowGroups:
             )
         return self
 
-    def check_number(self, n_rows: int) -> None:
-        """Refuse another number of groups than of rows."""
+    def check_number(self, n_rows: int, left: str = "") -> None:
+        """Refuse another number of groups than of rows; `left` says in the message which are left."""
         if self.codes.size != n_rows:
             raise DataError(
                 f"{self.source}: has the groups of {counted(self.codes.size, 'row')}, and there are "
-                f"{counted(n_rows, 'row')}; expected one per row"
+                f"{counted(n_rows, 'row')}{left}; expected one per row"
             )
 
     def codes_of(self, first_row: int, n_rows: int, kept: Int64 | None) -> Int64:

@@ -76,7 +76,8 @@ def _weight_warnings(state: State) -> tuple[str, ...]:
     if state.terms.weights is None:
         return ()
     check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
-    return doubt_small_weights(*state.weight_range)
+    are_counted = len(state.program.row_tasks) < len(state.program.tasks)
+    return doubt_small_weights(*state.weight_range, are_counted=are_counted)
 
 
 def _removal_warnings(state: State) -> Iterator[str]:

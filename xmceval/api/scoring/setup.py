@@ -175,7 +175,7 @@ class Setup(Rules):
 
             found = read_row_groups(passed, self.row_ids)
         if n_rows is not None:
-            found.check_number(n_rows)
+            found.check_number(n_rows, _describe_left(self.options))
         return found
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
@@ -280,7 +280,9 @@ def find_rules(
     program = fit_program(program, lookup)
     lookup.width.check_cutoff(program.deepest)
     has_weights = options.sample_weight is not None or max_weight is not None
-    weights, unit = read_weights(options.sample_weight, truth, max_weight) if has_weights else (None, 1.0)
+    weights, unit = None, 1.0
+    if has_weights:
+        weights, unit = read_weights(options.sample_weight, truth, max_weight, _describe_left(options))
     terms = Terms.of(
         options,
         width=lookup.width,
@@ -291,6 +293,11 @@ def find_rules(
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
     return Rules(program=program, terms=terms, notes=lookup.notes, warnings=warnings)
+
+
+def _describe_left(options: Options) -> str:
+    """Say which rows of the truth are left, in messages on their number."""
+    return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
 
 
 def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:

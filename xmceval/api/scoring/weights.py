@@ -11,7 +11,8 @@ from xmceval.api.scoring.inputs import take_numbers
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Float64, Source
 
-LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
+# The least weight, of the largest, of which enough digits are left: in sums, and in counts by label.
+LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
 
 
 def range_of(weights: Float64, unit: float) -> tuple[float, float]:
@@ -20,9 +21,9 @@ def range_of(weights: Float64, unit: float) -> tuple[float, float]:
     return float(used.min(initial=math.inf)), float(used.max(initial=0.0))
 
 
-def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
-    """Warn where the least weight above 0 leaves the range of exact sums; infinity where there is none."""
-    if least >= LEAST_WEIGHT * greatest:
+def doubt_small_weights(least: float, greatest: float, *, are_counted: bool) -> tuple[str, ...]:
+    """Warn where the least weight above 0 leaves the range of sums, or of counts by label; infinity where none is."""
+    if least >= (LEAST_COUNTED if are_counted else LEAST_WEIGHT) * greatest:
         return ()
     warning = (
         f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
@@ -38,9 +39,11 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
 
 
 def read_weights(
-    values: Any, truth: Source | None = None, max_weight: float | None = None
+    values: Any, truth: Source | None = None, max_weight: float | None = None, left: str = ""
 ) -> tuple[Float64 | None, float]:
     """Take sample weights, one per row of the truth, and divide them by a power of two, which is returned too.
+
+    `left` says in messages which rows of the truth are left.
 
     It is that of `max_weight`, or of the largest weight, which then lies in [1, 2): so the values that are summed do
     not depend on the unit of the weights, and no precision is lost.
@@ -53,7 +56,7 @@ def read_weights(
     weights, name = take_numbers(values, "sample_weight", "row")
     if truth is not None and truth.n_rows is not None and weights.size != truth.n_rows:
         raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows, 'row')}; "
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows, 'row')}{left}; "
             "expected one weight per row"
         )
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))

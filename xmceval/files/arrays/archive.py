@@ -111,7 +111,9 @@ class Archive:
     def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
         """Read a whole member as an array [n_items]."""
         with self.open_array(opened, name) as stream:
-            return stream.read_rest()
+            items = stream.read_rest()
+            stream.check_end()
+        return items
 
 
 class _Until(io.RawIOBase):

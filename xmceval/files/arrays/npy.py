@@ -244,6 +244,9 @@ def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[
             whole = np.load(stored_at(path), mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise damage_error(str(path), error) from None
+        with open_array(path) as array:
+            array.skip(whole.size)
+            array.check_end()
         yield from _cut(whole[first_row:], n_entries)
         return
     with open_array(path) as array:

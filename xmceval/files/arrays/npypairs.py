@@ -287,6 +287,8 @@ class _PairPieces:
             else:
                 yield _NamedLists(labels, scores, self.names, self.labels.name, row)
             row += n_rows
+        if pieces is not None:
+            next(pieces, None)  # what follows the last row is an error
 
     def _read_labels(self) -> Iterator[AnyArray]:
         if not self.header.dtype.hasobject:

@@ -62,7 +62,8 @@ _ADMITTED = {
 
 class _Unpickler(pickle.Unpickler):
     def __init__(self, text: bytes) -> None:
-        super().__init__(io.BytesIO(text))
+        self.stream = io.BytesIO(text)
+        super().__init__(self.stream)
         self._room = len(text)  # for bytes: a pickle may ask any number of times for those of the same string
 
     def find_class(self, module: str, name: str) -> Any:
@@ -99,11 +100,14 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     try:
         text = stream.read()
         _check_pickle(text)
-        content = _Unpickler(text).load()
+        unpickler = _Unpickler(text)
+        content = unpickler.load()
     except RefusedError:
         raise
     except Exception as error:  # a damaged pickle may raise anything at all
         raise RefusedError(f"it is damaged ({type(error).__name__})") from None
+    if unpickler.stream.read(1):
+        raise RefusedError("more follows it")
     if type(content) is not _Array or type(content.state) is not tuple or len(content.state) != 5:
         raise RefusedError("it holds something other than an array")
     _, shape, dtype, is_fortran, items = content.state

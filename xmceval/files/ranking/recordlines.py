@@ -194,6 +194,8 @@ def _column_of_text(frame: Any, column: str, name: str) -> list[str]:
 def _encode(part: RecordPart, noun: str, name: str) -> tuple[NDArray[np.uint8], Int64]:
     """Return the bytes of all queries or documents, and where each begins and ends in them, int64 [2, n]."""
     names = part.queries if noun == "query" else part.documents
+    if not names:
+        return np.zeros(PADDING, dtype=np.uint8), np.empty((2, 0), dtype=np.int64)
     try:
         joined = "\n".join(names).encode(errors="surrogateescape")
     except TypeError:

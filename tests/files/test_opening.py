@@ -1,21 +1,16 @@
 """Opening: the facts that the content of a file gives, and its rows as blocks of any size."""
 
-import pickle
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import LABELS, LEGACY, PREDS, QRELS, RUN, SCORES, TRUTH, matrix, write
+from support.files import LEGACY, PREDS, QRELS, RUN, TRUTH, matrix, write
 
 from xmceval.errors import DataError
-from xmceval.files.arrays import npypairs, npz
-from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.opening import READERS, open_either, open_scores, open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Scratch
-from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores
 
 
 def rows_of(source):
@@ -50,15 +45,6 @@ RANKED = {"ids"}
 WIDER = {"npz", "npz CSC"}
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_an_opened_file_has_the_facts_of_its_format(kind):
-    opened = open_scores(FILES[kind]())
-    assert opened.role == "scores"
-    assert opened.is_ranked == (kind in RANKED)
-    assert opened.may_have_extra_column == (kind in WIDER)
-    assert opened.judgments is None
-
-
 HELD = {"npz CSC"}
 
 
@@ -80,22 +66,6 @@ def test_names_that_are_held_are_not_rows_that_are_held():
     opened = open_scores("p", names=read_names(write("names.txt", "a\nb\n")))
     assert opened.description == "npy pair, label names and scores, names held in memory"
     assert not opened.is_held
-
-
-def test_only_predictions_may_have_an_extra_column():
-    assert not open_truth(save_npz("t.npz", matrix([[1, 0], [0, 1]]))).may_have_extra_column
-
-
-@pytest.mark.parametrize("kind", FILES)
-def test_only_files_that_may_have_an_extra_column_are_made_narrower(kind):
-    opened = open_scores(FILES[kind]())
-    narrow = opened.fit_width(4)
-    assert (narrow is not opened.source) == (kind in WIDER)
-    assert opened.fit_width(5) is opened.fit_width(None) is opened.fit_width(3) is opened.source
-    if kind in WIDER:
-        assert (narrow.n_labels, narrow.is_exact) == (4, True)
-        assert [label for row in rows_of(narrow)[0] for label, _ in row if label >= 4] == []
-        assert narrow.warnings[-1].endswith(": dropped 1 entry in extra column 4, beyond the 4 labels")
 
 
 def test_a_list_is_described_as_ranked_only_where_it_is_predictions():
@@ -144,59 +114,6 @@ def test_a_run_is_joined_to_judgments_and_refused_without_them():
         open_scores("r")
     with pytest.raises(DataError, match=r"^r: is a TREC run, which holds predictions; expected truth"):
         open_truth("r")
-
-
-@pytest.mark.parametrize("entries", [1, 2, 3, 1 << 17])
-@pytest.mark.parametrize("kind", ["npz", "npz CSC", "dense npy", "pair", "memory", "lists in memory"])
-def test_pieces_of_a_matrix_become_blocks_of_any_size(kind, entries, monkeypatch):
-    np.save("r-labels.npy", LABELS)
-    np.save("r-scores.npy", SCORES)
-    makers = {
-        "pair": lambda: open_scores("r").source,
-        "memory": lambda: as_scores(matrix()),
-        "lists in memory": lambda: as_scores((LABELS, SCORES)),
-    }
-    make = makers.get(kind) or (lambda: open_scores(FILES[kind]()).source)
-    expected, _ = rows_of(make())
-    for module in (matrices, npz, npypairs):
-        monkeypatch.setattr(module, "BLOCK_ENTRIES", entries)
-    source = make()
-    for _ in range(2):  # each pass reads anew
-        rows, blocks = rows_of(source)
-        assert rows == expected
-        assert [first for first, _ in blocks] == np.cumsum([0, *(n for _, n in blocks)])[:-1].tolist()
-        if entries != 3:
-            assert len(blocks) == (4 if entries < 3 else 1)
-
-
-@pytest.mark.parametrize("kind", ["npz", "dense npy", "npz CSC"])
-def test_a_source_of_arrays_can_be_sent_to_another_process(kind):
-    source = open_scores(FILES[kind]()).source
-    assert rows_of(pickle.loads(pickle.dumps(source))) == rows_of(source)
-
-
-def test_csr_of_other_storage_keeps_duplicates():
-    rows, columns, values = np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([0.5, 1, 0.25])
-    for indptr, indices, data in (
-        coo_to_csr("m", rows, columns, values, 3),
-        csc_to_csr("m", np.array([0, 1, 1, 3]), np.array([0, 1, 1]), np.array([1, 0.5, 0.25]), (3, 3)),
-    ):
-        assert (indptr.tolist(), indices.tolist(), data.tolist()) == ([0, 1, 3, 3], [0, 2, 2], [1, 0.5, 0.25])
-
-
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        (([0, 3], [0, 0], [1, 1], 3), r"has an entry in row 3, but its shape has 3 rows"),
-        (([0, -1], [0, 0], [1, 1], 3), r"has an entry in row -1, but its shape has 3 rows"),
-        (([0], [0, 0], [1, 1], 3), r"its arrays of rows, columns and data have different lengths"),
-        (([0], [0], [1], 1 << 40), r"its shape declares 1,099,511,627,776 rows for 1 stored entry"),
-    ],
-)
-def test_coordinates_that_do_not_fit_are_refused(arrays, message):
-    *parts, n_rows = arrays
-    with pytest.raises(DataError, match=f"^m: {message}$"):
-        coo_to_csr("m", *map(np.array, parts), n_rows)
 
 
 def test_any_file_has_a_reader_and_no_signature_hides_another():

@@ -183,7 +183,3 @@ def test_no_room_for_a_copy_is_reported(monkeypatch):
         scored("-")
     expected = "-: cannot be copied to a temporary file: No space left on device (hint: set TMPDIR)"
     assert str(caught.value) == expected
-
-
-def test_plain_files_stay_what_they_are():
-    same_numbers(scored(), plain())

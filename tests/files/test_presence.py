@@ -46,11 +46,6 @@ def test_files_that_exist_are_not_refused():
     check_files(["t.txt", "x", "x-labels.npy", "x-scores.npy", "-", np.ones(3), None, ("a", "b"), "/dev/null"])
 
 
-def test_a_pair_that_is_missing_is_named():
-    with pytest.raises(DataError, match=r"r-labels.npy: no such file; a pair is r-labels.npy and r-scores.npy"):
-        check_files(["r-labels.npy"])
-
-
 def test_names_that_no_file_can_have_are_refused():
     with pytest.raises(DataError, match="no such file"):
         check_files(["a\0b"])

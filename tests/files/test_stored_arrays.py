@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy.sparse import csr_matrix, load_npz, random as random_matrix, save_npz
+from scipy.sparse import csr_matrix, random as random_matrix, save_npz
 
 import xmceval
 from xmceval.errors import DataError
@@ -149,9 +149,3 @@ def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):
     array = storedmembers.StoredArray(file, "x.npz (data)", "data.npy", head, 0, 128, 152, 0)
     with pytest.raises(DataError, match=r"x\.npz \(data\): the file is truncated; its header declares shape \(3,\)"):
         array[0:3]
-
-
-def test_a_converted_file_is_the_same(pair):
-    _, scores, folder = pair
-    xmceval.convert(folder / "p.npz", folder / "c.npz", threads=2)
-    assert (load_npz(folder / "c.npz") != scores).nnz == 0

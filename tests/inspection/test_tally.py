@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from xmceval.inspection.tally import LONG_ROW, RowCounts, Spread, spread_of_labels, spread_of_rows, tally_rows
-from xmceval.kernels.rows import tally as kernel
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import csr_source
 from xmceval.rows.width import Width
@@ -77,12 +76,6 @@ def test_blocks_and_threads_do_not_matter(rng, monkeypatch):
         assert parts.counts == whole.counts
         assert (parts.row_lengths == whole.row_lengths).all()
         assert (parts.labels.table()[1] == whole.labels.table()[1]).all()
-
-
-def test_counts_are_named_in_the_order_of_the_kernels_slots():
-    slots = {name.lower(): slot for name, slot in vars(kernel).items() if name.isupper() and name != "N_COUNTS"}
-    named = {"empty_rows": "empty", "rows_by_label": "by_label", "rows_by_score": "by_score", "tied_rows": "tied"}
-    assert [slots[named.get(name, name)] for name in RowCounts._fields] == list(range(kernel.N_COUNTS))
 
 
 def test_spreads_have_bins_of_doubling_width():

@@ -14,20 +14,17 @@ from support.executors import PicklingExecutor
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.extras.holdrows import HoldRows
-from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.report.forms.registry import render, render_comparison
+from xmceval.report.forms.registry import render
 from xmceval.rows.matrices import matrices
 from xmceval.scoring import executor as executors
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
 
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_ROWS, N_LABELS = 240, 30
 OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
 
@@ -49,6 +46,12 @@ def make_matrices():
     return truth, sp.csr_matrix(scores)
 
 
+TRUTH, SCORES = make_matrices()
+DENSE = SCORES.toarray()
+LABELS = np.argsort(-DENSE, axis=1, kind="stable")[:, :9]
+BEST = np.take_along_axis(DENSE, LABELS, axis=1)
+
+
 def to_lines(matrix):
     return [
         " ".join(f"{label}:{value:g}" for label, value in zip(row.indices, row.data, strict=True)) + "\n"
@@ -56,89 +59,83 @@ def to_lines(matrix):
     ]
 
 
-def write_text(name, matrix, *, header=True, end="", comments=False, compress=False):
+def to_text(matrix, *, header=True, comments=False):
     lines = to_lines(matrix)
     if comments:
         lines = [f"# row {i}\n{line}" if i % 3 == 0 else line for i, line in enumerate(lines)]
-    text = (f"{matrix.shape[0]} {matrix.shape[1]}\n" if header else "") + "".join(lines) + end
-    Path(name).write_bytes(gzip.compress(text.encode()) if compress else text.encode())
+    return (f"{matrix.shape[0]} {matrix.shape[1]}\n" if header else "") + "".join(lines)
+
+
+def write(name, content):
+    """Write text, or a matrix as text, and return the path."""
+    text = content if isinstance(content, str) else to_text(content)
+    Path(name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
     return name
 
 
-def write_scores(name, scores):
-    """Write predictions in the format of a name; return the path, or the matrix that it stands for."""
-    dense = scores.toarray()
-    labels = np.argsort(-dense, axis=1, kind="stable")[:, :9]
-    match name:
-        case "text":
-            return write_text("p.txt", scores)
-        case "bare":
-            return write_text("p.txt", scores, header=False, end="\n\n")
-        case "comments":
-            return write_text("p.txt", scores, comments=True)
-        case "cut":
-            Path(write_text("p.txt", scores)).write_bytes(Path("p.txt").read_bytes()[:-1])
-            return "p.txt"
-        case "remote":
-            fsspec.filesystem("memory").pipe("/engine/p.txt", Path(write_text("p.txt", scores)).read_bytes())
-            return "memory://engine/p.txt"
-        case "gz":
-            return write_text("p.txt.gz", scores, compress=True)
-        case "npz":
-            sp.save_npz("p.npz", scores, compressed=False)
-            return "p.npz"
-        case "extra":
-            wide = sp.hstack([scores, sp.csr_matrix(np.ones((N_ROWS, 1)))]).tocsr()
-            sp.save_npz("p.npz", wide, compressed=False)
-            return "p.npz"
-        case "packed":
-            sp.save_npz("p.npz", scores)
-            return "p.npz"
-        case "csc":
-            sp.save_npz("p.npz", scores.tocsc())
-            return "p.npz"
-        case "npy":
-            np.save("p.npy", dense.astype(np.float32))
-            return "p.npy"
-        case "fortran":
-            np.save("p.npy", np.asfortranarray(dense))
-            return "p.npy"
-        case "pair":
-            np.save("p-labels.npy", labels)
-            np.save("p-scores.npy", np.take_along_axis(dense, labels, axis=1))
-            return "p"
-        case "arrays":
-            np.savez("p.npz", labels=labels, scores=np.take_along_axis(dense, labels, axis=1))
-            return "p.npz"
-        case "csr":
-            return scores
-        case "dense":
-            return dense
-    return (labels, np.take_along_axis(dense, labels, axis=1))
+def write_remote():
+    fsspec.filesystem("memory").pipe("/engine/p.txt", to_text(SCORES).encode())
+    return "memory://engine/p.txt"
 
 
-FORMATS = [
-    *("text", "bare", "comments", "cut", "gz", "npz", "extra", "packed", "csc", "npy", "fortran", "pair", "arrays"),
-    *("csr", "dense", "lists", "remote"),
-]
+def save_npz(matrix, **options):
+    sp.save_npz("p.npz", matrix, **options)
+    return "p.npz"
 
 
-def both(y_true, systems, **options):
-    """Return what one process and what an executor make of systems, and the executor."""
-    chosen, executor = Options.of(options), PicklingExecutor()
-    systems = [Named(find_shards(each, are_scores=True)) for each in systems]
+def save_arrays(**arrays):
+    """Save arrays in files of their names, and return the first name."""
+    for name, array in arrays.items():
+        np.save(name, array)
+    return f"{next(iter(arrays))}.npy"
+
+
+def save_pair():
+    save_arrays(**{"p-labels": LABELS, "p-scores": BEST})
+    return "p"
+
+
+def save_archive():
+    np.savez("p.npz", labels=LABELS, scores=BEST)
+    return "p.npz"
+
+
+FORMATS = {
+    "text": lambda: write("p.txt", SCORES),
+    "bare": lambda: write("p.txt", to_text(SCORES, header=False) + "\n\n"),
+    "comments": lambda: write("p.txt", to_text(SCORES, comments=True)),
+    "cut": lambda: write("p.txt", to_text(SCORES)[:-1]),
+    "gz": lambda: write("p.txt.gz", SCORES),
+    "npz": lambda: save_npz(SCORES, compressed=False),
+    "extra": lambda: save_npz(sp.hstack([SCORES, sp.csr_matrix(np.ones((N_ROWS, 1)))]).tocsr(), compressed=False),
+    "packed": lambda: save_npz(SCORES),
+    "csc": lambda: save_npz(SCORES.tocsc()),
+    "npy": lambda: save_arrays(p=DENSE.astype(np.float32)),
+    "fortran": lambda: save_arrays(p=np.asfortranarray(DENSE)),
+    "pair": save_pair,
+    "arrays": save_archive,
+    "csr": lambda: SCORES,
+    "dense": lambda: DENSE,
+    "lists": lambda: (LABELS, BEST),
+    "remote": write_remote,
+}
+
+
+def check_same(y_true, *scores, **options):
+    """Check that an executor gives the results and warnings of one process; return these and the executor."""
+    executor, chosen = PicklingExecutor(), Options.of(options)
+    systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
     one = score_systems(Setup.of(y_true, chosen, systems), systems).results
     parts = score_systems(Setup.of(y_true, chosen, systems, executor=executor), systems).results
-    return one, parts, executor
+    assert render("json", parts) == render("json", one)
+    assert [result.warnings for result in parts] == [result.warnings for result in one]
+    return one, executor
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_parts_of_any_format_give_the_bits_and_the_warnings_of_one_process(form):
-    truth, scores = make_matrices()
-    sp.save_npz("train.npz", truth[: N_ROWS // 2])
-    one, parts, executor = both(write_text("t.txt", truth), [write_scores(form, scores)], train="train.npz", **OPTIONS)
-    assert render("json", parts) == render("json", one)
-    assert parts[0].warnings == one[0].warnings
+    sp.save_npz("train.npz", TRUTH[: N_ROWS // 2])
+    _, executor = check_same(write("t.txt", TRUTH), FORMATS[form](), train="train.npz", **OPTIONS)
     assert (executor.n_tasks["score_part"] > 4) == (form not in {"gz", "packed"})
 
 
@@ -154,52 +151,42 @@ def test_parts_of_any_format_give_the_bits_and_the_warnings_of_one_process(form)
     ids=lambda options: next(iter(options)),
 )
 def test_options_are_those_of_one_process(options):
-    truth, scores = make_matrices()
-    Path("p.txt").write_text("".join(line.replace("\n", " 29:.5 29:.7\n") for line in to_lines(scores[:, :29])))
-    preds = "p.txt" if "duplicates" in options else write_text("q.txt", scores)
-    one, parts, executor = both(write_text("t.txt", truth), [preds], **{"k": "1,3", **options})
-    assert render("json", parts) == render("json", one)
-    assert parts[0].warnings == one[0].warnings
+    doubled = "".join(line.replace("\n", " 29:.5 29:.7\n") for line in to_lines(SCORES[:, :29]))
+    scores = write("p.txt", doubled if "duplicates" in options else SCORES)
+    _, executor = check_same(write("t.txt", TRUTH), scores, **{"k": "1,3", **options})
     assert executor.n_tasks["score_part"] > 4
 
 
 def test_shards_continue_and_several_systems_share_a_truth():
-    truth, scores = make_matrices()
-    bounds = [0, 70, 70, 200, N_ROWS]
-    for i, (start, stop) in enumerate(pairwise(bounds)):
-        sp.save_npz(f"t-{i}.npz", truth[start:stop], compressed=i % 2 == 0)
-        write_text(f"p-{i}.txt", scores[start:stop])
-    systems = ["p-*.txt", write_text("whole.txt", scores[::-1]), write_text("whole.gz", scores, compress=True)]
-    one, parts, _ = both("t-*.npz", systems, **OPTIONS)
-    assert render("json", parts) == render("json", one)
+    for i, (start, stop) in enumerate(pairwise([0, 70, 70, 200, N_ROWS])):
+        sp.save_npz(f"t-{i}.npz", TRUTH[start:stop], compressed=i % 2 == 0)
+        write(f"p-{i}.txt", SCORES[start:stop])
+    check_same("t-*.npz", "p-*.txt", write("whole.txt", SCORES[::-1]), write("whole.gz", SCORES), **OPTIONS)
 
 
 def test_warnings_of_shards_without_rows_are_those_of_one_process():
-    truth, scores = make_matrices()
-    write_text("p-0.txt", scores)
-    Path("p-1.txt").write_text(f"0 {N_LABELS}")
-    one, parts, _ = both(truth, ["p-*.txt"], **OPTIONS)
+    write("p-0.txt", SCORES)
+    write("p-1.txt", f"0 {N_LABELS}")
+    one, _ = check_same(TRUTH, "p-*.txt", **OPTIONS)
     assert "p-1.txt: the last line has no newline" in "".join(one[0].warnings)
-    assert parts[0].warnings == one[0].warnings
 
 
 def test_comparisons_are_those_of_one_process():
-    truth, scores = make_matrices()
-    write_text("t.txt", truth)
-    named = [Named(write_text("a.txt", scores), "a"), Named(write_text("b.txt", scores[::-1]), "b")]
-    chosen = Options.of({"k": "1,3", "metrics": "P,nDCG,PSP", "by_frequency": 2})
-    one = compare_systems(Setup.of("t.txt", chosen, named), named, Testing())
-    parts = compare_systems(Setup.of("t.txt", chosen, named, executor=PicklingExecutor()), named, Testing())
-    assert render_comparison("json", parts) == render_comparison("json", one)
+    systems = {"a": write("a.txt", SCORES), "b": write("b.txt", SCORES[::-1])}
+    options = {"k": "1,3", "metrics": "P,nDCG,PSP", "by_frequency": 2}
+    one = xmceval.compare(write("t.txt", TRUTH), systems, **options)
+    assert xmceval.compare("t.txt", systems, executor=PicklingExecutor(), **options).to_json() == one.to_json()
 
 
-def message_of(call):
+def message_of(y_true, y_score, **options):
+    """Return the message with which scoring is refused."""
     with pytest.raises(DataError) as raised:
-        call()
+        xmceval.score(y_true, y_score, **{"k": 1, "metrics": "P", **options})
     return str(raised.value)
 
 
-def spoil(lines, *changes):
+def spoil(matrix, changes):
+    lines = to_lines(matrix)
     for row, line in changes:
         lines[row] = line
     return "".join(lines)
@@ -221,140 +208,114 @@ def spoil(lines, *changes):
 )
 @pytest.mark.parametrize("header", [True, False])
 def test_faults_have_the_places_of_one_process(truth, scores, header):
-    matrix, predictions = make_matrices()
     head = f"{N_ROWS} {N_LABELS}\n"
-    Path("t.txt").write_text(head + spoil(to_lines(matrix), *truth))
-    Path("p.txt").write_text(head * header + spoil(to_lines(predictions), *scores))
-    systems, options = [Named("p.txt")], Options.of({"k": 1, "metrics": "P", "n_labels": N_LABELS})
-    setup = Setup.of("t.txt", options, systems)
-    expected = message_of(lambda: score_systems(setup, systems))
-    setup = Setup.of("t.txt", options, systems, executor=PicklingExecutor())
-    assert message_of(lambda: score_systems(setup, systems)) == expected
+    files = write("t.txt", head + spoil(TRUTH, truth)), write("p.txt", head * header + spoil(SCORES, scores))
+    expected = message_of(*files, n_labels=N_LABELS)
+    assert message_of(*files, n_labels=N_LABELS, executor=PicklingExecutor()) == expected
 
 
-def test_what_needs_single_rows_is_refused_by_name():
-    truth, scores = make_matrices()
-    systems = [Named(scores)]
-    for options, message in (
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
         ({"metrics": "macroAUC"}, "macroAUC: not available for executor"),
-        ({"metrics": "P", "k": 1}, "per-instance values are not available for executor"),
-    ):
-        setup = Setup.of(truth, Options.of(options), systems, executor=PicklingExecutor())
-        with pytest.raises(UsageError, match=message):
-            score_systems(setup, systems, [HoldRows(in_results=True, path=None, force=False)] if "k" in options else [])
+        ({"metrics": "P", "k": 1, "rows": True}, "per-instance values are not available for executor"),
+        ({"metrics": "P", "k": 1, "by_group": [1] * N_ROWS}, "by_group is not available for executor"),
+        ({"executor": "local:2"}, r"executor must be a concurrent\.futures\.Executor, got str"),
+    ],
+)
+def test_what_needs_single_rows_and_what_is_no_executor_are_refused_by_name(options, message):
+    with pytest.raises(UsageError, match=message):
+        xmceval.score(TRUTH, SCORES, **{"executor": PicklingExecutor(), **options})
 
 
 def test_saved_states_are_those_of_one_process():
-    truth, scores = make_matrices()
-    systems, options = [Named(write_text("p.txt", scores))], Options.of({"k": 1, "metrics": "P"})
-    write_text("t.txt", truth)
-    for name, more in (("one", {}), ("parts", {"executor": PicklingExecutor()})):
-        setup = Setup.of("t.txt", options, systems, **more)
-        score_systems(setup, systems, [SaveState(f"{name}.state", None, force=False)])
+    files = write("t.txt", TRUTH), write("p.txt", SCORES)
+    for name, executor in (("one", None), ("parts", PicklingExecutor())):
+        xmceval.score(*files, k=1, metrics="P", executor=executor, save_state=f"{name}.state")
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
 
 
 def test_labels_that_are_shifted_by_one_are_reported_from_the_first_rows_of_all_parts(rng):
     labels = rng.integers(0, 40, 1200) * 2
-    truth, scores = (
-        sp.csr_array((np.ones(1200), (np.arange(1200), each)), shape=(1200, 81)) for each in (labels, labels + 1)
-    )
-    write_text("t.txt", truth)
-    systems, options = [Named(write_text("p.txt", scores))], Options.of({"k": 1, "metrics": "P"})
-    for engine in ({}, {"executor": PicklingExecutor()}):
-        [result] = score_systems(Setup.of("t.txt", options, systems, **engine), systems).results
-        [doubt] = [line for line in result.warnings if line.startswith("P@1")]
-        assert doubt.startswith(
-            "P@1 is 0.00%, but 100.00% with every predicted label decreased by 1 (in the first 1,000"
-        )
+    ones, rows = np.ones(1200), np.arange(1200)
+    truth, scores = (sp.csr_array((ones, (rows, columns)), shape=(1200, 81)) for columns in (labels, labels + 1))
+    one, _ = check_same(write("t.txt", truth), write("p.txt", scores), k=1, metrics="P")
+    [doubt] = [line for line in one[0].warnings if line.startswith("P@1")]
+    assert doubt.startswith("P@1 is 0.00%, but 100.00% with every predicted label decreased by 1 (in the first 1,000")
 
 
 def test_a_file_that_changes_while_its_rows_are_scored_is_an_error():
-    truth, scores = make_matrices()
-    systems = [Named(write_text("p.txt", scores, header=False))]
-
-    def change(name):
-        if name == "score_part":
-            write_text("p.txt", scores[:100], header=False)
-
-    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, executor=PicklingExecutor(change))
-    assert message_of(lambda: score_systems(setup, systems)).startswith("p.txt: has ")
+    executor = PicklingExecutor(
+        lambda task: task == "score_part" and write("p.txt", to_text(SCORES[:100], header=False))
+    )
+    message = message_of(TRUTH, write("p.txt", to_text(SCORES, header=False)), executor=executor)
+    assert message.startswith("p.txt: has ")
 
 
 @pytest.mark.parametrize("task", ["count_rows", "score_part"])
 def test_a_file_that_a_worker_does_not_see_is_an_error(task):
-    truth, scores = make_matrices()
-    systems = [Named(write_text("p.txt", scores))]
     executor = PicklingExecutor(lambda name: name == task and Path("p.txt").unlink(missing_ok=True))
-    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, executor=executor)
-    message = message_of(lambda: score_systems(setup, systems))
+    message = message_of(TRUTH, write("p.txt", SCORES), executor=executor)
     assert message.startswith(f"p.txt: a worker in {Path.cwd()} does not see this file (hint: pass its absolute path")
 
 
 def test_a_worker_in_another_folder_may_see_another_file(tmp_path, monkeypatch):
-    truth, scores = make_matrices()
-    write_text("p.txt", scores)
     (tmp_path / "there").mkdir()
-    setup = Setup.of(
-        truth,
-        Options.of({"metrics": "P"}),
-        [Named("p.txt")],
-        executor=PicklingExecutor(lambda _: monkeypatch.chdir(tmp_path / "there")),
-    )
-    write_text(tmp_path / "there" / "p.txt", scores)
-    assert "there does not see this file" in message_of(lambda: score_systems(setup, [Named("p.txt")]))
+    write(str(tmp_path / "there" / "p.txt"), SCORES)
+    executor = PicklingExecutor(lambda _: monkeypatch.chdir(tmp_path / "there"))
+    assert "there does not see this file" in message_of(TRUTH, write("p.txt", SCORES), executor=executor)
 
 
 def test_a_worker_of_another_version_is_named(monkeypatch):
-    truth, scores = make_matrices()
-    executor = PicklingExecutor(lambda _: monkeypatch.setattr(executors, "VERSION", "9.9"))
-    setup = Setup.of(write_text("t.txt", truth), Options.of({"metrics": "P"}), [Named(scores)])
-    score_part = executors.score_part("0.0", setup.program, [], None)
-    assert str(score_part.error) == f"a worker has xmceval {xmceval.__version__}; this is 0.0"
-    assert not executor.n_tasks
+    def rename_version(task):
+        monkeypatch.setattr(executors, "VERSION", "9.9" if task == "score_part" else xmceval.__version__)
+
+    message = message_of(write("t.txt", TRUTH), SCORES, executor=PicklingExecutor(rename_version))
+    assert message == f"a worker has xmceval 9.9; this is {xmceval.__version__}"
 
 
 def test_what_a_part_returns_does_not_grow_with_its_rows():
-    truth, scores = make_matrices()
     sizes = []
     for n in (1, 8):
         executor = PicklingExecutor()
-        for name, matrix in (("t.txt", truth), ("p.txt", scores)):
-            write_text(name, sp.vstack([matrix] * n))
-        xmceval.score("t.txt", "p.txt", metrics="P,macroF1", k=1, executor=executor)
+        files = [write(name, sp.vstack([matrix] * n)) for name, matrix in (("t.txt", TRUTH), ("p.txt", SCORES))]
+        xmceval.score(*files, metrics="P,macroF1", k=1, executor=executor)
         sizes.append([size for name, size in executor.sizes if name == "score_part"][-1])
     assert sizes[1] < 1.5 * sizes[0]
 
 
 @pytest.mark.parametrize("kind", ["threads", "spawned processes", "forked processes"])
 def test_real_executors_score_and_compare_as_one_process_does(kind):
-    truth, scores = make_matrices()
-    write_text("t.txt", truth)
-    sp.save_npz("b.npz", scores[::-1], compressed=False)
-    systems, options = {"a": write_text("a.txt", scores), "b": "b.npz"}, {"train": truth, **OPTIONS, "by_frequency": 2}
+    write("t.txt", TRUTH)
+    sp.save_npz("b.npz", SCORES[::-1], compressed=False)
+    systems, options = {"a": write("a.txt", SCORES), "b": "b.npz"}, {"train": TRUTH, **OPTIONS, "by_frequency": 2}
     one, compared = xmceval.score("t.txt", "a.txt", **options), xmceval.compare("t.txt", systems, **options)
     context = multiprocessing.get_context("fork" if kind == "forked processes" else "spawn")
     with ThreadPoolExecutor(3) if kind == "threads" else ProcessPoolExecutor(2, context) as executor:
         parts = xmceval.score("t.txt", "a.txt", executor=executor, **options)
         assert (parts.to_json(), parts.warnings) == (one.to_json(), one.warnings)
         assert xmceval.compare("t.txt", systems, executor=executor, **options).to_json() == compared.to_json()
-        with pytest.raises(DataError, match=r"^the executor ended before all rows were scored .a process in the pool"):
-            xmceval.score("t.txt", "a.txt", executor=Ended(), **options)
 
 
 class Ended(ThreadPoolExecutor):
-    """An executor whose workers are gone."""
+    """An executor whose workers are gone, which it says when a task is submitted or when its result is asked for."""
+
+    def __init__(self, at_once):
+        super().__init__()
+        self.at_once = at_once
 
     def submit(self, function, /, *arguments):
+        error = BrokenExecutor("a process in the pool was terminated abruptly")
+        if self.at_once:
+            raise error
         future = super().submit(function, *arguments)
         future.result()
         broken = type(future)()
-        broken.set_exception(BrokenExecutor("a process in the pool was terminated abruptly"))
+        broken.set_exception(error)
         return broken
 
 
-def test_what_is_no_executor_is_refused():
-    with pytest.raises(UsageError, match=r"executor must be a concurrent\.futures\.Executor, got str"):
-        xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, executor="local:2")
-    with pytest.raises(UsageError, match="by_group is not available for executor"):
-        xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, by_group=[1, 1, 2], executor=PicklingExecutor())
+@pytest.mark.parametrize("at_once", [True, False])
+def test_an_executor_that_ends_is_one_line(at_once):
+    message = message_of(write("t.txt", TRUTH), write("p.txt", SCORES), executor=Ended(at_once))
+    assert message.startswith("the executor ended before all rows were scored (a process in the pool")

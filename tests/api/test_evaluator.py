@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, strategies as st
 from support.examples import examples
 from support.measures import named, names_of
-from support.states import forge, pack, unpack
+from support.states import forge, unpack
 
 import xmceval
 from xmceval.api.scoring import inputs
@@ -325,28 +325,6 @@ def test_propensities_are_compared_by_their_values():
     for wrong in (first, first.result):
         with pytest.raises(UsageError, match="an Evaluator is merged with another one"):
             first.merge(wrong)
-
-
-def test_files_that_are_no_states_are_refused(tmp_path):
-    path = tmp_path / "a.state"
-    evaluator = xmceval.Evaluator(metrics="P@1,macroF1@1", n_labels=3)
-    evaluator.update(np.eye(3), np.eye(3))
-    evaluator.save(path)
-    whole = path.read_bytes()
-    header, arrays = unpack(whole)
-    arrays.pop("tally.counts")
-    for wrong, message in (
-        (whole[:-1], "the state is damaged or cut short"),
-        (b"1 2\n0:1\n", "not a state of xmceval"),
-        (forge(whole, schema="xmceval/state/9"), "it has the schema xmceval/state/9; expected xmceval/state/3"),
-        (forge(whole, metrics=["P@7"]), "the state is not one of xmceval: metrics: P@7 are not those of the options"),
-        (pack(header, arrays), "the state is not one of xmceval: tally: the array counts is missing"),
-        (forge(whole, parts=3), "the state is not one of xmceval: parts: cannot be '3'"),
-    ):
-        path.write_bytes(wrong)
-        with pytest.raises(DataError, match=message) as caught:
-            xmceval.Evaluator.load(path)
-        assert str(caught.value).startswith(str(path))
 
 
 def test_rows_are_not_added_to_what_another_version_saved(tmp_path):

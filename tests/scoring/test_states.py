@@ -5,32 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import xmceval
 from xmceval.api.scoring.finishing import finish_state
-from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError, UsageError
-from xmceval.scoring.options import Options
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.states.file import pack_state, unpack_state
-from xmceval.scoring.states.state import State, StatePart
-from xmceval.scoring.sums import Sums
+from xmceval.scoring.states.state import StatePart
 from xmceval.scoring.totals import LARGEST_LABEL
 
 COUNTS = np.arange(6) ** 2
 
 
-def make_state(name, rows, *, n_labels=6, part=None, **options):
+def make_state(name, rows, *, part=None, metrics="P@1,PSP@1,macroF1(over=train)@1"):
     """Return the state of some rows of a truth, and of scores that are as the truth."""
-    truth = np.eye(9, n_labels)[rows]
-    systems = [Named(truth + 0.5)]
-    setup = Setup.of(
-        truth,
-        Options(**{"metrics": "P@1,PSP@1,macroF1(over=train)@1", "counts": COUNTS, "n_train": 99, **options}),
-        systems,
-    )
-    [opened] = setup.open_systems(systems)
-    [totals] = setup.evaluate([opened])
-    parts = (StatePart(name, len(truth)) if part is None else part,)
-    return State(name, setup.options, setup.program, opened.terms, totals, parts, setup.warnings, setup.notes)
+    truth = np.eye(9, 6)[rows]
+    evaluator = xmceval.Evaluator(metrics=metrics, counts=COUNTS, n_train=99)
+    evaluator.update(truth, truth + 0.5)
+    return replace(evaluator._state, name=name, parts=(part or StatePart(name, len(truth)),))
 
 
 def saved(state):
@@ -42,48 +33,6 @@ def test_weights_beyond_the_room_of_counters_are_refused():
     counters._rows = 3 << 60
     with pytest.raises(DataError, match="sample weights sum to more than"):
         counters.merge(counters)
-
-
-def test_sums_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="expected"):
-        Sums(3, 3).fill(Sums(2, 3).arrays())
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"metrics": "PSP@1"},
-        {"by_frequency": 2},
-        {"metrics": "PSP@1", "inverse_propensities": np.full(6, 2.0), "counts": None, "n_train": None},
-    ],
-    ids=str,
-)
-def test_a_file_keeps_all_that_a_result_and_further_rows_need(options):
-    state, more = make_state("a", slice(4), **options), make_state("b", slice(4, 9), **options)
-    assert finish_state(saved(state)) == finish_state(state)
-    assert finish_state(saved(state).merge(saved(more))) == finish_state(state.merge(more))
-    assert pack_state(saved(state)) == pack_state(state)
-
-
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        ({"metrics": "P@1"}, "a and b differ in metrics: .* and P@1; only totals that were made alike can be added"),
-        ({"ties": "best", "metrics": "P@1,PSP@1"}, "a and b differ in metrics"),
-        ({"ceiling": True}, "a and b differ in ceiling: none and True"),
-        ({"n_train": 98}, "a and b differ in N: 99 and 98"),
-        ({"a": 0.5}, "a and b differ in A: 0.55 and 0.5"),
-        ({"b": 0.4}, "a and b differ in B: 1.5 and 0.4"),
-        ({"counts": COUNTS + 1}, "a and b differ in training counts: "),
-        ({"dataset": "Bibtex"}, "a and b differ in dataset: none and Bibtex"),
-        ({"sample_weight": np.ones(5)}, "a and b differ in scale of sample weights: none and 1.0"),
-        ({"filter": [[0, 1]]}, "b has a filter"),
-    ],
-)
-def test_states_that_were_made_otherwise_are_not_added(other, message):
-    with pytest.raises(DataError, match=message):
-        make_state("a", slice(4)).merge(make_state("b", slice(4, 9), **other))
 
 
 @pytest.mark.parametrize(
@@ -156,9 +105,3 @@ def test_a_state_of_an_unknown_number_of_labels_takes_that_of_another():
     for pair in ((known, unknown), (unknown, known)):
         with pytest.raises(DataError, match="b has label 6, but a only 6 labels"):
             pair[0].merge(pair[1])
-
-
-def test_metrics_of_all_cells_have_no_state():
-    state = make_state("a", slice(4), metrics="macroAUC")
-    with pytest.raises(UsageError, match="macroAUC: not available for a state"):
-        pack_state(state)

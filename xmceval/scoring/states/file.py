@@ -83,7 +83,6 @@ ARRAYS: dict[str, tuple[str, tuple[int, ...], float, float]] = {
 
 def pack_state(state: State) -> bytes:
     """Return a state as the bytes of a file; the same state gives the same bytes."""
-    state.program.check_mergeable("a state")
     terms, propensities, pairs = state.terms, state.terms.propensities, state.terms.filter
     arrays = state.totals.arrays()
     header: dict[str, Any] = {

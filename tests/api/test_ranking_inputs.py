@@ -120,7 +120,7 @@ def test_queries_are_the_ids_of_rows():
 @pytest.mark.parametrize("queries", [["q1"], ["q2"], ["q1", "q2"]])
 @pytest.mark.parametrize("is_truth", [True, False])
 def test_queries_without_documents_count_as_0(queries, is_truth):
-    table = {**(QRELS if is_truth else RUN), **dict.fromkeys(queries, {})}
+    table = {**(QRELS if is_truth else RUN), **{query: {} for query in queries}}
     found = xmceval.score(*((table, RUN) if is_truth else (QRELS, table)), metrics="RR,R", rows=True)
     for metric in found:
         values = dict(zip(found.rows.ids, found.rows[metric].tolist(), strict=True))

@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 
 from xmceval.inspection.tally import LONG_ROW, RowCounts, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import csr_source
+from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.width import Width
 
 VALUES = [0.0, 1.0, 1.0, 2.0, -1.0, 0.5, math.nan, math.inf, -math.inf]
@@ -45,7 +46,7 @@ def source_of(rows):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     labels = np.array([label for row in rows for label, _ in row], dtype=np.int64)
     values = np.array([value for row in rows for _, value in row], dtype=np.float64)
-    return csr_source(indptr, labels, values, (len(rows), N_LABELS), "rows", are_scores=True)
+    return MatrixSource("rows", len(rows), N_LABELS, [Csr(indptr, labels, values, are_scores=True)])
 
 
 @given(st.lists(entries, min_size=1, max_size=12), st.integers(1, 3))
@@ -90,7 +91,7 @@ def test_spreads_have_bins_of_doubling_width():
 @pytest.mark.parametrize("length", [LONG_ROW - 1, LONG_ROW, LONG_ROW + 5])
 def test_very_long_rows_share_a_slot_of_the_histogram(length):
     row = np.arange(length)
-    source = csr_source(np.array([0, length]), row, row + 0.5, (1, length), "rows", are_scores=True)
+    source = MatrixSource("rows", 1, length, [Csr(np.array([0, length]), row, row + 0.5, are_scores=True)])
     tally = tally_rows(source, Width(length, "rows has"), 1)
     assert tally.longest == length
     assert tally.row_lengths[min(length, LONG_ROW)] == 1

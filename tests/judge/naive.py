@@ -1,21 +1,15 @@
-"""The judge: every metric as its formula says, on rows that are dicts {label: value}; slow, meant to be read."""
+"""The judge: every metric as its formula says, on rows that are dicts {label: value}; slow, meant to be read.
 
-from __future__ import annotations
+A row's value is a pair, numerator and denominator: the denominator of a plain mean is 1. `inverse` has 1/p by label.
+"""
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 from scipy.stats import beta, t as student
-
-Row = Mapping[int, float]
-Rows = Sequence[Row]
-Options = Mapping[str, Any]
-Inverse = Sequence[float] | Mapping[int, float]
-Pair = tuple[float, float]  # numerator and denominator; the denominator of a plain mean is 1
 
 MOST_ORDERS = 720  # rows with more orders of their ties are bounded by sorting the tied by gain
 
@@ -23,18 +17,18 @@ MOST_ORDERS = 720  # rows with more orders of their ties are bounded by sorting 
 # Propensities and ranking
 
 
-def inverse_propensities(counts: Sequence[int], n: int, a: float, b: float) -> list[float]:
+def inverse_propensities(counts, n, a, b):
     """Return 1/p of each label: 1 + C (N_l + B)^-A with C = (ln N - 1)(B + 1)^A (Jain, Prabhu, Varma, KDD 2016)."""
     c = (math.log(n) - 1) * (b + 1) ** a
     return [1 + c * (count + b) ** -a for count in counts]
 
 
-def label_counts(truth: Rows, n_labels: int) -> list[int]:
+def label_counts(truth, n_labels):
     """Return N_l: the number of rows in which label l is true."""
     return [sum(row.get(label, 0) > 0 for row in truth) for label in range(n_labels)]
 
 
-def ranked(row_scores: Row, k: int | None = None) -> list[int]:
+def ranked(row_scores, k=None):
     """Return the k best labels: higher score first, then the lower label id."""
     return sorted(row_scores, key=lambda label: (-row_scores[label], label))[:k]
 
@@ -46,46 +40,51 @@ def ranked(row_scores: Row, k: int | None = None) -> list[int]:
 class Seen:
     """True labels with their values, the ranking cut at k, k, 1/p and the options of the metric."""
 
-    truth: dict[int, float]
-    top: list[int]
+    truth: dict
+    top: list
     k: int
-    inverse: Inverse | None
-    options: Options
+    inverse: Any
+    options: dict
     is_whole: bool = False
 
     @property
-    def n(self) -> int:
+    def n(self):
         """Number of true labels."""
         return len(self.truth)
 
     @property
-    def hits(self) -> int:
+    def hits(self):
         """Number of true labels among the top k."""
         return sum(label in self.truth for label in self.top)
 
-    def d(self, rank: int) -> float:
-        """Discount at a rank: 1/log2(rank + 1), or 1, or LETOR's."""
-        if self.options.get("discount", "log2") == "none":
-            return 1.0
-        if self.options.get("discount") == "letor":
-            return 1.0 if rank <= 2 else 1 / math.log2(rank)
-        return 1 / math.log(rank + 1) if self.options.get("base", 2) == "e" else 1 / math.log2(rank + 1)
+    @property
+    def hit_ranks(self):
+        """Ranks of the true labels among the top k."""
+        return [rank for rank, label in enumerate(self.top, 1) if label in self.truth]
 
-    def sum_d(self, j: int) -> float:
+    def d(self, rank):
+        """Discount at a rank: 1/log2(rank + 1), 1/ln(rank + 1), 1, or LETOR's."""
+        return {
+            "log2": lambda: 1 / math.log2(rank + 1),
+            "ln": lambda: 1 / math.log(rank + 1),
+            "none": lambda: 1.0,
+            "letor": lambda: 1.0 if rank <= 2 else 1 / math.log2(rank),
+        }[self.options.get("discount", "log2")]()
+
+    def sum_d(self, j):
         """D(j): the discounts of ranks 1 to j."""
         return math.fsum(self.d(rank) for rank in range(1, j + 1))
 
-    def gain(self, label: int) -> float:
+    def gain(self, label):
         """Grade of a label, 2^grade - 1 with gain=exp, 0 of a label that is not true."""
         grade = self.truth.get(label, 0)
         return 2**grade - 1 if self.options.get("gain", "linear") == "exp" else grade
 
-    def w(self, label: int) -> float:
+    def w(self, label):
         """Inverse propensity of a true label, 0 of a label that is not true."""
-        assert self.inverse is not None
         return self.inverse[label] if label in self.truth else 0.0
 
-    def total(self, worth: Callable[[int], float], discounted: bool, ideal: bool = False) -> float:
+    def total(self, worth, discounted, ideal=False):
         """Sum what the top k are worth, or the k best true labels (the ideal)."""
         labels = sorted(self.truth, key=worth, reverse=True)[: self.k] if ideal else self.top
         return math.fsum(worth(label) * (self.d(r) if discounted else 1) for r, label in enumerate(labels, 1))
@@ -94,71 +93,66 @@ class Seen:
 # Metrics: a row's (numerator, denominator)
 
 
-def precision(row: Seen) -> Pair:
+def precision(row):
     """P: hits / k, over the whole list hits / its length."""
     length = len(row.top) if row.is_whole else row.k
     return (row.hits / length if length else 0), 1
 
 
-def recall(row: Seen) -> Pair:
+def recall(row):
     """R: hits / n."""
     return (row.hits / row.n if row.n else 0), 1
 
 
-def r_precision(row: Seen) -> Pair:
+def r_precision(row):
     """RP: hits / min(k, n)."""
     return (row.hits / min(row.k, row.n) if row.n else 0), 1
 
 
-def f1(row: Seen) -> Pair:
+def f1(row):
     """F1: harmonic mean of P and R, in which R weighs beta^2 times as much."""
     p, r, b = precision(row)[0], recall(row)[0], float(row.options.get("beta", 1)) ** 2
     return ((1 + b) * p * r / (b * p + r) if p + r else 0), 1
 
 
-def hit(row: Seen) -> Pair:
+def hit(row):
     """Hit: 1 if there is any hit."""
     return (1 if row.hits else 0), 1
 
 
-def abandonment(row: Seen) -> Pair:
+def abandonment(row):
     """Abandonment: 1 - Hit."""
     return 1 - hit(row)[0], 1
 
 
-def dcg(row: Seen) -> Pair:
+def dcg(row):
     """DCG: sum of gain times discount over hits."""
     return row.total(row.gain, discounted=True), 1
 
 
-def ndcg(row: Seen) -> Pair:
+def ndcg(row):
     """nDCG: DCG / DCG of the best order of all true labels, which is D(min(k, n)) without grades."""
     return (dcg(row)[0] / row.total(row.gain, discounted=True, ideal=True) if row.n else 0), 1
 
 
-def reciprocal_rank(row: Seen) -> Pair:
+def reciprocal_rank(row):
     """RR: 1 / rank of the first hit."""
-    return next((1 / rank for rank, label in enumerate(row.top, 1) if label in row.truth), 0), 1
+    return next((1 / rank for rank in row.hit_ranks), 0), 1
 
 
-def average_precision(row: Seen) -> Pair:
-    """AP: sum of P@r over the ranks r of hits, divided by n, by k or by min(k, n)."""
-    divisor = {"n": row.n, "k": row.k, "min": min(row.k, row.n)}[row.options.get("norm", "n")]
-    at_hits = [
-        sum(other in row.truth for other in row.top[:rank]) / rank
-        for rank, label in enumerate(row.top, 1)
-        if label in row.truth
-    ]
-    return (math.fsum(at_hits) / divisor if row.n else 0), 1
+def average_precision(row):
+    """AP: sum of P@r over the ranks r of hits, divided by n, by k, by min(k, n) or by the number of hits."""
+    divisor = {"n": row.n, "k": row.k, "min": min(row.k, row.n), "hits": row.hits}[row.options.get("norm", "n")]
+    return (math.fsum(i / rank for i, rank in enumerate(row.hit_ranks, 1)) / divisor if row.hits else 0), 1
 
 
-def psp(row: Seen) -> Pair:
+def psp(row):
     """PSP: sum of 1/p over hits / k; norm=ratio divides by the same of the ideal, summed over rows."""
     ideal = row.total(row.w, discounted=False, ideal=True) / row.k
     return row.total(row.w, discounted=False) / row.k, (ideal if row.options.get("norm", "ratio") == "ratio" else 1)
 
 
-def psr(row: Seen) -> Pair:
+def psr(row):
     """PSR: sum of 1/p over hits / n; likewise."""
     if row.n == 0:
         return 0, (0 if row.options.get("norm", "ratio") == "ratio" else 1)
@@ -166,12 +160,12 @@ def psr(row: Seen) -> Pair:
     return row.total(row.w, discounted=False) / row.n, (ideal if row.options.get("norm", "ratio") == "ratio" else 1)
 
 
-def psdcg(row: Seen) -> Pair:
+def psdcg(row):
     """PSDCG: sum of 1/p times discount over hits."""
     return row.total(row.w, discounted=True), 1
 
 
-def psndcg(row: Seen) -> Pair:
+def psndcg(row):
     """PSnDCG: PSDCG over the ideal's; each divided by D(min(k, n)) first (row) or not (sum); or PSDCG / D(k) (none)."""
     got, ideal = (row.total(row.w, discounted=True, ideal=i) for i in (False, True))
     norm = row.options.get("norm", "row")
@@ -183,23 +177,23 @@ def psndcg(row: Seen) -> Pair:
     return (got / d, ideal / d) if row.n else (0, 0)
 
 
-def micro_precision(row: Seen) -> Pair:
+def micro_precision(row):
     """microP: hits / predictions within the cutoff, over all rows together."""
     return row.hits, len(row.top)
 
 
-def micro_recall(row: Seen) -> Pair:
+def micro_recall(row):
     """microR: hits / n, over all rows together."""
     return row.hits, row.n
 
 
-def micro_f1(row: Seen) -> Pair:
+def micro_f1(row):
     """microF1: hits / mean of predictions and n, in which n weighs beta^2 times as much, over all rows together."""
     b = float(row.options.get("beta", 1)) ** 2
     return row.hits, (len(row.top) + b * row.n) / (1 + b)
 
 
-METRICS: dict[str, Callable[[Seen], Pair]] = {
+METRICS = {
     "P": precision,
     "R": recall,
     "RP": r_precision,
@@ -220,95 +214,41 @@ METRICS: dict[str, Callable[[Seen], Pair]] = {
 }
 PROPENSITY_SCORED = ("PSP", "PSR", "PSDCG", "PSnDCG")
 LOWER_IS_BETTER = ("Abandonment",)
-# Every set of options of every metric, defaults first.
-DISCOUNTS: list[dict[str, Any]] = [{}, {"base": "e"}, {"discount": "none"}]
-PLAIN: list[dict[str, Any]] = [{}]
-OPTIONS: dict[str, list[dict[str, Any]]] = {
-    **dict.fromkeys(METRICS, PLAIN),
-    "DCG": DISCOUNTS,
-    "nDCG": DISCOUNTS,
-    "AP": [{}, {"norm": "k"}, {"norm": "min"}],
-    "PSP": [{}, {"norm": "none"}],
-    "PSR": [{}, {"norm": "none"}],
-    "PSnDCG": [{}, {"norm": "sum"}, {"norm": "none"}],
-}
 
 
 # All rows
 
 
-def row_values(
-    name: str,
-    k: int | None,
-    options: Options,
-    truth: Rows,
-    scores: Rows,
-    inverse: Inverse | None = None,
-    n_labels: int | None = None,
-    empty_rows: str = "zero",
-) -> list[Pair]:
-    """Return (numerator, denominator) of each row; k=None ranks the whole list (k is then n_labels)."""
-    pairs = []
-    for y, s in zip(truth, scores, strict=True):
-        row = seen(y, ranked(s, k), k, options, inverse, n_labels)
-        if row.n or empty_rows == "zero":
-            pairs.append(METRICS[name](row))
-    return pairs
-
-
-def seen(
-    y: Row, top: list[int], k: int | None, options: Options, inverse: Inverse | None, n_labels: int | None
-) -> Seen:
-    """Return what a metric sees of a row: stored zeros are not true."""
-    cut = k if k is not None else n_labels
-    assert cut is not None, "a ranking without a cut needs n_labels"
+def seen(y, top, k, options, inverse, n_labels):
+    """Return what a metric sees of a row: stored zeros are not true; k=None is the whole list, of at most n_labels."""
+    cut = n_labels if k is None else k
     return Seen({label: value for label, value in y.items() if value > 0}, top[:cut], cut, inverse, options, k is None)
 
 
-def ratio(pairs: Sequence[Pair]) -> float:
+def row_values(name, k, options, truth, scores, inverse=None, n_labels=None, empty_rows="zero"):
+    """Return (numerator, denominator) of each row; k=None ranks the whole list (k is then n_labels)."""
+    rows = [seen(y, ranked(s, k), k, options, inverse, n_labels) for y, s in zip(truth, scores, strict=True)]
+    return [METRICS[name](row) for row in rows if row.n or empty_rows == "zero"]
+
+
+def ratio(pairs):
     """Return sum of numerators / sum of denominators: the mean where each denominator is 1; 0 where they sum to 0."""
     below = math.fsum(den for _, den in pairs)
     return math.fsum(num for num, _ in pairs) / below if below else 0.0
 
 
-def evaluate(
-    name: str,
-    k: int | None,
-    options: Options,
-    truth: Rows,
-    scores: Rows,
-    inverse: Inverse | None = None,
-    n_labels: int | None = None,
-    empty_rows: str = "zero",
-) -> float:
-    """Return the metric over all rows."""
-    return ratio(row_values(name, k, options, truth, scores, inverse, n_labels, empty_rows))
-
-
-def interval(
-    name: str,
-    k: int | None,
-    options: Options,
-    truth: Rows,
-    scores: Rows,
-    inverse: Inverse | None = None,
-    n_labels: int | None = None,
-    empty_rows: str = "zero",
-    confidence: float = 0.95,
-    of_shares: bool = False,
-) -> tuple[float, float] | None:
-    """Return (low, high) as `interval_of` does."""
-    pairs = row_values(name, k, options, truth, scores, inverse, n_labels, empty_rows)
-    return interval_of(pairs, confidence, of_shares)
+def evaluate(*arguments, **rules):
+    """Return the metric over all rows; the arguments are those of `row_values`."""
+    return ratio(row_values(*arguments, **rules))
 
 
 @cache
-def quantile(degrees: int, confidence: float = 0.95) -> float:
+def quantile(degrees, confidence=0.95):
     """Return the two-sided quantile of Student's t distribution."""
     return float(student.ppf((1 + confidence) / 2, degrees))
 
 
-def interval_of(pairs: Sequence[Pair], confidence: float = 0.95, of_shares: bool = False) -> tuple[float, float] | None:
+def interval_of(pairs, confidence=0.95, of_shares=False):
     """Return R -+ t SE, SE = sqrt(sum e^2 / (n(n-1))) / mean(den), e = num - R den: s/sqrt(n) where each den is 1.
 
     Of shares, a mean of values within 0 and 1, that of Clopper and Pearson where all are 0 or 1, their weights are
@@ -335,14 +275,14 @@ def interval_of(pairs: Sequence[Pair], confidence: float = 0.95, of_shares: bool
     return value - half, value + half
 
 
-def is_of_few_hits(pairs: Sequence[Pair]) -> bool:
+def is_of_few_hits(pairs):
     """Return whether all values are 0 or 1, their weights equal, and fewer than 20 are 0 or fewer than 20 are 1."""
     hits = sum(num > 0 for num, _ in pairs)
     is_of_hits = len({den for _, den in pairs}) == 1 and all(num in (0, den) for num, den in pairs)
     return is_of_hits and min(hits, len(pairs) - hits) < 20
 
 
-def is_uncertain(pairs: Sequence[Pair], confidence: float = 0.95) -> bool:
+def is_uncertain(pairs, confidence=0.95):
     """Return whether the interval of the mean den, of 30 rows or more, reaches further than 20% of it."""
     n, dens = len(pairs), [den for _, den in pairs]
     mean = math.fsum(dens) / n
@@ -350,12 +290,12 @@ def is_uncertain(pairs: Sequence[Pair], confidence: float = 0.95) -> bool:
     return n >= 30 and quantile(n - 1, confidence) * math.sqrt(squares / (n * (n - 1))) > 0.2 * mean
 
 
-def fieller(pairs: Sequence[Pair], t: float) -> tuple[float, float] | None:
+def fieller(pairs, t):
     """Return the ends of all R with n mean(num - R den)^2 <= t^2 s^2, s^2 the variance of num - R den, or None."""
     n = len(pairs)
-    x, y = (math.fsum(each) / n for each in zip(*pairs, strict=True))
+    x, y = (math.fsum(column) / n for column in zip(*pairs, strict=True))
 
-    def excess(products: Callable[[float, float], float], square: float) -> float:
+    def excess(products, square):
         return n * square - t**2 * math.fsum(products(num - x, den - y) for num, den in pairs) / (n - 1)
 
     a, b, c = excess(lambda _, v: v * v, y * y), excess(lambda u, v: u * v, x * y), excess(lambda u, _: u * u, x * x)
@@ -368,80 +308,60 @@ def fieller(pairs: Sequence[Pair], t: float) -> tuple[float, float] | None:
 # Ties
 
 
-def tied_groups(row_scores: Row) -> list[list[int]]:
+def tied_groups(row_scores):
     """Return the ranking as groups of labels with equal scores, best group first."""
     return [list(group) for _, group in itertools.groupby(ranked(row_scores), key=lambda label: row_scores[label])]
 
 
-def orders(row_scores: Row) -> Iterator[list[int]]:
+def orders(row_scores):
     """Yield every ranking of a row that differs in the order of tied labels only."""
     for choice in itertools.product(*(itertools.permutations(group) for group in tied_groups(row_scores))):
         yield list(itertools.chain(*choice))
 
 
-def n_orders(row_scores: Row) -> int:
-    """Return how many rankings `orders` yields."""
-    return math.prod(math.factorial(len(group)) for group in tied_groups(row_scores))
-
-
-def extreme_orders(row_scores: Row, worth: Callable[[int], float]) -> list[list[int]]:
+def extreme_orders(row_scores, worth):
     """Return two rankings: in each tied group the least worth first, and the most worth first."""
     groups = tied_groups(row_scores)
     return [list(itertools.chain(*(sorted(g, key=worth, reverse=best) for g in groups))) for best in (False, True)]
 
 
-def row_tie_bounds(
-    name: str, row_scores: Row, row: Callable[[list[int]], Seen], most_orders: int = MOST_ORDERS
-) -> list[Pair]:
+def row_tie_bounds(name, row_scores, row, most_orders=MOST_ORDERS):
     """Return the row's worst and best pair over the orders of its tied labels (denominators do not depend on them)."""
     whole = row(ranked(row_scores))
     worth = whole.w if name in PROPENSITY_SCORED else whole.gain
-    rankings = orders(row_scores) if n_orders(row_scores) <= most_orders else extreme_orders(row_scores, worth)
+    n_orders = math.prod(math.factorial(len(group)) for group in tied_groups(row_scores))
+    rankings = orders(row_scores) if n_orders <= most_orders else extreme_orders(row_scores, worth)
     pairs = [METRICS[name](row(ranking)) for ranking in rankings]
     least_first = sorted(pairs, reverse=name in LOWER_IS_BETTER)
-    return [least_first[0], least_first[-1]]
+    return least_first[0], least_first[-1]
+
+
+def tied_rows(k, options, truth, scores, inverse, n_labels, empty_rows):
+    """Yield the scores of each row, and a function that makes of a ranking what a metric sees."""
+    for y, s in zip(truth, scores, strict=True):
+        if empty_rows == "zero" or any(value > 0 for value in y.values()):
+            yield s, partial(seen, y, k=k, options=options, inverse=inverse, n_labels=n_labels)
 
 
 def tie_bounds(
-    name: str,
-    k: int | None,
-    options: Options,
-    truth: Rows,
-    scores: Rows,
-    inverse: Inverse | None = None,
-    n_labels: int | None = None,
-    empty_rows: str = "zero",
-    most_orders: int = MOST_ORDERS,
-) -> tuple[float, float]:
+    name, k, options, truth, scores, inverse=None, n_labels=None, empty_rows="zero", most_orders=MOST_ORDERS
+):
     """Return the metric's (worst, best) value over all orders of tied labels; worst Abandonment is the largest."""
-    bounds = []
-    for y, s in zip(truth, scores, strict=True):
-        if empty_rows == "zero" or any(value > 0 for value in y.values()):
-            row = partial(seen, y, k=k, options=options, inverse=inverse, n_labels=n_labels)
-            bounds.append(row_tie_bounds(name, s, row, most_orders))
+    rows = tied_rows(k, options, truth, scores, inverse, n_labels, empty_rows)
+    bounds = [row_tie_bounds(name, s, row, most_orders) for s, row in rows]
     return ratio([worst for worst, _ in bounds]), ratio([best for _, best in bounds])
 
 
-def tie_mean(
-    name: str,
-    k: int | None,
-    options: Options,
-    truth: Rows,
-    scores: Rows,
-    inverse: Inverse | None = None,
-    n_labels: int | None = None,
-    empty_rows: str = "zero",
-) -> float:
+def tie_mean(name, k, options, truth, scores, inverse=None, n_labels=None, empty_rows="zero"):
     """Return the metric's mean over all orders of tied labels, by listing them."""
-    pairs = []
-    for y, s in zip(truth, scores, strict=True):
-        each = [METRICS[name](seen(y, top[:k], k, options, inverse, n_labels)) for top in orders(s)]
-        if empty_rows == "zero" or any(value > 0 for value in y.values()):
-            pairs.append((math.fsum(num for num, _ in each) / len(each), each[0][1]))
-    return ratio(pairs)
+    means = []
+    for s, row in tied_rows(k, options, truth, scores, inverse, n_labels, empty_rows):
+        pairs = [METRICS[name](row(top)) for top in orders(s)]
+        means.append((math.fsum(num for num, _ in pairs) / len(pairs), pairs[0][1]))
+    return ratio(means)
 
 
-def rows_with_tie_across(k: int, scores: Rows) -> int:
+def rows_with_tie_across(k, scores):
     """Return the number of rows whose k-th and (k+1)-th best scores are equal."""
     best = [sorted(row.values(), reverse=True) for row in scores]
     return sum(len(row) > k and row[k - 1] == row[k] for row in best)

@@ -1,37 +1,35 @@
-"""The judge of a pair of systems of which few rows differ: all exchanges, one by one."""
+"""The judge of a pair of systems of which few rows differ: all exchanges, one by one.
 
-from __future__ import annotations
+Rows are (numerator, denominator).
+"""
 
 import math
-from collections.abc import Sequence
 from itertools import product
 
-Rows = Sequence[tuple[float, float]]  # numerator and denominator of each row
 
-
-def differ(x: tuple[float, float], y: tuple[float, float]) -> bool:
+def differ(x, y):
     """Whether a row of two systems differs, beyond rounding."""
     return any(abs(p - q) > 1e-12 * max(abs(p), abs(q)) for p, q in zip(x, y, strict=True))
 
 
-def ratio_of_sums(rows: Rows) -> float:
+def ratio_of_sums(rows):
     """Sum of numerators / sum of denominators; 0 where there is nothing to divide by."""
     den = math.fsum(row[1] for row in rows)
     return math.fsum(row[0] for row in rows) / den if den else 0.0
 
 
-def count_differing(a: Rows, b: Rows) -> int:
+def count_differing(a, b):
     """Return m, the number of rows that differ."""
     return sum(differ(x, y) for x, y in zip(a, b, strict=True))
 
 
-def exact_p(a: Rows, b: Rows) -> float:
+def exact_p(a, b):
     """Return the share of the 2^m exchanges of differing rows whose |R_a - R_b| is at least the observed one."""
     alike = [(x, y) for x, y in zip(a, b, strict=True) if not differ(x, y)]
     others = [(x, y) for x, y in zip(a, b, strict=True) if differ(x, y)]
-    found = []
+    differences = []
     for exchanged in product([False, True], repeat=len(others)):
         pairs = alike + [(y, x) if turn else (x, y) for turn, (x, y) in zip(exchanged, others, strict=True)]
         left, right = zip(*pairs, strict=True)
-        found.append(abs(ratio_of_sums(left) - ratio_of_sums(right)))
-    return sum(each >= found[0] - 1e-12 for each in found) / len(found)
+        differences.append(abs(ratio_of_sums(left) - ratio_of_sums(right)))
+    return sum(difference >= differences[0] - 1e-12 for difference in differences) / len(differences)

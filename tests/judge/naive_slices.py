@@ -1,31 +1,24 @@
 """The judge of slices: what the labels of each bin contribute to a metric, rank by rank, and means within a bin."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 from judge import naive, naive_labels
-from judge.naive import Inverse, Options, Pair, Row
 
 
-def bins_from_edges(counts: Sequence[int], edges: Sequence[int]) -> list[int]:
+def bins_from_edges(counts, edges):
     """Return the bin of each label: bin 0 has at least the last edge, the last bin less than the first."""
     return [sum(count < edge for edge in edges) for count in counts]
 
 
-def bins_of_equal_mass(counts: Sequence[int], n_bins: int) -> list[int]:
+def bins_of_equal_mass(counts, n_bins):
     """Return the bin of each label: in which n-th of the training positives the labels of its frequency begin."""
     total = max(sum(counts), 1)
     before = [Fraction(sum(other for other in counts if other > count), total) for count in counts]
     return [min(int(n_bins * share), n_bins - 1) for share in before]
 
 
-def row_shares(
-    name: str, k: int, options: Options, y: Row, s: Row, bins: Sequence[int], n_bins: int, inverse: Inverse | None
-) -> list[Pair]:
+def row_shares(name, k, options, y, s, bins, n_bins, inverse):
     """Return each bin's (numerator, denominator): what the metric gains at the ranks with labels of the bin."""
     top = naive.ranked(s, k)
     row = partial(naive.seen, y, k=k, options=options, inverse=inverse, n_labels=None)
@@ -38,22 +31,9 @@ def row_shares(
     return [(share, denominator) for share in shares]
 
 
-def shares(
-    name: str,
-    k: int,
-    options: Options,
-    truth: Sequence[Row],
-    scores: Sequence[Row],
-    bins: Sequence[int],
-    n_bins: int,
-    *,
-    inverse: Inverse | None = None,
-    weights: Sequence[float] | None = None,
-    empty_rows: str = "zero",
-    rel: int = 1,
-) -> list[list[Pair]]:
+def shares(name, k, options, truth, scores, bins, n_bins, *, inverse=None, weights=None, empty_rows="zero", rel=1):
     """Return the weighted pairs of the rows that count, for each bin: rows of weight 0 do not, nor those left out."""
-    pairs: list[list[Pair]] = [[] for _ in range(n_bins)]
+    pairs = [[] for _ in range(n_bins)]
     for y, s, weight in zip(truth, scores, weights or [1.0] * len(truth), strict=True):
         true = {label: grade for label, grade in y.items() if grade >= rel}
         if not weight or (empty_rows == "drop" and not true):
@@ -64,20 +44,18 @@ def shares(
     return pairs
 
 
-def within(sets: naive_labels.Sets, labels: Sequence[int]) -> naive_labels.Sets:
+def within(sets, labels):
     """Return true and predicted labels among some labels only, which are numbered from 0 on."""
     number = {label: i for i, label in enumerate(labels)}
     return [({number[x] for x in t if x in number}, {number[x] for x in p if x in number}) for t, p in sets]
 
 
-def label_mean(
-    rate: str, average: str, sets: naive_labels.Sets, labels: Sequence[int], train: Sequence[int], **options: Any
-) -> float | None:
+def label_mean(rate, average, sets, labels, train, **options):
     """Return a label-wise mean over the labels of a bin."""
     counts = [train[label] for label in labels]
     return naive_labels.evaluate(rate, average, within(sets, labels), len(labels), train=counts, **options)
 
 
-def labels_of(bins: Sequence[int], n_bins: int) -> Mapping[int, list[int]]:
+def labels_of(bins, n_bins):
     """Return the labels of each bin."""
     return {b: [label for label, its in enumerate(bins) if its == b] for b in range(n_bins)}

@@ -1,70 +1,117 @@
 """Every metric of the table beside the judge's own table: values with each option, defaults, cutoffs, directions."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
-from judge import table
-from support.measures import named, names_of
-from support.strategies import random_case, to_csr
+from hypothesis import given, strategies as st
+from judge import naive, table
+from support.measures import named, options_of
+from support.strategies import cases, random_case, random_weights, subsets, to_csr
 
 import xmceval
+from xmceval.metrics.cells import ZEROS
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
+from xmceval.scoring.per_label import labelcounters
 
-THRESHOLD = 0.5
-NUMBERS = {"rel": 2, "beta": 2, "p": 0.5, "max": 4, "recall": 0.7, "precision": 0.5}  # others than the defaults
+THRESHOLD, N_TRAIN = 0.5, 50
+NUMBERS = {
+    "rel": [1, 2, 4],
+    "beta": [0.5, 1, 2],
+    "p": [0.5, 0.8, 0.95],
+    "max": [4, 5],
+    "recall": [0, 0.4, 0.7, 1],
+    "precision": [0.25, 0.5, 0.9],
+}
+every_metric = pytest.mark.parametrize("name", METRICS)
 
 
-def case_of(metric, seed, graded=True):
-    """Return a random case that fits a metric: of binary truth where it needs that."""
+@st.composite
+def problems(draw):
+    """Return truth with grades and stored zeros, scores, training counts, and what else a value depends on."""
+    case = draw(cases(graded=draw(st.booleans())))
+    n = len(case.truth)
+    zeros = draw(st.lists(subsets(case.n_labels, st.just(0.0)), min_size=n, max_size=n))
+    truth = [{**none, **row} for none, row in zip(zeros, case.truth, strict=True)]
+    counts = draw(st.lists(st.integers(0, 6), min_size=case.n_labels, max_size=case.n_labels))
+    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
+    options = {
+        "sample_weight": weights,
+        "empty_rows": draw(st.sampled_from(["zero", "drop"])),
+        "unscored": draw(st.sampled_from(["bottom", "zero"])),
+        "threshold": draw(st.sampled_from([None, THRESHOLD])),
+    }
+    return truth, case.scores, counts, options
+
+
+def case_for(name, seed):
+    """Return truth, scores and a case; the truth has grades where the metric does not refuse them."""
     case = random_case(seed)
     scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
-    if metric.name == "ERR" and not graded:  # its scale is 0 and 1
-        return [dict.fromkeys(y, 1.0) for y in case.truth], scores, case
-    return case.truth, scores, case
+    return [dict.fromkeys(y, 1.0) for y in case.truth] if name == "ERR" else case.truth, scores, case
 
 
-def check(metric, names, seed, **options):
-    truth, scores, case = case_of(metric, seed, graded="max=" in names[0])
-    threshold = THRESHOLD if metric.family == "confusion" else None
-    result = xmceval.score(
-        to_csr(truth, case.n_labels),
-        to_csr(scores, case.n_labels),
-        metrics=names,
-        inverse_propensities=case.inverse,
-        threshold=threshold,
-        **options,
-    )
-    rules = table.Rules(
-        case.n_labels,
-        case.inverse,
-        options.get("sample_weight"),
-        options.get("empty_rows", "zero"),
-        threshold=THRESHOLD,
-    )
+def names_with(metric, cutoffs, numbers, zero):
+    """Return a metric's names with each combination of its options, and with these numbers where it takes them."""
+    chosen = {key: numbers[key] for key in metric.numbers} | ({"zero": zero} if "zero" in metric.options else {})
+    of_train = {"over": "train", **({"average": "macro"} if "average" in metric.options else {})}
+    every = options_of(metric) + [of_train] * ("train" in metric.options.get("over", ()))
+    cutoffs = [*cutoffs, "all"] if metric.cutoff == "optional" else cutoffs
+    pairs = ((options, k) for options in every for k in cutoffs if (options.get("norm"), k) != ("k", "all"))
+    return {named(metric, {**options, **chosen}, k) for options, k in pairs}
+
+
+def check(metric, names, truth, scores, counts, options):
+    """Compare scores with the judge's."""
+    options = {**options, "threshold": options["threshold"] if metric.family == "confusion" else None}
+    threshold = -np.inf if options["threshold"] is None else options["threshold"]
+    matrices = (to_csr(rows, len(counts), np.float64) for rows in (truth, scores))
+    result = xmceval.score(*matrices, metrics=names, counts=counts, n_train=N_TRAIN, **options)
+    inverse = naive.inverse_propensities(counts, N_TRAIN, 0.55, 1.5)
+    rules = {key: options[key] for key in ("empty_rows", "unscored")}
+    rules = table.Rules(len(counts), inverse, options["sample_weight"], threshold=threshold, train=counts, **rules)
     assert len(result) == len(names)
-    for asked, (name, value) in zip(names, result.items(), strict=True):
-        right = table.evaluate(asked, truth, scores, rules)
-        assert value == pytest.approx(right, rel=1e-12, abs=1e-12), (asked, name)
+    for name in names:
+        right = table.evaluate(name, truth, scores, rules)
+        assert result[name] == pytest.approx(right or 0.0, rel=1e-12, abs=1e-12), name
+        if metric.family == "column":
+            assert result.estimates[str(parse(name)[0])].undefined == (right is None), name
 
 
-def test_every_metric_has_a_judge():
+def test_the_judge_has_every_metric_with_its_direction_and_bounds():
     assert set(table.JUDGES) == set(METRICS)
-
-
-def test_directions_are_those_of_the_judge():
     assert {name for name, metric in METRICS.items() if not metric.higher_is_better} == table.LOWER_IS_BETTER
-
-
-def test_bounds_are_those_of_the_judge():
     assert {name: metric.bounds for name, metric in METRICS.items() if metric.bounds != (0, 1)} == table.BOUNDS
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_values_are_those_of_the_judge_with_every_option(name):
-    metric = METRICS[name]
-    for seed, k, empty_rows in ((1, 1, "zero"), (2, 3, "drop"), (3, 12, "zero")):
-        numbers = [named(metric, {number: NUMBERS[number]}, k) for number in metric.numbers]
-        for each in {named(metric, {}, k), *names_of(metric, k), *numbers}:
-            check(metric, [each], seed, empty_rows=empty_rows)
+@every_metric
+@given(data=st.data(), problem=problems(), zero=st.sampled_from(ZEROS), limit=st.sampled_from([1 << 27, 3]))
+def test_values_are_the_judges(name, data, problem, zero, limit):
+    metric, (truth, scores, counts, options) = METRICS[name], problem
+    numbers = {key: data.draw(st.sampled_from(NUMBERS[key])) for key in metric.numbers}
+    cutoffs = data.draw(st.sets(st.integers(1, len(counts)), min_size=1, max_size=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(labelcounters, "DENSE_IDS", limit)
+        check(metric, names_with(metric, cutoffs, numbers, zero), truth, scores, counts, options)
+
+
+@every_metric
+@pytest.mark.parametrize("weights", [None, random_weights(6)], ids=["plain", "weighted"])
+def test_values_of_many_rows_are_the_judges(name, weights, monkeypatch):
+    for seed, k, empty_rows, limit in (
+        (1, 1, "zero", 3),
+        (2, 3, "drop", 3),
+        (3, 12, "zero", 1 << 27),
+        (4, 2, "drop", 99),
+    ):
+        monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
+        case, counts = random_case(seed), np.random.default_rng(seed).integers(0, 30, 12).tolist()
+        scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
+        options = {"sample_weight": weights, "empty_rows": empty_rows, "threshold": THRESHOLD, "unscored": "bottom"}
+        numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
+        names = names_with(METRICS[name], [k], numbers, ZEROS[seed % len(ZEROS)])
+        check(METRICS[name], names, case.truth, scores, counts, options)
 
 
 @pytest.mark.parametrize(
@@ -72,38 +119,32 @@ def test_values_are_those_of_the_judge_with_every_option(name):
 )
 def test_without_a_cutoff_it_is_1_3_and_5_or_of_the_whole_list(name):
     is_whole = name in {"AP", "RR", "RBP", "ERR"}
-    truth, scores, case = case_of(METRICS[name], 4, graded=False)
+    truth, scores, case = case_for(name, 4)
     matrices = to_csr(truth, case.n_labels), to_csr(scores, case.n_labels)
     plain, cut = (
-        xmceval.score(*matrices, metrics=each, inverse_propensities=case.inverse)
-        for each in (name, f"{name}@{'all' if is_whole else '1,3,5'}")
+        xmceval.score(*matrices, metrics=asked, inverse_propensities=case.inverse)
+        for asked in (name, f"{name}@{'all' if is_whole else '1,3,5'}")
     )
     assert dict(plain) == dict(cut)
     assert len(cut) == (1 if is_whole else 3)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_without_a_number_of_labels_it_is_refused_or_that_of_the_labels_in_the_files(name, tmp_path):
-    metric = METRICS[name]
-    truth, scores, case = case_of(metric, 5, graded=False)
+@every_metric
+def test_without_a_number_of_labels_it_is_refused_or_that_of_the_labels_in_the_files(name):
+    metric, (truth, scores, case) = METRICS[name], case_for(name, 5)
     for path, rows in (("truth.txt", truth), ("scores.txt", scores)):
         lines = (" ".join(f"{label}:{value:g}" for label, value in row.items()) for row in rows)
-        (tmp_path / path).write_text("\n".join(lines) + "\n")
-    asked = named(metric, {}, 3)
-
-    def score():
-        inverse = {"inverse_propensities": case.inverse} if metric.needs_propensities else {}
-        threshold = THRESHOLD if metric.family == "confusion" else None
-        return xmceval.score(
-            tmp_path / "truth.txt", tmp_path / "scores.txt", metrics=asked, threshold=threshold, **inverse
-        )
-
+        Path(path).write_text("\n".join(lines) + "\n")
+    options = {"metrics": named(metric, {}, 3), "threshold": THRESHOLD if metric.family == "confusion" else None}
+    if metric.needs_propensities:
+        options["inverse_propensities"] = case.inverse
     if name in table.ASKING_FOR_LABELS:
         with pytest.raises(xmceval.DataError, match="no input declares the number of labels"):
-            score()
+            xmceval.score("truth.txt", "scores.txt", **options)
     else:
-        right = table.evaluate(asked, truth, scores, table.Rules(case.n_labels, case.inverse, threshold=THRESHOLD))
-        assert list(score().values()) == pytest.approx([right], rel=1e-12)
+        rules = table.Rules(case.n_labels, case.inverse, threshold=THRESHOLD)
+        right = table.evaluate(options["metrics"], truth, scores, rules)
+        assert [*xmceval.score("truth.txt", "scores.txt", **options).values()] == pytest.approx([right], rel=1e-12)
 
 
 # What each set of labels is called in definitions.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from judge import naive
 from support import measures
-from support.intervals import is_mean_share
+from support.intervals import check_interval, judged_interval
 from support.judged import check_judged
 from support.measures import HEADS
 from support.strategies import Case, cases, to_csr
@@ -16,7 +16,6 @@ import xmceval
 from xmceval.metrics.cells import ZEROS
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.statistics.intervals import t_quantile
 
 
 def str_of_name(metric):
@@ -39,60 +38,9 @@ def arguments(head, k, case):
     return name, k, options, case.truth, case.scores, case.inverse
 
 
-def check_values(case, cutoffs, empty_rows="zero"):
-    result = measures.score(case, k=cutoffs, empty_rows=empty_rows)
-    for head in HEADS:
-        for k in cutoffs:
-            expected = naive.evaluate(*arguments(head, k, case), empty_rows=empty_rows)
-            assert result[f"{head}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-12), f"{head}@{k}"
-    return result
-
-
-def test_the_judge_knows_every_metric_of_the_best_labels():
-    assert {m.name for m in METRICS.values() if m.family == "top-k"} - {"RBP"} == set(naive.METRICS)
-
-
-@pytest.mark.parametrize("name", naive.METRICS)
-def test_every_option_of_the_judge_is_one_of_the_table(name):
-    for options in naive.OPTIONS[name]:
-        assert str(parse(measures.head(name, options), [1])[0])
-
-
-@given(problem=problems())
-def test_values_are_the_judges(problem):
-    check_values(*problem)
-
-
-@given(problem=problems(graded=True))
-def test_values_of_graded_truth_are_the_judges(problem):
-    check_values(*problem)
-
-
-@given(problem=problems(), p=st.sampled_from([0.5, 0.8, 0.95]))
-def test_rank_biased_precision_is_its_formula(problem, p):
-    case, cutoffs, empty_rows = problem
-    result = measures.score(case, [f"RBP(p={p})"], cutoffs, empty_rows=empty_rows)
-    for k in cutoffs:
-        values = [
-            math.fsum((1 - p) * p**j for j, label in enumerate(naive.ranked(s, k)) if label in y)
-            for y, s in zip(case.truth, case.scores, strict=True)
-            if y or empty_rows == "zero"
-        ]
-        assert result[f"RBP(p={p})@{k}"] == pytest.approx(math.fsum(values) / max(len(values), 1), abs=1e-12)
-
-
-WHOLE = [
-    head for head, (name, options) in HEADS.items() if METRICS[name].cutoff == "optional" and options.get("norm") != "k"
-]
-
-
-@given(problem=problems(graded=True))
-def test_values_of_whole_lists_are_the_judges(problem):
-    case, _, empty_rows = problem
-    result = measures.score(case, [f"{head}@all" for head in WHOLE], empty_rows=empty_rows)
-    for head in WHOLE:
-        expected = naive.evaluate(*arguments(head, None, case), n_labels=case.n_labels, empty_rows=empty_rows)
-        assert result[f"{head}@all"] == pytest.approx(expected, rel=1e-12, abs=1e-12), head
+def check_values(case, cutoffs, empty_rows="zero", heads=tuple(HEADS)):
+    result = measures.score(case, heads, cutoffs, empty_rows=empty_rows)
+    check_judged(result, case.truth, case.scores, case.inverse, empty_rows=empty_rows, least=len(heads))
 
 
 WEIGHTED = [  # beside the metrics of the judge
@@ -127,16 +75,8 @@ def test_intervals_are_the_judges(problem, head):
     case, cutoffs, empty_rows = problem
     result = measures.score(case, [head], cutoffs, empty_rows=empty_rows)
     for k in cutoffs:
-        got = result.interval(f"{head}@{k}")
-        is_share = is_mean_share(head)
-        expected = naive.interval(*arguments(head, k, case), empty_rows=empty_rows, of_shares=is_share)
-        assert np.isnan(got).tolist() == [expected is None] * 2
-        if expected is not None:
-            value, half, right = result[f"{head}@{k}"], (got[1] - got[0]) / 2, (expected[1] - expected[0]) / 2
-            assert sum(got) / 2 == pytest.approx(sum(expected) / 2, abs=1e-12)
-            # Moments are rounded before they are subtracted: what is exact to 1e-14 is the variance, not its root.
-            t = t_quantile(result.counts.n_instances - 1)
-            assert half == pytest.approx(right, rel=1e-12) or abs(half**2 - right**2) < 1e-14 * (t * max(1, value)) ** 2
+        pairs = naive.row_values(*arguments(head, k, case), empty_rows=empty_rows)
+        check_interval(result.interval(f"{head}@{k}"), judged_interval(pairs, head), len(pairs), head)
 
 
 @given(
@@ -193,12 +133,10 @@ EDGES = {
 
 @pytest.mark.parametrize("empty_rows", ["zero", "drop"])
 @pytest.mark.parametrize("edge", EDGES)
-def test_edge_rows_are_the_judges(edge, empty_rows, monkeypatch):
-    if edge == "the largest grade":  # 2^grade - 1 of it is beyond all floats
-        monkeypatch.setattr(measures.score, "__defaults__", ([h for h in HEADS if "exp" not in h], (1, 3)))
-        monkeypatch.setattr("test_metrics.HEADS", {h: HEADS[h] for h in HEADS if "exp" not in h})
-    case = EDGES[edge]
-    check_values(case, range(1, case.n_labels + 1), empty_rows)
+def test_edge_rows_are_the_judges(edge, empty_rows):
+    # 2^grade - 1 of the largest grade is beyond all floats
+    heads = [head for head in HEADS if edge != "the largest grade" or "exp" not in head]
+    check_values(EDGES[edge], range(1, EDGES[edge].n_labels + 1), empty_rows, heads)
 
 
 def test_edge_rows_together_are_the_judges():
@@ -287,13 +225,3 @@ def test_a_result_is_asked_by_any_spelling():
     assert result["ndcg(base=e)@2"] == result["nDCG(discount=ln)@2"]
     with pytest.raises(KeyError, match="'P@9' is not one of nDCG"):
         result["P@9"]
-
-
-@given(cases(), st.sampled_from([0.5, 2.0, 3.0]))
-def test_beta_weighs_recall_against_precision(case, beta):
-    k = min(3, case.n_labels)
-    result = measures.score(case, k=k, metrics=["P", "R", f"F(beta={beta:g})"])
-    name = f"F1(beta={beta:g})@{k}"
-    pairs = zip(*(naive.row_values(m, k, {}, case.truth, case.scores) for m in "PR"), strict=True)
-    rows = [(1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0 for (p, _), (r, _) in pairs]
-    assert result[name] == pytest.approx(sum(rows) / len(rows), rel=1e-12, abs=1e-12)

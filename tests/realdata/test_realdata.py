@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config
-from support.realdata import SETS, SYSTEMS, TIED, read_matrix
+from support.realdata import GOLDEN, SETS, SYSTEMS, TIED, read_matrix
 
 import xmceval
 
@@ -139,21 +139,6 @@ def test_tie_bounds_and_their_counts_are_those_over_all_orders(folder, system, r
 
 
 # The sample that XMLRepository ships with its scripts: integer scores, ties in nearly all rows
-
-GOLDEN = {
-    "P": "P",
-    "nDCG": "nDCG",
-    "R": "R",
-    "hit": "Hit",
-    "MRR": "RR",
-    "RP": "RP",
-    "PSP": "PSP",
-    "PSnDCG_jain_ratio_of_sums": "PSnDCG(norm=sum)",
-    "PSnDCG_pyxclib_min_k_y": "PSnDCG",
-    "PSP_unnormalised": "PSP(norm=none)",
-    "PSnDCG_literal_formula": "PSnDCG(norm=none)",
-    "PSR_normalised": "PSR",
-}
 
 
 @pytest.fixture(scope="module")

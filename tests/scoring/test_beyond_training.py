@@ -89,7 +89,6 @@ def test_values_and_ceilings_of_labels_beyond_the_table_are_the_judges(kind):
     for figure in summary(kind, PROPENSITY_SCORED).figures:
         name, options = figure.measure.metric.name, {"norm": figure.measure.option("norm")}
         options["discount"] = figure.measure.option("discount") or "log2"
-        options["base"] = "e" if options["discount"] == "ln" else 2
         k = figure.measure.k
         expected = naive.evaluate(name, k, options, TRUTH, SCORES, inverse)
         assert figure.estimate.value == pytest.approx(expected, rel=1e-12), figure.name

@@ -4,10 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from judge import naive_further as judge, naive_labels
 from scipy.sparse import csr_matrix
-from support.strategies import cases, subsets, to_csr
 
 import xmceval
 from xmceval.errors import UsageError
@@ -25,22 +22,6 @@ from xmceval.scoring.system import System
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")
-
-
-@st.composite
-def problems(draw):
-    """Graded truth with stored zeros, scores, and weights that may be zero."""
-    case = draw(cases(graded=True))
-    n = len(case.truth)
-    zeros = draw(st.lists(subsets(case.n_labels, st.just(0.0)), min_size=n, max_size=n))
-    truth = [{**none, **row} for none, row in zip(zeros, case.truth, strict=True)]
-    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
-    return truth, case.scores, case.n_labels, weights, draw(st.sampled_from(["zero", "drop"]))
-
-
-def score(truth, scores, n_labels, metrics, **options):
-    matrices_of = to_csr(truth, n_labels, np.float64), to_csr(scores, n_labels, np.float64)
-    return xmceval.score(*matrices_of, metrics=metrics, **options)
 
 
 # Ranking field
@@ -76,21 +57,6 @@ def test_measures_of_the_ranking_field_are_those_of_trec_eval_without_a_warning_
 
 
 # Columns
-
-
-@given(problem=problems(), rel=st.integers(1, 3), unscored=st.sampled_from(["bottom", "zero"]))
-def test_areas_of_columns_are_the_judges(problem, rel, unscored):
-    truth, scores, n_labels, weights, empty_rows = problem
-    names = [f"{name}(rel={rel})" for name in COLUMNS]
-    options = {"unscored": unscored, "sample_weight": weights, "empty_rows": empty_rows}
-    result = score(truth, scores, n_labels, names, **options)
-    rows = judge.kept(truth, scores, weights, rel, empty_rows)
-    rows = [row for row in rows if row[2]]
-    for name, full in zip(COLUMNS, names, strict=True):
-        expected = judge.column(name, rows, range(n_labels), unscored)
-        assert result[full] == pytest.approx(expected or 0.0, **CLOSE), name
-        estimate = next(iter(result.estimates[each] for each in result.estimates if each.startswith(name)))
-        assert estimate.undefined == (expected is None)
 
 
 def random_problem(rng, n_rows=300, n_labels=30):
@@ -135,32 +101,11 @@ def test_bins_average_their_own_labels(rng):
 
 def test_labels_from_2_to_the_31_on_are_kept_apart():
     wide, low = 2**31 + 7, 7  # equal in 32 bits
-    rows = [{wide: 1.0}, {low: 1.0}, {}]
-    scores = [{wide: 0.9, low: 0.1}, {wide: 0.2, low: 0.8}, {wide: 0.5, low: 0.9}]
-
-    def csr(given_rows):
-        indptr = np.cumsum([0, *map(len, given_rows)])
-        labels = np.array([label for row in given_rows for label in sorted(row)])
-        values = np.array([row[label] for row in given_rows for label in sorted(row)])
-        return csr_matrix((values, labels, indptr), shape=(3, 2**31 + 8))
-
-    result = xmceval.score(csr(rows), csr(scores), metrics=COLUMNS)
+    truth = csr_matrix(([1.0, 1.0], [wide, low], [0, 1, 2, 2]), shape=(3, 2**31 + 8))
+    values, labels = [0.1, 0.9, 0.8, 0.2, 0.9, 0.5], [low, wide] * 3
+    result = xmceval.score(truth, csr_matrix((values, labels, [0, 2, 4, 6]), shape=truth.shape), metrics=COLUMNS)
     assert result["macroAUC"] == pytest.approx((1 + 0.5) / 2)
     assert result["microAUC"] == pytest.approx(1.0, abs=1e-8)
-
-
-# Recommended labels
-
-
-@given(case=cases(), data=st.data())
-def test_coverage_of_recommended_labels_is_the_judges(case, data):
-    k = data.draw(st.integers(1, case.n_labels))
-    sets = naive_labels.at_cut(case.truth, case.scores, k)
-    overs = {"truth": {label for row in case.truth for label in row}, "all": set(range(case.n_labels))}
-    for over, labels in overs.items():
-        name = f"coverage(of=recommended,over={over})@{k}"
-        result = score(case.truth, case.scores, case.n_labels, name)
-        assert result[name] == (judge.recommended(sets, labels) or 0.0)
 
 
 def test_other_tools_names_of_coverage():
@@ -168,35 +113,14 @@ def test_other_tools_names_of_coverage():
         assert str(parse(alias)[0]) == "coverage(of=recommended,over=all)@5"
 
 
-# Laws
-
-NAMES = ["coverage(of=recommended)@5", *COLUMNS]
+# Shards
 
 
-@pytest.fixture(scope="module")
-def made():
-    rng = np.random.default_rng(29)
+def test_shards_merge_to_the_same_bits(rng):
     truth = csr_matrix((rng.random((400, 60)) < 0.05).astype(float))
     truth.data[rng.random(truth.nnz) < 0.3] = 0  # stored zeros
     scores = csr_matrix(np.round(rng.random((400, 60)), 2) * (rng.random((400, 60)) < rng.random((400, 1))))
-    weights = rng.random(400) * (rng.random(400) < 0.9)
-    return truth, scores, weights
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_order_of_rows_is_irrelevant_to_the_last_bit(made, rng, weighted):
-    truth, scores, weights = made
-    order = rng.permutation(truth.shape[0])
-    one, other = (
-        xmceval.score(truth[rows], scores[rows], metrics=NAMES, sample_weight=weights[rows] if weighted else None)
-        for rows in (np.arange(order.size), order)
-    )
-    assert one.estimates == other.estimates
-
-
-def test_shards_merge_to_the_same_bits(made):
-    truth, scores, _ = made
-    program = compile_program(parse(NAMES))
+    program = compile_program(parse(["coverage(of=recommended)@5", *COLUMNS]))
     terms = Terms(width=Width(60, "y_true has"), propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5))
 
     def part(i, j):
@@ -210,30 +134,12 @@ def test_shards_merge_to_the_same_bits(made):
         assert finish_totals(program, merged, terms).figures == whole
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_values_of_columns_lie_within_their_bounds(name, made):
-    metric = METRICS[name]
-    if metric.family != "column":
-        return
-    low, high = metric.bounds
-    result = xmceval.score(*made[:2], k=[1, 5], metrics=name)
-    assert result
-    assert all(low <= value <= high for value in result.values())
-
-
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
     assert growing == [*COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
     compile_program(parse(["P", "macroF1"])).check_mergeable("Evaluator")
     with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
         compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")
-
-
-def test_no_truth_and_no_predictions_are_no_trouble():
-    for truth, scores in (([{}] * 2, [{0: 0.5}] * 2), ([{0: 1.0}] * 2, [{}] * 2), ([{}], [{}])):
-        for empty_rows in ("zero", "drop"):
-            result = score(truth, scores, 5, NAMES, empty_rows=empty_rows)
-            assert all(np.isfinite(value) for value in result.values())
 
 
 @pytest.mark.parametrize("precision", [0.25, 0.5, 0.9, 1.0])

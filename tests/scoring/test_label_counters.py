@@ -1,81 +1,14 @@
-"""Label counters against the judge: weights, rows dropped, labels by id; and their widening where 32 bits end."""
+"""Label counters: their widening where 32 bits end, labels by id, and merging."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from judge import naive_labels
-from support.strategies import cases, few, random_case, random_weights, to_csr
 
-import xmceval
 from xmceval.rows.block import Rows
 from xmceval.scoring.decided import decide
 from xmceval.scoring.per_label import labelcounters
 from xmceval.scoring.per_label.labelcounters import MOST_ROWS, LabelCounters
-
-RATES = {
-    "specificity(average=macro)": "specificity",
-    "FPR(average=macro)": "fall-out",
-    "balanced_accuracy(average=macro)": "balanced",
-    "f1_score(average=macro)": "F",
-    "MCC(average=macro)": "matthews",
-}
-AT_CUTOFF = {"macroBA": "balanced", "macroP": "precision", "macroR(over=truth)": "recall"}
-
-
-every_limit = pytest.mark.parametrize("limit", [1 << 27, 3], ids=["array", "ids"])
-
-
-@every_limit
-@few
-@given(
-    case=cases(graded=True),
-    weights=st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(lambda w: w[0]),
-    empty_rows=st.sampled_from(["zero", "drop"]),
-    rel=st.integers(1, 3),
-)
-def test_counts_of_weighted_rows_and_of_rows_dropped_are_the_judges(limit, case, weights, empty_rows, rel):
-    check_counts(limit, case, weights, empty_rows, rel)
-
-
-@every_limit
-@pytest.mark.parametrize("weights", [None, random_weights(6)], ids=["plain", "weighted"])
-@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_counts_of_many_weighted_rows_and_of_rows_dropped_are_the_judges(limit, weights, empty_rows):
-    for rel in (1, 3):
-        check_counts(limit, random_case(7), weights, empty_rows, rel)
-
-
-def check_counts(limit, case, weights, empty_rows, rel):
-    k = min(2, case.n_labels)
-    own = [1.0] * len(case.truth) if weights is None else weights[: len(case.truth)]
-    true = [{label: grade for label, grade in row.items() if grade >= rel} for row in case.truth]
-    kept = [i for i, row in enumerate(true) if own[i] and (row or empty_rows == "zero")]
-    rows = [true[i] for i in kept], [case.scores[i] for i in kept]
-    option = f"rel={rel}"
-    names = {f"{name[:-1]},{option})": rate for name, rate in RATES.items()}
-    names |= {
-        (f"{name[:-1]},{option})" if "(" in name else f"{name}({option})") + f"@{k}": rate
-        for name, rate in AT_CUTOFF.items()
-    }
-    cells = {f"{cell}({option})": i for i, cell in enumerate(("tp", "fp", "fn", "tn"))}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(labelcounters, "DENSE_IDS", limit)
-        result = xmceval.score(
-            to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64), metrics=[*names, *cells],
-            threshold=0.5, sample_weight=None if weights is None else own, empty_rows=empty_rows,
-        )  # fmt: skip
-    decided, best = naive_labels.at_threshold(*rows, 0.5), naive_labels.at_cut(*rows, k)
-    of_rows = [own[i] for i in kept]
-    for name, rate in names.items():
-        sets, over = best if "@" in name else decided, "truth" if "over" in name else "all"
-        expected = naive_labels.evaluate(rate, "macro", sets, case.n_labels, over=over, weights=of_rows)
-        assert result[name] == pytest.approx(expected or 0.0, rel=1e-9, abs=1e-9), name
-    columns = [naive_labels.of_label(decided, label, of_rows) for label in range(case.n_labels)]
-    for name, i in cells.items():
-        assert result[name] == pytest.approx(sum(column[i] for column in columns), rel=1e-9), name
-
 
 ONE_ROW = Rows(np.array([0, 2]), np.array([0, 2]), np.ones(2))
 NO_WEIGHTS = np.empty(0)

@@ -32,12 +32,11 @@ from xmceval.scoring.system import System
 SLACK = 1e-12
 K = 3
 few = examples(0.3)
-# Metrics that come from counts by label are held to their laws beside their judge.
 BY_ROW = {name: metric for name, metric in METRICS.items() if metric.family in {"top-k", "row"}}
-every_metric = pytest.mark.parametrize("metric", BY_ROW.values(), ids=list(BY_ROW))
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
 
 
-def every_metric_but(*names):
+def every_metric_of_rows_but(*names):
     kept = {name: metric for name, metric in BY_ROW.items() if name not in names}
     return pytest.mark.parametrize("metric", kept.values(), ids=list(kept))
 
@@ -64,9 +63,9 @@ def graded(metric):
     return metric.gain not in {"hit", "stop"}
 
 
-def score(case, metric, **options):
-    result = measures.score(case, names_of(metric, K), **options)
-    check_judged(result, case.truth, case.scores, case.inverse, least=0, **options)
+def score(case, metric, weights=None, **options):
+    result = measures.score(case, names_of(metric, K), sample_weight=weights, **options)
+    check_judged(result, case.truth, case.scores, case.inverse, weights, least=0, **options)
     return result
 
 
@@ -100,7 +99,7 @@ def test_values_lie_within_the_metrics_bounds_and_their_own(metric, data):
             assert estimate.low <= estimate.value <= estimate.high
 
 
-@every_metric_but(REWARDS_NO_PERFECTION, *SHORT_IS_BETTER)
+@every_metric_of_rows_but(REWARDS_NO_PERFECTION, *SHORT_IS_BETTER)
 @few
 @given(data=st.data())
 def test_no_ranking_is_better_than_the_perfect_one(metric, data):
@@ -117,7 +116,7 @@ def test_no_ranking_is_better_than_the_perfect_one(metric, data):
             assert other[name] >= perfect[name] - SLACK
 
 
-@every_metric_but(REWARDS_NO_PERFECTION)
+@every_metric_of_rows_but(REWARDS_NO_PERFECTION)
 @few
 @given(data=st.data())
 def test_the_perfect_ranking_of_a_normalised_metric_is_1(metric, data):
@@ -140,12 +139,15 @@ def test_the_perfect_ranking_of_a_normalised_metric_is_1(metric, data):
 @given(data=st.data())
 def test_the_order_of_rows_is_irrelevant_to_the_last_bit(metric, data):
     case = data.draw(wide_cases(graded=graded(metric)))
-    order = data.draw(st.permutations(range(len(case.truth))))
+    n_rows = len(case.truth)
+    order, weights = data.draw(st.permutations(range(n_rows))), [3.0, 0.5, 0.0, 1.0, 1 / 3, 0.7][:n_rows]
     shuffled = Case([case.truth[i] for i in order], [case.scores[i] for i in order], case.n_labels, case.inverse)
     assert score(shuffled, metric).estimates == score(case, metric).estimates
+    weighted = score(shuffled, metric, [weights[i] for i in order])
+    assert weighted.estimates == score(case, metric, weights).estimates
 
 
-@every_metric
+@every_metric_of_rows_but()
 @few
 @given(data=st.data())
 def test_names_of_labels_are_irrelevant_where_nothing_ties(metric, data):
@@ -158,7 +160,7 @@ def test_names_of_labels_are_irrelevant_where_nothing_ties(metric, data):
     assert score(Case(truth, scores, case.n_labels, inverse), metric).estimates == score(case, metric).estimates
 
 
-@every_metric_but(REWARDS_NO_PERFECTION)
+@every_metric_of_rows_but(REWARDS_NO_PERFECTION)
 @few
 @given(data=st.data())
 def test_swapping_a_miss_with_the_hit_below_it_never_worsens(metric, data):
@@ -180,7 +182,7 @@ def test_swapping_a_miss_with_the_hit_below_it_never_worsens(metric, data):
         assert (gain if metric.higher_is_better else -gain) >= -SLACK
 
 
-@every_metric
+@every_metric_of_rows_but()
 @few
 @given(data=st.data())
 def test_only_the_order_of_the_scores_matters(metric, data):
@@ -311,8 +313,9 @@ def test_merge_changes_neither_of_its_arguments(sharded):
     assert (words(a), words(b)) == before
 
 
-def test_rows_of_no_truth_only_have_values_and_no_trouble():
-    case = Case([{}] * 3, [{0: 0.5, 2: 0.25}] * 3, 4, [2.0] * 4)
-    for empty_rows in ("zero", "drop"):
-        result = measures.score(case, [name for m in BY_ROW.values() for name in names_of(m, K)], empty_rows=empty_rows)
-        assert all(math.isfinite(value) for value in result.values())
+@pytest.mark.parametrize("rows", [([{}] * 3, [{0: 0.5, 2: 0.2}] * 3), ([{0: 1.0}] * 3, [{}] * 3), ([{}], [{}])])
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_no_truth_and_no_predictions_are_no_trouble(rows, empty_rows):
+    names = [name for metric in METRICS.values() for name in names_of(metric, K)]
+    result = measures.score(Case(*rows, 4, [2.0] * 4), names, empty_rows=empty_rows)
+    assert all(math.isfinite(value) for value in result.values())

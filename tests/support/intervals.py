@@ -29,7 +29,7 @@ def check_interval(found, expected, n, name=""):
     if expected is None:
         return
     value = sum(expected) / 2
-    assert sum(found) / 2 == pytest.approx(value, rel=1e-11, abs=1e-11), name
+    assert sum(found) / 2 == pytest.approx(value, rel=1e-12, abs=1e-12), name
     half, right = (found[1] - found[0]) / 2, (expected[1] - expected[0]) / 2
-    slack = 1e-13 * (quantile(n - 1) * max(1, abs(value))) ** 2
-    assert math.isclose(half, right, rel_tol=1e-9) or abs(half**2 - right**2) < slack, (name, half, right)
+    slack = 1e-14 * (quantile(n - 1) * max(1, abs(value))) ** 2
+    assert math.isclose(half, right, rel_tol=1e-12) or abs(half**2 - right**2) < slack, (name, half, right)

@@ -13,6 +13,6 @@ def check_judged(result, truth, scores, inverse=None, weights=None, empty_rows="
     compared = 0
     for name, value in result.items():
         if table.of_rows(name):
-            assert value == pytest.approx(table.evaluate(name, *rows, rules), rel=1e-12, abs=1e-12), name
+            assert value == pytest.approx(table.evaluate(name, *rows, rules) or 0.0, rel=1e-12, abs=1e-12), name
             compared += 1
     assert compared >= least

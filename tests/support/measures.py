@@ -8,8 +8,6 @@ from support.strategies import to_csr
 import xmceval
 from xmceval.metrics.table import METRICS
 
-JUDGES_WORDS = {("discount", "ln"): ("base", "e")}
-
 
 def options_of(metric):
     """Return every combination of a metric's options, the defaults first.
@@ -47,17 +45,12 @@ def names_of(metric, k=3):
     return [named(metric, options, k) for options in options_of(metric)]
 
 
-def judged(options):
-    """Return options as naive.py calls them."""
-    return dict(JUDGES_WORDS.get(item, item) for item in options.items())
-
-
-# The metrics that naive.py knows. Name with options: (name, options of the judge)
+# The metrics of naive.py that have tie bounds. Name with options: (name, options)
 HEADS = {
-    head(name, options): (name, judged(options))
+    head(name, options): (name, options)
     for name in naive.METRICS
     for options in options_of(METRICS[name])
-    if options.get("norm") != "hits"  # which naive_rows.py knows
+    if options.get("norm") != "hits"
 }
 
 

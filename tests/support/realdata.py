@@ -27,6 +27,22 @@ SETS = {
 SYSTEMS = [(name, system) for name, (_, _, systems) in SETS.items() for system in systems]
 TIED = [each for each in SYSTEMS if each[1] not in {"napkinxc_plt", "napkinxc_br", "sklearn_ovr"}]
 
+# Words of the expected values of XMLRepository's own sample: our names
+GOLDEN = {
+    "P": "P",
+    "nDCG": "nDCG",
+    "R": "R",
+    "hit": "Hit",
+    "MRR": "RR",
+    "RP": "RP",
+    "PSP": "PSP",
+    "PSnDCG_jain_ratio_of_sums": "PSnDCG(norm=sum)",
+    "PSnDCG_pyxclib_min_k_y": "PSnDCG",
+    "PSP_unnormalised": "PSP(norm=none)",
+    "PSnDCG_literal_formula": "PSnDCG(norm=none)",
+    "PSR_normalised": "PSR",
+}
+
 
 def files_of(folder, system):
     """Return the names of the truth and of the predictions of a system."""

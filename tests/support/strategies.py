@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 from support.examples import examples
 
 few = examples(0.5)  # for tests that also have many rows made from a seed
-K = st.integers(1, 7)  # often above the number of labels predicted, and of labels
 COARSE = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0])
 FINE = st.floats(-8, 8, width=32)
 
@@ -70,11 +69,6 @@ def score_rows(n_labels: int, ties: bool) -> st.SearchStrategy[dict[int, float]]
         return st.one_of(subsets(n_labels, COARSE), subsets(n_labels, FINE))
     distinct = st.lists(FINE.filter(lambda x: x != 0), min_size=n_labels, max_size=n_labels, unique=True)
     return st.tuples(st.sets(st.integers(0, n_labels - 1)), distinct).map(lambda x: {i: x[1][i] for i in sorted(x[0])})
-
-
-def metrics(names: tuple[str, ...] = tuple(naive.METRICS)) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    """Return (name, options) of the judge's metrics."""
-    return st.sampled_from([(name, options) for name in names for options in naive.OPTIONS[name]])
 
 
 def to_csr(rows: list[dict[int, float]], n_labels: int, dtype: type = np.float32) -> csr_matrix:

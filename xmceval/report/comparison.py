@@ -126,6 +126,11 @@ class Difference(Displayed):
         return self.measure.name, self.system, self.baseline
 
     @property
+    def pair(self) -> tuple[str, str]:
+        """System and baseline."""
+        return self.system, self.baseline
+
+    @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval, `low` and `high`; NaN where the test gives none."""
         return as_bounds(self.low, self.high)
@@ -224,9 +229,9 @@ class RunsOf:
         return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
 
     def _list_means(self, figures: Sequence[Figure], bin_name: str = "") -> tuple[Figure, ...]:
-        spreads = (each for each in (*self.spreads, *self.spreads_in_bins) if each.bin == bin_name)
-        means = {each.measure.name: each.mean for each in spreads}
-        return tuple(replace(each, estimate=Estimate(means[each.name])) for each in figures)
+        spreads = (spread for spread in (*self.spreads, *self.spreads_in_bins) if spread.bin == bin_name)
+        means = {spread.measure.name: spread.mean for spread in spreads}
+        return tuple(replace(figure, estimate=Estimate(means[figure.name])) for figure in figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,22 +283,25 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     @property
     def doubts(self) -> tuple[str, ...]:
         """The warnings that the Python functions issue: its own, and those of its results; see `Result.doubts`."""
-        return tuple(dict.fromkeys([*self.warnings, *(line for each in self.results for line in each.doubts)]))
+        return tuple(dict.fromkeys([*self.warnings, *(line for result in self.results for line in result.doubts)]))
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
         """The differences over all labels."""
-        return {each.key: each for each in self.differences if not each.bin}
+        return {difference.key: difference for difference in self.differences if not difference.bin}
 
     @cached_property
     def systems(self) -> dict[str, Result]:
         """The result of each system by name; of several runs one with their means, which have no intervals."""
-        runs = {name: each for each in self.runs for name in each.results}
-        return {
-            (of_system.name if of_system else each.name): (of_system.average(each) if of_system else each)
-            for each in self.results
-            if (of_system := runs.get(each.name)) is None or of_system.results[0] == each.name
-        }
+        runs = {name: of_system for of_system in self.runs for name in of_system.results}
+        systems = {}
+        for result in self.results:
+            of_system = runs.get(result.name)
+            if of_system is None:
+                systems[result.name] = result
+            elif result.name == of_system.results[0]:
+                systems[of_system.name] = of_system.average(result)
+        return systems
 
     def __getitem__(self, key: Key) -> Difference:
         if key in self.by_key:
@@ -302,12 +310,12 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         if not isinstance(key, tuple) or len(key) != 3:
             raise KeyError(f"{key!r} is not a metric, a system and its baseline, such as {example!r}")
         metric, system, baseline = key
-        of_pair = [each.measure for each in self.of_pair(system, baseline)]
-        if not of_pair:
+        measures = [difference.measure for difference in self.of_pair(system, baseline)]
+        if not measures:
             pairs = ", ".join(f"{a!r} and {b!r}" for a, b in self.pairs)
             order = " (system first, then baseline)" if (baseline, system) in self.pairs else ""
             raise KeyError(f"{system!r} and {baseline!r} are not one of the pairs {pairs}{order}")
-        return self.by_key[find_name(metric, of_pair), system, baseline]
+        return self.by_key[find_name(metric, measures), system, baseline]
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.by_key)
@@ -340,7 +348,7 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """System and baseline of each pair."""
-        return list(dict.fromkeys((each.system, each.baseline) for each in self.differences))
+        return list(dict.fromkeys(difference.pair for difference in self.differences))
 
     def marks(self, system: str, bin: str = "") -> dict[str, str] | None:  # noqa: A002 - the JSON's word
         """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
@@ -356,8 +364,11 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         against = self.testing.against
         if against is None or system == against:
             return None
-        found = {each.measure.name: each.mark for each in self.differences if (each.system, each.bin) == (system, bin)}
-        return {each.name: found.get(each.name, UNTESTED) for each in self.results[0].figures} | found
+        of_system = [
+            difference for difference in self.differences if (difference.system, difference.bin) == (system, bin)
+        ]
+        untested = {figure.name: UNTESTED for figure in self.results[0].figures}
+        return untested | {difference.measure.name: difference.mark for difference in of_system}
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
         """Return the differences of one pair.
@@ -369,7 +380,11 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         bin : str
             A bin of labels; empty for all labels.
         """
-        return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
+        return [
+            difference
+            for difference in self.differences
+            if (*difference.pair, difference.bin) == (system, baseline, bin)
+        ]
 
     def _render(self, form: str, layout: Layout) -> str:
         return str(load("forms.registry").render_comparison(form, self, layout))
@@ -382,7 +397,7 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         return self
 
     def _describe(self) -> tuple[str, str, str]:
-        warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
+        warnings = {*self.warnings, *(line for result in self.results for line in result.warnings)}
         what, n_with_runs = counted(len(self.systems), "system"), len(self.runs)
         if n_with_runs:
             what += " with runs" if n_with_runs == len(self.systems) else f", {n_with_runs} with runs"
@@ -408,9 +423,11 @@ class Comparison(Renderable, Mapping[Key, Difference]):
 def _count_verdicts(differences: Sequence[Difference]) -> str:
     """Count on how many metrics a system is better and worse."""
     numbers = {
-        "better on": sum(each.is_detected and each.is_better for each in differences),
-        "worse on": sum(each.is_detected and not each.is_better for each in differences),
-        "no difference detected on": sum(each.p is not None and not each.is_detected for each in differences),
-        "not tested on": sum(each.p is None for each in differences),
+        "better on": sum(difference.is_detected and difference.is_better for difference in differences),
+        "worse on": sum(difference.is_detected and not difference.is_better for difference in differences),
+        "no difference detected on": sum(
+            difference.p is not None and not difference.is_detected for difference in differences
+        ),
+        "not tested on": sum(difference.p is None for difference in differences),
     }
     return ", ".join(f"{words} {number}" for words, number in numbers.items() if number)

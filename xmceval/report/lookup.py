@@ -14,12 +14,12 @@ def find_name(name: Any, measures: Sequence[Measure]) -> str:
     names = dict.fromkeys(measure.name for measure in measures)
     if name in names:
         return str(name)
-    found = [measure.name for measure in find_measures(name, measures)]
-    if not found:
+    meant = [measure.name for measure in find_measures(name, measures)]
+    if not meant:
         raise KeyError(f"{name!r} is not one of {', '.join(names)}")
-    if len(found) > 1:
-        raise KeyError(f"{name!r} is any of {', '.join(found)}; expected one of them")
-    return found[0]
+    if len(meant) > 1:
+        raise KeyError(f"{name!r} is any of {', '.join(meant)}; expected one of them")
+    return meant[0]
 
 
 def find_measures(name: Any, measures: Sequence[Measure]) -> list[Measure]:
@@ -27,7 +27,7 @@ def find_measures(name: Any, measures: Sequence[Measure]) -> list[Measure]:
     by_name = {measure.name: measure for measure in measures}
     cutoffs = dict.fromkeys(measure.k for measure in measures if measure.k is not None)
     try:
-        meant = dict.fromkeys(each.name for each in (*parse(name, cutoffs), *parse(name)))
-        return [by_name[each] for each in meant if each in by_name]
+        meant = dict.fromkeys(measure.name for measure in (*parse(name, cutoffs), *parse(name)))
+        return [by_name[canonical] for canonical in meant if canonical in by_name]
     except (ValueError, AttributeError, TypeError):
         return []

@@ -265,16 +265,10 @@ class Result(Renderable, Mapping[str, float]):
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
         values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]
         example = next(iter(last.values())).name
+        warnings = counted(len(self.warnings), "warning") if self.warnings else ""
+        facts = (counted(len(self), "value"), *describe_size(self.counts), warnings)
         return (
-            join_facts(
-                "Result of {}",
-                (
-                    counted(len(self), "value"),
-                    *describe_size(self.counts),
-                    counted(len(self.warnings), "warning") if self.warnings else "",
-                ),
-                self.name,
-            ),
+            join_facts("Result of {}", facts, self.name),
             fit_line(values, len(self)),
             f'print() shows the table, ["{example}"] one value, .to_frame() all',
         )
@@ -363,8 +357,8 @@ def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
     for result in results:
         for line in getattr(result, kind):
             systems.setdefault(line, []).append(result)
-    for line, own in systems.items():
-        names = [each.name for each in own]
-        files = [each.scores for each in own]
+    for line, having in systems.items():
+        names = [result.name for result in having]
+        files = [result.scores for result in having]
         is_named = line.partition(": ")[0].endswith((*names, *files)) or line.startswith(tuple(names))
-        yield line if len(own) == len(results) or is_named else f"{', '.join(names)}: {line}"
+        yield line if len(having) == len(results) or is_named else f"{', '.join(names)}: {line}"

@@ -48,11 +48,13 @@ class Results(Renderable, Mapping[str, Result]):
 
     def __init__(self, results: Iterable[Result] | Mapping[str, Result]) -> None:
         if isinstance(results, Mapping) and not isinstance(results, Result):
-            named = [replace(each, name=name) for name, each in zip(results, _iterate(results.values()), strict=True)]
+            named = [
+                replace(result, name=name) for name, result in zip(results, _iterate(results.values()), strict=True)
+            ]
         else:
             named = list(_iterate(results))
         _check_together(named)
-        self._results: dict[str, Result] = {each.name: each for each in named}
+        self._results: dict[str, Result] = {result.name: result for result in named}
 
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:
@@ -97,10 +99,10 @@ class Results(Renderable, Mapping[str, Result]):
         first = next(iter(self.values()))
         measure = first.figures[0].measure
         name, is_higher = measure.name, measure.metric.higher_is_better
-        having = [each for each in self.values() if name in each.estimates]
-        ranked = sorted(having, key=lambda each: each[name], reverse=is_higher)
-        values = [f"{shorten(each.name)} {each[name]:.4f}" for each in ranked]
-        warnings = {line for each in self.values() for line in each.warnings}
+        having = [result for result in self.values() if name in result.estimates]
+        ranked = sorted(having, key=lambda result: result[name], reverse=is_higher)
+        values = [f"{shorten(result.name)} {result[name]:.4f}" for result in ranked]
+        warnings = {line for result in self.values() for line in result.warnings}
         key = f'"{first.name}"' if shorten(first.name) == first.name == repr(first.name)[1:-1] else "name"
         return (
             join_facts(
@@ -114,37 +116,34 @@ class Results(Renderable, Mapping[str, Result]):
 
 def _iterate(results: Any) -> Iterator[Result]:
     """Yield results."""
-    for each in [results] if isinstance(results, Result) else results:
-        if not isinstance(each, Result):
-            raise UsageError(f"expected results, such as score returns, got {type(each).__name__}")
-        yield each
+    for result in [results] if isinstance(results, Result) else results:
+        if not isinstance(result, Result):
+            raise UsageError(f"expected results, such as score returns, got {type(result).__name__}")
+        yield result
 
 
 def _check_together(results: list[Result]) -> None:
     """Refuse results that do not belong into one table."""
     if not results:
         raise UsageError("expected at least one result, got none")
-    names = [each.name for each in results]
+    names = [result.name for result in results]
     repeated = listed(dict.fromkeys(name for name in names if names.count(name) > 1))
     if repeated:
         raise UsageError(f"several results have the name {repeated} (hint: pass a dict of results by name)")
     first = results[0]
-    for each in results[1:]:
+    for result in results[1:]:
         # Not of labels: where no input declares their number, it is that of the labels seen, also in predictions.
-        sizes = ((other.counts.n_instances, other.counts.n_true) for other in (first, each))
-        if len(set(sizes)) > 1:
+        sizes = {(other.counts.n_instances, other.counts.n_true) for other in (first, result)}
+        if len(sizes) > 1:
             raise UsageError(
-                f"{first.name} has {_describe(first)}, but {each.name} {_describe(each)}; expected results on the same "
-                "truth"
+                f"{first.name} has {_describe(first)}, but {result.name} {_describe(result)}; expected results on the "
+                "same truth"
             )
-        differing = [
-            name
-            for name in dict.fromkeys([*first.options, *each.options])
-            if first.options.get(name) != each.options.get(name)
-        ]
+        names = list(dict.fromkeys([*first.options, *result.options]))
+        differing = [name for name in names if first.options.get(name) != result.options.get(name)]
         if differing:
             raise UsageError(
-                f"{first.name} and {each.name} were scored with different {listed(differing)}; expected the same "
+                f"{first.name} and {result.name} were scored with different {listed(differing)}; expected the same "
                 "options"
             )
 

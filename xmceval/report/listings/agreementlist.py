@@ -29,24 +29,24 @@ class Agreement(NamedTuple):
 @cache
 def recorded() -> dict[tuple[str, str, str], tuple[Agreement, ...]]:
     """Return the lines of each function of each peer and metric: the one of most inputs first, exceptions after it."""
-    found: dict[tuple[str, str, str], tuple[Agreement, ...]] = {}
+    functions: dict[tuple[str, str, str], tuple[Agreement, ...]] = {}
     for row in read_table("agreement.tsv"):
         line = Agreement(*(row[field] for field in Agreement._fields))
         key = (line.peer, line.metric, line.function)
-        found[key] = (*found.get(key, ()), line)
-    return found
+        functions[key] = (*functions.get(key, ()), line)
+    return functions
 
 
 def describe_agreement(metric: str) -> Iterator[tuple[str, str]]:
     """Yield which functions of which peers agree with a metric, and which differ, each with its term."""
-    lines = [each for (_, name, _), each in recorded().items() if name == metric]
+    functions = [lines for (_, name, _), lines in recorded().items() if name == metric]
     for term, is_agreeing in (("agrees with", True), ("differs from", False)):
         peers: dict[str, list[tuple[Agreement, ...]]] = {}
-        for each in lines:
-            if agrees(each) == is_agreeing:
-                peers.setdefault(f"{each[0].peer} {each[0].version}", []).append(each)
-        for peer, own in peers.items():
-            yield term, f"{peer}: {'; '.join(_describe(own))}"
+        for lines in functions:
+            if agrees(lines) == is_agreeing:
+                peers.setdefault(f"{lines[0].peer} {lines[0].version}", []).append(lines)
+        for peer, of_peer in peers.items():
+            yield term, f"{peer}: {'; '.join(_describe(of_peer))}"
 
 
 def agrees(lines: tuple[Agreement, ...]) -> bool:
@@ -56,7 +56,7 @@ def agrees(lines: tuple[Agreement, ...]) -> bool:
 
 def exceptions(lines: tuple[Agreement, ...]) -> list[Agreement]:
     """Return the lines of the inputs where a function that agrees otherwise does not."""
-    return [each for each in lines[1:] if each.verdict not in AGREES]
+    return [line for line in lines[1:] if line.verdict not in AGREES]
 
 
 def _describe(functions: list[tuple[Agreement, ...]]) -> Iterator[str]:
@@ -64,16 +64,16 @@ def _describe(functions: list[tuple[Agreement, ...]]) -> Iterator[str]:
     names: dict[str, list[tuple[Agreement, ...]]] = {}
     for lines in functions:
         names.setdefault(lines[0].function.partition("(")[0], []).append(lines)
-    for name, own in names.items():
-        if len(own) > MOST_VARIANTS:
-            inputs = dict.fromkeys(each.inputs for lines in own for each in exceptions(lines))
-            yield f"{name} in {len(own)} variants" + (f", except on {listed(inputs)}" if inputs else "")
+    for name, variants in names.items():
+        if len(variants) > MOST_VARIANTS:
+            inputs = dict.fromkeys(line.inputs for lines in variants for line in exceptions(lines))
+            yield f"{name} in {len(variants)} variants" + (f", except on {listed(inputs)}" if inputs else "")
         else:
-            yield from map(_describe_one, own)
+            yield from map(_describe_one, variants)
 
 
 def _describe_one(lines: tuple[Agreement, ...]) -> str:
-    first, inputs = lines[0], [each.inputs for each in exceptions(lines)]
+    first, inputs = lines[0], [line.inputs for line in exceptions(lines)]
     name = first.function.partition("(")[0]
     text = f"{name} with {first.option}" if first.option else name
     if not agrees(lines):

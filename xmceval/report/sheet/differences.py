@@ -19,34 +19,30 @@ UNITS = {"row": "instance", "run": "run"}  # of a Difference, for people
 
 
 def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
-    """List the differences: by pair; of many pairs by metric, and with no common baseline as matrices."""
+    """List the differences: by pair and bin; of many pairs by metric, and with no common baseline as matrices."""
+    adjusted = ADJUSTED if comparison.testing.adjust == "holm" else None
     if not has_many_pairs(comparison):
         for pair in comparison.pairs:
-            yield from list_pair(comparison, pair, layout)
+            of_pair = [difference for difference in comparison.differences if difference.pair == pair]
+            for _, group in groupby(of_pair, lambda difference: difference.bin):
+                differences = list(group)
+                heads = [difference.measure.name for difference in differences]
+                yield _list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
         return
     by_measure: dict[tuple[str, str], list[Difference]] = {}
-    for each in comparison.differences:
-        by_measure.setdefault((each.bin, each.measure.name), []).append(each)
+    for difference in comparison.differences:
+        by_measure.setdefault((difference.bin, difference.measure.name), []).append(difference)
     for (_, name), differences in by_measure.items():
         if comparison.testing.against is None:
             yield _list_matrix(comparison, differences, layout)
         else:
-            about = f"{name} · system {MINUS} {comparison.testing.against}"
-            heads = [_other(each, comparison) for each in differences]
-            yield _list_lines(about, heads, differences, layout, _name_adjusted(comparison))
-
-
-def list_pair(comparison: Comparison, pair: tuple[str, str], layout: Layout) -> Iterator[Listing]:
-    """List the differences of a system from its baseline: over all labels, then within each bin."""
-    own = [each for each in comparison.differences if (each.system, each.baseline) == pair]
-    for _, group in groupby(own, lambda each: each.bin):
-        differences = list(group)
-        heads = [each.measure.name for each in differences]
-        yield _list_lines(f" {MINUS} ".join(pair), heads, differences, layout, _name_adjusted(comparison))
-
-
-def _name_adjusted(comparison: Comparison) -> str | None:
-    return ADJUSTED if comparison.testing.adjust == "holm" else None
+            against = comparison.testing.against
+            about = f"{name} · system {MINUS} {against}"
+            heads = [
+                difference.system if difference.baseline == against else difference.baseline
+                for difference in differences
+            ]
+            yield _list_lines(about, heads, differences, layout, adjusted)
 
 
 def list_difference(difference: Difference, layout: Layout) -> Listing:
@@ -56,50 +52,41 @@ def list_difference(difference: Difference, layout: Layout) -> Listing:
     return _list_lines(pair, [difference.measure.name], [difference], layout, adjusted)
 
 
-def _other(difference: Difference, comparison: Comparison) -> str:
-    is_baseline = difference.baseline == comparison.testing.against
-    return difference.system if is_baseline else difference.baseline
-
-
 def _list_lines(
     pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
 ) -> Listing:
     """List differences with their intervals and tests, one per line; `adjusted` is the head of adjusted p."""
     title = " · ".join([pair, *_describe(differences, layout)])
-    counts = ["wins/ties/losses"] if any(each.wins is not None for each in differences) else []
+    counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
     head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
     rows = [
-        (name, *_cells(each, layout, is_adjusted=adjusted is not None)[: len(head) - 1])
-        for name, each in zip(heads, differences, strict=True)
+        (name, *_cells(difference, layout, is_adjusted=adjusted is not None)[: len(head) - 1])
+        for name, difference in zip(heads, differences, strict=True)
     ]
     numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
     sizes = [
-        f"{name} {layout.format(each.measure, each.detectable)}"
-        for name, each in zip(heads, differences, strict=True)
-        if each.detectable
+        f"{name} {layout.format(difference.measure, difference.detectable)}"
+        for name, difference in zip(heads, differences, strict=True)
+        if difference.detectable
     ]
     lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
-    lines += _describe_cautions(differences)
-    detected = frozenset(i for i, each in enumerate(differences) if each.is_detected)
+    if any(difference.caution == FEW_ROWS for difference in differences):
+        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} instances")
+    detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
     return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
-
-
-def _describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
-    """Describe why intervals may be off."""
-    if any(each.caution == FEW_ROWS for each in differences):
-        yield f"caution: the intervals are from fewer than {FEWEST_ROWS} instances"
 
 
 def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layout: Layout) -> Listing:
     """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
-    by_pair = {(each.system, each.baseline): each for each in differences}
+    by_pair = {difference.pair: difference for difference in differences}
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
+    texts = {
+        pair: _signed(difference, difference.difference, layout) + (DETECTED if difference.is_detected else " ")
+        for pair, difference in by_pair.items()
+    }
     rows = [
-        (
-            f"({letters[system]}) {system}",
-            *(_signed_and_marked(by_pair.get((system, baseline)), layout) for baseline in baselines),
-        )
+        (f"({letters[system]}) {system}", *(texts.get((system, baseline), "") for baseline in baselines))
         for system in systems
     ]
     head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
@@ -110,7 +97,7 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
             f"{DETECTED} {describe_level(comparison)}",
         ]
     )
-    sizes = [each.detectable for each in differences if each.detectable]
+    sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
         least, most = (layout.format(differences[0].measure, size) for size in (min(sizes), max(sizes)))
@@ -122,31 +109,25 @@ def _describe(differences: Sequence[Difference], layout: Layout) -> Iterator[str
     """Describe what was compared, in which unit, and in which bin."""
     first = differences[0]
     how = "Welch's t test of" if first.unit == "run" else "paired over"
-    n = max(each.n for each in differences)  # 0 where nothing was tested
+    n = max(difference.n for difference in differences)  # 0 where nothing was tested
     if n:
         yield f"{how} {counted(n, UNITS[first.unit])}"
     if layout.percent:
-        are_shares = all(each.measure.metric.unit == "share" for each in differences)
+        are_shares = all(difference.measure.metric.unit == "share" for difference in differences)
         yield "points" if are_shares else "points or units"
     if first.bin:
         yield first.bin
 
 
-def _cells(each: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
+def _cells(difference: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
     interval = ""
-    if each.low is not None and each.high is not None:
-        interval = f"{_signed(each, each.low, layout)}..{_signed(each, each.high, layout)}"
-    counts = "" if each.wins is None else f"{each.wins}/{each.ties}/{each.losses}"
-    adjusted = [format_p(each.p_adjusted)] if is_adjusted else []
-    return _signed(each, each.difference, layout), interval, format_p(each.p), *adjusted, counts
+    if difference.low is not None and difference.high is not None:
+        interval = f"{_signed(difference, difference.low, layout)}..{_signed(difference, difference.high, layout)}"
+    counts = "" if difference.wins is None else f"{difference.wins}/{difference.ties}/{difference.losses}"
+    adjusted = [format_p(difference.p_adjusted)] if is_adjusted else []
+    return _signed(difference, difference.difference, layout), interval, format_p(difference.p), *adjusted, counts
 
 
-def _signed(each: Difference, value: float, layout: Layout) -> str:
-    text = layout.format(each.measure, value)
+def _signed(difference: Difference, value: float, layout: Layout) -> str:
+    text = layout.format(difference.measure, value)
     return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"
-
-
-def _signed_and_marked(each: Difference | None, layout: Layout) -> str:
-    if each is None:
-        return ""
-    return _signed(each, each.difference, layout) + (DETECTED if each.is_detected else " ")

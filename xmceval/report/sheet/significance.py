@@ -33,9 +33,9 @@ def mark_against(comparison: Comparison, layout: Layout) -> Signs:
     """Mark values that are significantly better or worse than those of the common baseline."""
     against, signs = comparison.testing.against, find_signs(layout)
     marks = {
-        (each.bin, each.measure.name, each.system): signs[each.mark]
-        for each in comparison.differences
-        if each.mark in signs
+        (difference.bin, difference.measure.name, difference.system): signs[difference.mark]
+        for difference in comparison.differences
+        if difference.mark in signs
     }
     words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
     explained = (f"{words} than {against}, {describe_level(comparison)}",) if marks else ()
@@ -60,7 +60,7 @@ def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str,
     """Return the values of systems by bin of labels and measure."""
     values: dict[tuple[str, Measure], dict[str, float]] = {}
     for name, result in comparison.systems.items():
-        for bin_name, figures in [("", result.figures), *((each.bin.name, each.figures) for each in result.slices)]:
+        for bin_name, figures in [("", result.figures), *((part.bin.name, part.figures) for part in result.slices)]:
             for figure in figures:
                 values.setdefault((bin_name, figure.measure), {})[name] = figure.estimate.value
     return values
@@ -68,15 +68,17 @@ def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str,
 
 def describe_tests(testing: Testing, comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Describe how differences were tested, and over which tests p is adjusted: of one data set, or of several."""
-    differences = [each for comparison in comparisons for each in comparison.differences]
+    differences = [difference for comparison in comparisons for difference in comparison.differences]
     if differences:
-        yield describe_test(testing, [each for each in differences if each.p is not None] or differences)
+        yield describe_test(
+            testing, [difference for difference in differences if difference.p is not None] or differences
+        )
         yield from describe_family(testing, comparisons)
 
 
 def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
     """Describe how differences were tested, and what varies in these tests."""
-    units = {each.unit for each in differences}
+    units = {difference.unit for difference in differences}
     if units == {"run"}:
         return "differences: Welch's t test of runs · does not cover variance over instances"
     of_resampling = f"randomization, {testing.resamples:,} resamples, seed {testing.seed}"
@@ -88,12 +90,17 @@ def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
 
 def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Describe which tests p is adjusted over, as intervals never are; nothing where there is one test only."""
-    tested = [(i, each) for i, own in enumerate(comparisons) for each in own.differences if each.p is not None]
-    families = {(i, each.measure, each.bin) for i, each in tested}
+    tested = [
+        (i, difference)
+        for i, part in enumerate(comparisons)
+        for difference in part.differences
+        if difference.p is not None
+    ]
+    families = {(i, difference.measure, difference.bin) for i, difference in tested}
     on_each = " on each data set" if len(comparisons) > 1 else ""
-    nouns = {part.bin.noun for own in comparisons for part in own.results[0].slices}
-    within = f" in each {min(nouns)}" if any(each.bin for _, each in tested) and nouns else ""
-    own = f"each metric{within}{on_each}"
+    nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
+    within = f" in each {min(nouns)}" if any(difference.bin for _, difference in tested) and nouns else ""
+    family = f"each metric{within}{on_each}"
     if len(tested) < 2:
         return
     if testing.adjust == "none":
@@ -102,6 +109,6 @@ def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iter
         tests = "the tests on each data set" if on_each else f"all {len(tested):,} tests"
         yield f"{tests} are one family: p (Holm) is adjusted for their number, intervals are not"
     elif len(families) == len(tested):
-        yield f"{own} is a family of its own: neither p nor intervals are adjusted for the number of metrics"
+        yield f"{family} is a family of its own: neither p nor intervals are adjusted for the number of metrics"
     else:
-        yield f"{own} is a family of its own: {ADJUSTED} is adjusted for its pairs, intervals are not"
+        yield f"{family} is a family of its own: {ADJUSTED} is adjusted for its pairs, intervals are not"

@@ -72,9 +72,9 @@ def make_section(
     figures = [line.figures_of(bin_name) for line in lines]
     places = _rank(lines, figures, layout)
     rows = []
-    for line, own in zip(lines, figures, strict=True):
+    for line, by_name in zip(lines, figures, strict=True):
         cells = {}
-        for name, figure in own.items():
+        for name, figure in by_name.items():
             value = layout.format(figure.measure, figure.estimate.value)
             is_placed = line.is_ranked and _is_defined(figure)
             emphasis = places[name].get(value, "") if is_placed else ""
@@ -93,7 +93,7 @@ def head_of(line: SystemLine, letters: Mapping[str, str]) -> str:
 
 def explain_table(measures: Mapping[str, Measure], signs: Signs) -> Iterator[str]:
     """Explain which metrics are better where they are lower, and the signs of a table."""
-    lower = dict.fromkeys(each.head for each in measures.values() if not each.metric.higher_is_better)
+    lower = dict.fromkeys(measure.head for measure in measures.values() if not measure.metric.higher_is_better)
     if lower:
         yield f"lower is better: {listed(lower)}"
     yield from signs.notes
@@ -101,35 +101,33 @@ def explain_table(measures: Mapping[str, Measure], signs: Signs) -> Iterator[str
 
 def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
     """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
-    found: dict[str, list[str]] = {}
+    systems: dict[str, list[str]] = {}
     for line in lines:
-        for text in _describe_small_groups(line):
-            found.setdefault(text, []).append(line.name)
         parts = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
-        for bin_name, figures in parts.items():
-            for text in _list_cautions(figures, bin_name):
-                found.setdefault(text, []).append(line.name)
-    n_systems = sum(any(each.estimate.low is not None for each in line.figures) for line in lines)
-    for text, names in found.items():
+        of_parts = (text for bin_name, figures in parts.items() for text in _list_cautions(figures, bin_name))
+        for text in (*_describe_small_groups(line), *of_parts):
+            systems.setdefault(text, []).append(line.name)
+    n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
+    for text, names in systems.items():
         yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
 
 
 def _describe_small_groups(line: SystemLine) -> Iterator[str]:
     """Yield texts that name the groups of rows whose intervals are from few rows, and the metrics if not all are."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
         about = _name_few(part.figures)
         if about is not None:
-            found.setdefault(about, []).append(part.bin.name)
-    for about, names in found.items():
+            groups.setdefault(about, []).append(part.bin.name)
+    for about, names in groups.items():
         where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
         yield f"the intervals{about} in {where} are from fewer than {FEWEST_ROWS} instances"
 
 
 def _name_few(figures: Sequence[Figure]) -> str | None:
     """Return which intervals are from few rows: empty if all are, None if none is."""
-    n_intervals = sum(each.estimate.low is not None for each in figures)
-    few = [each.measure for each in figures if each.estimate.caution == FEW_ROWS]
+    n_intervals = sum(figure.estimate.low is not None for figure in figures)
+    few = [figure.measure for figure in figures if figure.estimate.caution == FEW_ROWS]
     if not few:
         return None
     return "" if len(few) == n_intervals else f" of {listed(join_cutoffs(few))}"
@@ -138,7 +136,7 @@ def _name_few(figures: Sequence[Figure]) -> str | None:
 def _list_cautions(figures: Sequence[Figure], bin_name: str) -> Iterator[str]:
     """Yield a text for each caution that any of the figures of a bin has."""
     where = f" in {bin_name}" if bin_name else ""
-    one = [each.measure for each in figures if each.estimate.caution == ONE_ROW]
+    one = [figure.measure for figure in figures if figure.estimate.caution == ONE_ROW]
     about = None if bin_name else _name_few(figures)  # the bins have as many
     if about is not None:
         yield f"the intervals{about} are from fewer than {FEWEST_ROWS} instances"
@@ -149,21 +147,21 @@ def _list_cautions(figures: Sequence[Figure], bin_name: str) -> Iterator[str]:
 def join_cutoffs(measures: Sequence[Measure]) -> list[str]:
     """Write measures with the cutoffs of each metric together: P@1,3,5."""
     cutoffs: dict[str, list[str]] = {}
-    for each in measures:
-        cutoffs.setdefault(each.head, []).append(each.cutoff)
-    return [f"{head}@{','.join(each)}" if each[0] else head for head, each in cutoffs.items()]
+    for measure in measures:
+        cutoffs.setdefault(measure.head, []).append(measure.cutoff)
+    return [f"{head}@{','.join(of_head)}" if of_head[0] else head for head, of_head in cutoffs.items()]
 
 
 def _rank(
     lines: Sequence[SystemLine], figures: Sequence[Mapping[str, Figure]], layout: Layout
 ) -> dict[str, dict[str, str]]:
     """Return the emphasis of printed values by measure: values that are printed alike share their place."""
-    ranked: dict[str, list[Figure]] = {name: [] for own in figures for name in own}
-    for line, own in zip(lines, figures, strict=True):
-        for name, figure in own.items():
+    ranked: dict[str, list[Figure]] = {name: [] for by_name in figures for name in by_name}
+    for line, by_name in zip(lines, figures, strict=True):
+        for name, figure in by_name.items():
             if line.is_ranked and _is_defined(figure):
                 ranked[name].append(figure)
-    return {name: _places(own, layout) for name, own in ranked.items()}
+    return {name: _places(of_name, layout) for name, of_name in ranked.items()}
 
 
 def _places(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
@@ -171,8 +169,8 @@ def _places(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
     if len(figures) < 2:
         return {}
     sign = 1.0 if figures[0].measure.metric.higher_is_better else -1.0
-    ordered = sorted(figures, key=lambda each: -sign * each.estimate.value)
-    texts = list(dict.fromkeys(layout.format(each.measure, each.estimate.value) for each in ordered))
+    ordered = sorted(figures, key=lambda figure: -sign * figure.estimate.value)
+    texts = list(dict.fromkeys(layout.format(figure.measure, figure.estimate.value) for figure in ordered))
     return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
 
 
@@ -193,10 +191,10 @@ def _ceilings(lines: Sequence[SystemLine], figures: Sequence[Mapping[str, Figure
     rows = [
         {
             name: Cell(layout.format(figure.measure, figure.estimate.ceiling))
-            for name, figure in own.items()
+            for name, figure in by_name.items()
             if figure.estimate.ceiling is not None
         }
-        for own in figures
+        for by_name in figures
     ]
     named = [(line.name, row) for line, row in zip(lines, rows, strict=True) if row]
     if all(row == named[0][1] for _, row in named):

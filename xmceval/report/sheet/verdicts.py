@@ -1,4 +1,4 @@
-"""Verdicts: what a comparison comes to, in plain sentences."""
+"""Verdicts: the outcome of a comparison in plain sentences."""
 
 from __future__ import annotations
 
@@ -31,43 +31,46 @@ def has_many_pairs(comparison: Comparison) -> bool:
 def summarise(comparison: Comparison) -> list[str]:
     """Write one sentence per metric: what the best system is better than, or how all compare with the baseline."""
     by_measure: dict[str, list[Difference]] = {}
-    for each in comparison.differences:
-        if not each.bin:
-            by_measure.setdefault(each.measure.name, []).append(each)
-    tested = {name: own for name, own in by_measure.items() if any(each.p is not None for each in own)}
-    against = comparison.testing.against
-    sentences = [
-        f"{name}: {_summarise_best(own) if against is None else _summarise_baseline(own, against)}"
-        for name, own in tested.items()
-    ]
-    untested = [name for name in by_measure if name not in tested]
+    for difference in comparison.differences:
+        if not difference.bin:
+            by_measure.setdefault(difference.measure.name, []).append(difference)
+    sentences, untested, against = list[str](), list[str](), comparison.testing.against
+    for name, differences in by_measure.items():
+        if all(difference.p is None for difference in differences):
+            untested.append(name)
+        elif against is None:
+            sentences.append(f"{name}: {_summarise_best(differences)}")
+        else:
+            sentences.append(f"{name}: {_summarise_baseline(differences, against)}")
     return sentences + ([_describe_untested(untested)] if untested else [])
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
     """Write which systems the best one is better than; the best are those that no other has a better value than."""
-    by_pair = {frozenset((each.system, each.baseline)): each for each in differences}
-    names = list(dict.fromkeys(name for each in differences for name in (each.baseline, each.system)))
-    behind = {_loser(each) for each in differences if each.difference != 0}
+    by_pair = {frozenset(difference.pair): difference for difference in differences}
+    names = list(dict.fromkeys(name for difference in differences for name in (difference.baseline, difference.system)))
+    behind = {_find_loser(difference) for difference in differences if difference.difference != 0}
     best = [name for name in names if name not in behind] or names[:1]
     rest = [name for name in names if name not in best]
     if not rest:
         return "all systems have the same value"
-    own = {name: [by_pair[pair] for each in best if (pair := frozenset((name, each))) in by_pair] for name in rest}
-    beaten = [name for name in rest if own[name] and all(each.is_detected for each in own[name])]
-    others = [name for name in rest if own[name] and name not in beaten]
-    apart = [name for name in rest if not own[name]]
-    lead = _lead(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
+    from_best = {name: [by_pair[pair] for top in best if (pair := frozenset((name, top))) in by_pair] for name in rest}
+    beaten = [
+        name for name in rest if from_best[name] and all(difference.is_detected for difference in from_best[name])
+    ]
+    others = [name for name in rest if from_best[name] and name not in beaten]
+    apart = [name for name in rest if not from_best[name]]
+    lead = _name_best(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
     untested = f"; {listed(apart, 'and')} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
     if not others and beaten:
         return f"{lead} better than all others{untested}"
-    after = f"{_note_few({name: own[name][0] for name in others})}{untested}"
+    after = f"{_note_few({name: from_best[name][0] for name in others})}{untested}"
     if not beaten:
         return f"{lead} best, but no difference from any other was detected{after}"
     return f"{lead} better than {listed(beaten, 'and')}; no difference from {listed(others, 'or')} was detected{after}"
 
 
-def _lead(best: Sequence[str], are_compared: bool) -> str:
+def _name_best(best: Sequence[str], are_compared: bool) -> str:
     """Begin a sentence on the best systems: pairs that were left out need not have the same value."""
     if len(best) == 1:
         return f"{best[0]} is"
@@ -84,8 +87,8 @@ def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str
         NONE: "no difference was detected: ",
         UNTESTED: "not tested: ",
     }
-    by_mark = {mark: [each.system for each in differences if each.mark == mark] for mark in words}
-    note = _note_few({each.system: each for each in differences if each.mark == NONE})
+    by_mark = {mark: [difference.system for difference in differences if difference.mark == mark] for mark in words}
+    note = _note_few({difference.system: difference for difference in differences if difference.mark == NONE})
     return "; ".join(
         f"{words[mark]}{listed(names)}{note if mark == NONE else ''}" for mark, names in by_mark.items() if names
     )
@@ -93,7 +96,7 @@ def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str
 
 def _note_few(differences: Mapping[str, Difference]) -> str:
     """Write how few rows differ, by name of the other system, after a sentence on what was not detected."""
-    few = {name: words for name, each in differences.items() if (words := describe_few(each))}
+    few = {name: words for name, difference in differences.items() if (words := describe_few(difference))}
     if len(few) > MOST_PAIRS:
         return f" (few instances differ from {len(few)} of them)"
     return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
@@ -109,22 +112,19 @@ def describe_few(difference: Difference) -> str:
     return "no instances differ" if m == 0 else f"only {counted(m, 'instance')} differ{'s' if m == 1 else ''}"
 
 
-def _loser(difference: Difference) -> str:
+def _find_loser(difference: Difference) -> str:
     """Return the name of the system with the worse value."""
     return difference.baseline if difference.is_better else difference.system
-
-
-def _opponent(difference: Difference, name: str) -> str:
-    return difference.baseline if difference.system == name else difference.system
 
 
 def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]:
     """Return the systems that each is significantly better than, by (bin, metric, system)."""
     beaten: dict[tuple[str, str, str], list[str]] = {}
-    for each in comparison.differences:
-        if each.is_detected:
-            loser = _loser(each)
-            beaten.setdefault((each.bin, each.measure.name, _opponent(each, loser)), []).append(loser)
+    for difference in comparison.differences:
+        if difference.is_detected:
+            loser = _find_loser(difference)
+            winner = difference.system if loser == difference.baseline else difference.baseline
+            beaten.setdefault((difference.bin, difference.measure.name, winner), []).append(loser)
     return beaten
 
 
@@ -134,25 +134,27 @@ def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str
     untested: dict[tuple[str, str], tuple[str, ...]] = {}
     for pair in comparison.pairs:
         by_head: dict[str, list[Difference]] = {}
-        for each in comparison.of_pair(*pair):
-            by_head.setdefault(each.measure.head, []).append(each)
-        for own in by_head.values():
-            sentences.extend(_sentences(own, layout))
-        untested[pair] = tuple(each.measure.name for own in by_head.values() for each in own if each.p is None)
+        for difference in comparison.of_pair(*pair):
+            by_head.setdefault(difference.measure.head, []).append(difference)
+        for differences in by_head.values():
+            sentences.extend(_write_sentences(differences, layout))
+        untested[pair] = tuple(
+            difference.measure.name for group in by_head.values() for difference in group if difference.p is None
+        )
     if len(set(untested.values())) == 1:
         untested = {("", ""): next(iter(untested.values()))}
     return sentences + [_describe_untested(names, pair) for pair, names in untested.items() if names]
 
 
-def _sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
-    """Write what the differences of one metric at all of its cutoffs come to; better and worse are sentences apart."""
+def _write_sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
+    """Describe the differences of one metric at all of its cutoffs; better and worse have sentences of their own."""
     system, baseline = differences[0].system, differences[0].baseline
     sentences: list[str] = []
     for how in (BETTER, WORSE):
-        found = ", ".join(_describe(each, layout) for each in differences if each.mark == how)
-        if found:
-            sentences.append(f"{system} is {how} than {baseline} on {found}")
-    undetected = [each for each in differences if each.mark == NONE]
+        sizes = ", ".join(_describe(difference, layout) for difference in differences if difference.mark == how)
+        if sizes:
+            sentences.append(f"{system} is {how} than {baseline} on {sizes}")
+    undetected = [difference for difference in differences if difference.mark == NONE]
     if not undetected:
         return sentences
     names = _name_with_few(undetected)
@@ -164,17 +166,19 @@ def _sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
 def _name_with_few(differences: Sequence[Difference]) -> str:
     """Name metrics, first those tested as always, then those in which few rows differ, with how few."""
     by_few: dict[str, list[str]] = {}
-    for each in sorted(differences, key=lambda each: each.n_differing is not None):
-        by_few.setdefault(describe_few(each), []).append(each.measure.name)
+    for difference in sorted(differences, key=lambda difference: difference.n_differing is not None):
+        by_few.setdefault(describe_few(difference), []).append(difference.measure.name)
     parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in by_few.items())
     return ", and on ".join(parts)
 
 
 def list_untested(comparison: Comparison) -> list[str]:
     """Write which metrics were tested for no pair, if there are any."""
-    over_all = [each for each in comparison.differences if not each.bin]
-    tested = {each.measure.name for each in over_all if each.p is not None}
-    names = list(dict.fromkeys(each.measure.name for each in over_all if each.measure.name not in tested))
+    over_all = [difference for difference in comparison.differences if not difference.bin]
+    tested = {difference.measure.name for difference in over_all if difference.p is not None}
+    names = list(
+        dict.fromkeys(difference.measure.name for difference in over_all if difference.measure.name not in tested)
+    )
     return [_describe_untested(names)] if names else []
 
 

@@ -1,6 +1,5 @@
 """Label-wise metrics and decisions against the judge, scikit-learn and the values of other tools."""
 
-import json
 import warnings
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from judge import naive_labels
 from numba import config
 from scipy.sparse import csr_matrix
-from support.realdata import SYSTEMS, files_of
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -289,84 +287,3 @@ def test_means_over_labels_have_no_interval_and_micro_ones_have():
 
 def test_every_rate_has_a_judge():
     assert set(RATES) == naive_labels.RATES
-
-
-# Other tools' values on real data
-
-REAL = [each for each in SYSTEMS if each[1] not in {"pecos_xrlinear", "sklearn_ovr", "attentionxml_ensemble"}]
-
-
-@pytest.fixture(params=REAL, ids=[name for _, name in REAL])
-def system(request, realdata):
-    """Return a function that scores a system, and one that gives a tool's values for it."""
-    folder, name = request.param
-    truth, predictions = files_of(folder, name)
-    folder = realdata / folder
-
-    def scored(metrics, k):
-        train = folder / "trn_X_Y.txt.gz"
-        train = train if train.exists() else folder / truth
-        return xmceval.score(folder / truth, folder / predictions, k=k, metrics=metrics, train=train)
-
-    def expected(tool):
-        return json.loads((folder / f"expected_{tool}.json").read_text())["results"][name]
-
-    return scored, expected, folder.name
-
-
-def test_labelwise_values_are_scikit_learns_on_real_data(system):
-    scored, expected, folder = system
-    values = expected("sklearn")
-    cutoffs = (3, 5) if folder == "cs771_bonsai" else (1, 3, 5)  # 20 rows tie at rank 1
-    words = {"precision": "P", "recall": "R", "f1": "F1"}
-    names = [f"{average}{short}" for average in ("micro", "macro") for short in words.values()]
-    result = scored(names, cutoffs)
-    for k in cutoffs:
-        for average in ("micro", "macro"):
-            for word, short in words.items():
-                assert result[f"{average}{short}@{k}"] == pytest.approx(values[f"{word}_{average}@{k}"], abs=1e-9)
-
-
-def test_macro_values_up_to_the_largest_label_are_napkinxcs(system):
-    scored, expected, folder = system
-    values = expected("napkinxc")
-    words = {"macro_precision": "macroP", "macro_recall": "macroR", "macro_f1_measure": "macroF1"}
-    cutoffs = (3, 5) if folder == "cs771_bonsai" else (1, 2, 3, 4, 5)
-    result = scored([*(f"{name}(over=largest)" for name in words.values()), "coverage"], cutoffs)
-    for k in cutoffs:
-        for word, name in words.items():
-            assert result[f"{name}(over=largest)@{k}"] == pytest.approx(values[f"{word}_at_k"][k - 1], abs=1e-9)
-        assert result[f"coverage@{k}"] == pytest.approx(values["coverage_at_k"][k - 1], abs=1e-9)
-
-
-def test_values_are_xcolumns_up_to_its_epsilon(system):
-    scored, expected, folder = system
-    values = expected("xcolumns")
-    cutoffs = (3, 5) if folder == "cs771_bonsai" else (1, 3, 5)
-    exact = {"macro_precision": "macroP", "macro_recall": "macroR", "macro_f1_score": "macroF1"}
-    near = {"macro_jaccard_score": "macroJaccard", "macro_balanced_accuracy": "macroBA", "micro_f1_score": "microF1"}
-    result = scored([*exact.values(), *near.values(), "coverage(over=all)"], cutoffs)
-    for k in cutoffs:
-        for word, name in exact.items():  # an epsilon of 1e-12 is what these were computed with
-            assert result[f"{name}@{k}"] == pytest.approx(values[f"{word}@{k}_eps1e-12"], abs=1e-8)
-        for word, name in near.items():  # the tool's own of 1e-9 on rates, not on counts
-            assert result[f"{name}@{k}"] == pytest.approx(values[f"{word}@{k}"], abs=5e-4)
-        assert result[f"coverage(over=all)@{k}"] == pytest.approx(values[f"coverage@{k}"], abs=1e-9)
-
-
-def test_coverage_of_what_ideal_rankings_reach_is_the_original_scripts(system):
-    scored, expected, _ = system
-    result = scored("coverage(over=ideal)", range(1, 11))
-    assert list(result.values()) == pytest.approx(expected("octave")["coverage_k"], abs=1e-12)
-
-
-def test_published_macro_recall_over_all_labels_is_met(realdata):
-    folder = realdata / "cs771_bonsai"
-    published = json.loads((folder / "expected_published.json").read_text())["cs771_bonsai/bonsai_K130_T2"]
-    least, greatest = published["mprec_min_max_over_tie_orders"]["mprec@1"]
-    result = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "score_mat.txt.gz", metrics="mprec")
-    assert least <= result["macroR@1"] <= greatest
-    printed = dict(zip(published["columns"], published["published"], strict=True))
-    for k in (3, 5):
-        assert result[f"macroR@{k}"] == pytest.approx(published["mprec_min_max_over_tie_orders"][f"mprec@{k}"][0])
-        assert f"{result[f'macroR@{k}']:.5f}" == f"{printed[f'mprec@{k}']:.5f}"

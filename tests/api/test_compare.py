@@ -252,10 +252,13 @@ def test_wrong_arguments_are_refused(made, options, error, message):
         compare(made, **options)
 
 
-def test_one_system_is_no_comparison(made):
+def test_one_system_or_systems_without_names_are_no_comparison(made):
     truth, scores, inverse = made
     with pytest.raises(UsageError, match="a comparison needs at least two systems"):
         compare((truth, {"a": scores["a"]}, inverse))
+    for systems in (np.eye(3), [np.eye(3), np.eye(3)]):
+        with pytest.raises(UsageError, match="systems must be a dict of scores by name"):
+            xmceval.compare(np.eye(3), systems)
 
 
 def test_other_rows_are_refused(made):

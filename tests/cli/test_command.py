@@ -51,30 +51,6 @@ def test_odd_file_names_and_streams_are_no_error(tmp_path):
     assert installed(*asked, env={**os.environ, "PYTHONIOENCODING": "iso8859-2"}).returncode == 0
 
 
-def test_help_and_version_load_nothing_heavy():
-    for args in (["--help"], ["--version"], ["score", "--help"]):
-        code = (
-            "import sys, xmceval.cli\n"
-            f"try: xmceval.cli.main({args})\n"
-            "except SystemExit as end: assert end.code == 0\n"
-            "print(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)), file=sys.stderr)\n"
-        )
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert not {"numba", "scipy"} & set(json.loads(ended.stderr.replace("'", '"')))
-        assert "--help" in ended.stdout or "version" in ended.stdout
-
-
-def test_scoring_files_loads_only_what_it_uses():
-    unused = {"scipy.sparse", "matplotlib", "pandas", "xmceval.report.page", "xmceval.report.forms.html"}
-    code = (
-        "import sys, xmceval.cli\n"
-        f"try: xmceval.cli.main({['score', str(SAMPLE / TRUTH), str(SAMPLE / MODEL_A), '-q']})\n"
-        "except SystemExit as end: assert end.code == 0\n"
-        f"print(sorted({unused} & set(sys.modules)), file=sys.stderr)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr == "[]\n"
-
-
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_signals_leave_no_traceback(tmp_path, number):

@@ -86,9 +86,12 @@ def test_help_groups_the_options_the_common_ones_first(name, command, columns):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_is_as_wide_as_80_columns(name):
+def test_help_is_as_wide_as_80_columns_and_keeps_its_layout(name):
     text = CliRunner(env={"COLUMNS": "80"}).invoke(cli, [name, "-h"]).stdout
     assert max(map(len, text.splitlines())) <= 80
+    assert "\\b" not in text
+    assert "\b" not in text
+    assert "Example:" not in text or "\n  Example:\n    xmceval " in text
 
 
 @pytest.mark.parametrize("name", ["score", "compare", "convert"])

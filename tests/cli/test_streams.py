@@ -118,31 +118,3 @@ def test_an_output_without_room_is_an_error(command):
     with open("/dev/full", "wb") as full:
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert (ended.returncode, ended.stderr) == (1, b"Error: cannot write the output: No space left on device\n")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "convert a.txt a.txt",
-        "convert a.txt link.txt",
-        "convert a.txt names.txt --labels names.txt",
-        "convert pair.npy pair.npy --as scores",
-    ],
-)
-def test_an_input_is_never_overwritten(run, tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    for name in "a.txt", "b.txt":
-        Path(name).write_text("2 3\n0:0.5 2:0.25\n1:0.75\n")
-    Path("truth.txt").write_text("2 3\n0:1\n1:1 2:1\n")
-    Path("truths").write_text("truth.txt\n")
-    Path("names.txt").write_text("x\ny\nz\n")
-    Path("link.txt").symlink_to("a.txt")
-    assert run("convert", "a.txt", "pair.npy", "--as", "scores")[0] == 0
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    words = command.split()
-    target = words[2]
-    for force in [], ["--force"]:
-        code, out, err = run(*command.split(), *force)
-        assert (code, out) == (2, "")
-        assert err == f"Error: {target}: is an input itself, which cannot be overwritten (hint: choose another name)\n"
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -14,6 +14,7 @@ METRICS = (
     *("R", "AP", "GAUC", "AUC@k", "Abandonment"),
 )
 MANY = "P,R,F1,AP,RR,Hit,PSP,PSnDCG,LRAP,coverage_error,label_ranking_loss,macroF1,microF1,macroAUC,hamming_loss"
+THRESHOLD = ["--threshold", "0.3"]
 COMMANDS = {
     "metrics": ["metrics"],
     "metrics-some": ["metrics", *METRICS],
@@ -26,24 +27,16 @@ COMMANDS = {
     "datasets-md": ["datasets", "-o", "md"],
     "datasets-latex": ["datasets", SETS[0], "-o", "latex"],
     "metrics-md": ["metrics", *METRICS[:4], "-o", "md"],
+    "metrics-all-md": ["metrics", "-o", "md"],
+    "metrics-latex": ["metrics", "P", "-o", "latex"],
+    "metrics-all-latex": ["metrics", "-o", "latex"],
+    "datasets-all-latex": ["datasets", "-o", "latex"],
     "inspect-broken": ["inspect", "broken.txt", "truth.txt"],
     "inspect-two": ["inspect", "truth.txt", "scores.txt"],
     "inspect-sample": ["inspect", str(SAMPLE / "tst_X_Y.txt"), str(SAMPLE / "model_b.txt")],
     "inspect-json": ["inspect", "truth.txt", "scores.txt", "-o", "json"],
     "score": ["score", "truth.txt", "scores.txt", "-k", "1,3", "--train", "truth.txt", "--ceiling"],
-    "score-many": [
-        "score",
-        "truth.txt",
-        "scores.txt",
-        "-k",
-        "1,2",
-        "--train",
-        "truth.txt",
-        "-m",
-        MANY,
-        "--threshold",
-        "0.3",
-    ],
+    "score-many": ["score", "truth.txt", "scores.txt", "-k", "1,2", "--train", "truth.txt", "-m", MANY, *THRESHOLD],
     "compare": ["compare", "truth.txt", "scores.txt", "truth.txt", "-k", "1", "-m", "P,macroF1,LRAP"],
     "unknown-metric": ["score", "truth.txt", "scores.txt", "-m", "nDGC"],
     "broken": ["score", "broken.txt", "scores.txt"],

@@ -7,7 +7,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, save_npz
 from support.approved import check
 from support.files import A_ALONE
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
@@ -314,22 +313,6 @@ def test_bins_of_the_truth_do_not_speak_of_training(run):
     _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--by-frequency", 2)
     assert "bin 1: 14 labels with 20 to 211 instances of tst_X_Y.txt itself, 50.1% of its positives" in out
     assert "training" not in out
-
-
-@pytest.mark.parametrize("name", ["q.mat", "q.zip", "q.pkl", "q.h5", "q.MAT"])
-def test_binary_endings_do_not_become_text(run, tmp_path, name):
-    code, _, err = run("convert", MODEL_A, tmp_path / name)
-    assert code == 2
-    assert "hint: use a name ending in .txt, .npz or .npy" in err
-    assert not list(tmp_path.iterdir())
-
-
-def test_convert_drops_the_extra_column_that_score_drops(run, tmp_path):
-    save_npz(tmp_path / "p.npz", csr_matrix([[0.5, 0, 1], [0, 1, 0], [0, 0, 2]]))
-    code, _, err = run("convert", tmp_path / "p.npz", tmp_path / "p.txt", "--n-labels", 2)
-    assert code == 0
-    assert "dropped 2 entries in extra column 2, beyond the 2 labels" in err
-    assert (tmp_path / "p.txt").read_text() == "3 2\n0:0.5\n1:1\n\n"
 
 
 BROKEN = {

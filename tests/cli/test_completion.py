@@ -27,29 +27,27 @@ def ask(mode, *words):
     return ended.stdout
 
 
-def complete(*words):
-    """Return what bash is offered for the last word."""
-    return [line.partition(",")[2] for line in ask("bash_complete", *words).splitlines() if line]
+EURLEX = [name for name in datasets() if name.startswith("EURLex")]
 
 
-def test_commands_are_completed():
-    assert complete("sc") == ["score"]
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("sc", ["score"]),
+        ("score --dataset eurl", EURLEX),
+        ("datasets EURL", EURLEX),
+        ("metrics psn", ["PSnDCG"]),
+        ("score -m P,nDCG@5,psn", ["P,nDCG@5,PSnDCG"]),
+        ("score -m a,x", []),
+        ("score --ties b", ["best"]),
+    ],
+)
+def test_commands_data_sets_metrics_and_choices_are_completed_in_any_case(words, offered):
+    printed = ask("bash_complete", *words.split())
+    assert [line.partition(",")[2] for line in printed.splitlines() if line] == offered
 
 
-def test_data_sets_are_completed_in_any_case():
-    expected = [name for name in datasets() if name.startswith("EURLex")]
-    assert complete("score", "--dataset", "eurl") == expected
-    assert complete("datasets", "EURL") == expected
-
-
-def test_metrics_are_completed_also_after_a_comma():
-    assert complete("metrics", "psn") == ["PSnDCG"]
-    assert complete("score", "-m", "P,nDCG@5,psn") == ["P,nDCG@5,PSnDCG"]
-    assert complete("score", "-m", "a,x") == []
-
-
-def test_choices_and_files_are_completed():
-    assert complete("score", "--ties", "b") == ["best"]
+def test_files_are_completed():
     assert ask("bash_complete", "score", "tst", "--train", "tr") == "file,tr\n"
 
 

@@ -15,7 +15,7 @@ import pytest
 from numba import config
 from support.files import A_ALONE
 from support.processes import COUNT, SIGNALS, wait_for
-from support.sample import SAMPLE
+from support.sample import MODEL_A, SAMPLE, TRAIN, TRUTH
 
 import xmceval
 from xmceval.cli import runner
@@ -24,14 +24,7 @@ from xmceval.scoring import ahead
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
-SCORE = [
-    "score",
-    str(SAMPLE / "tst_X_Y.txt"),
-    str(SAMPLE / "model_a.txt"),
-    "--train",
-    str(SAMPLE / "trn_X_Y.txt"),
-    "-q",
-]
+SCORE = ["score", f"{SAMPLE}/{TRUTH}", f"{SAMPLE}/{MODEL_A}", "--train", f"{SAMPLE}/{TRAIN}", "-q"]
 HOME = Path(xmceval.__file__).parent
 
 
@@ -87,17 +80,6 @@ def test_what_cannot_be_read_or_written_is_compiled(tmp_path):
     assert [path] == saved(tmp_path)
 
 
-def test_an_edited_source_is_compiled_again(tmp_path):
-    copy = tmp_path / "copy" / "xmceval"
-    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    code = f"import sys; sys.path.insert(0, {str(copy.parent)!r})\n{COUNT}"
-    assert [run(tmp_path / "cache", "-c", code) for _ in range(2)] == ["1 0 2 1\n", "1 0 2 0\n"]
-    source = copy / "kernels" / "metrics" / "counts.py"
-    source.write_text(source.read_text().replace("counts[label] + np.uint8(1)", "counts[label] + np.uint8(2)"))
-    assert run(tmp_path / "cache", "-c", code) == "2 0 4 1\n"
-    assert len(saved(tmp_path)) == 1
-
-
 # A kernel whose helper is in another file, and calls one in a third; both have a global of the same name.
 FAR = """
 from xmceval.kernels.compile.decorators import helper
@@ -132,7 +114,7 @@ print(used.use(0), len(entries.compiled))
 """
 
 
-def test_an_edited_helper_of_another_file_is_compiled_again(tmp_path):
+def test_an_edited_helper_of_another_file_and_an_edited_kernel_are_compiled_again(tmp_path):
     copy = tmp_path / "copy" / "xmceval"
     shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "kernels" / "far.py").write_text(FAR)
@@ -143,6 +125,8 @@ def test_an_edited_helper_of_another_file_is_compiled_again(tmp_path):
     # Of another length: Python takes bytecode for current that has the size of the source and its second.
     (copy / "kernels" / "far.py").write_text(FAR.replace("10", "200"))
     assert run(tmp_path / "cache", "-c", code) == "201 1\n"
+    (copy / "kernels" / "used.py").write_text(USED.replace("near(x)", "near(x) + 1000"))
+    assert run(tmp_path / "cache", "-c", code) == "1201 1\n"
     assert len(saved(tmp_path)) == 1
 
 
@@ -368,16 +352,12 @@ def ready(*args, before="", **options):
             process.kill()
 
 
+MORE_DELAYS = (0.02, 0.05, 0.15, 0.2, 0.3, 0.35, 0.45, 0.5, 0.55)
+
+
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
-    "delay",
-    [
-        *(0.0, 0.1, 0.25, 0.4, 0.6),
-        *(
-            pytest.param(each, marks=pytest.mark.thorough)
-            for each in (0.02, 0.05, 0.15, 0.2, 0.3, 0.35, 0.45, 0.5, 0.55)
-        ),
-    ],
+    "delay", [0.0, 0.1, 0.25, 0.4, 0.6, *(pytest.param(delay, marks=pytest.mark.thorough) for delay in MORE_DELAYS)]
 )
 def test_an_interrupt_ends_with_130_or_the_whole_output(delay):
     with ready(*SCORE) as process:

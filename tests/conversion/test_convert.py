@@ -263,10 +263,13 @@ def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]
 
 
+UNWRITTEN = ["csv", "jsonl", "CSV", "csv.gz", "txt.lz4", "mat", "7z", "zip", "pkl", "h5", "MAT"]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        *((name, "cannot write") for name in ("q.csv", "q.jsonl", "q.CSV", "q.csv.gz", "q.txt.lz4", "q.mat", "q.7z")),
+        *((f"q.{ending}", "cannot write") for ending in UNWRITTEN),
         ("q.NPZ.GZ", "npz cannot be compressed; only text can"),
         ("q-labels.npy", "would be read as one of a pair of npy files"),
         ("q-scores.npy", "would be read as one of a pair of npy files"),

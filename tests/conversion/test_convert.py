@@ -39,8 +39,7 @@ KEYS = st.integers(0, 12) | st.integers(0, 2**31 - 1)
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path):
     (tmp_path / "p.txt").write_text("3 5\n3:0.5 1:2\n\n4:0.001\n")
     (tmp_path / "t.txt").write_text("4 3\n0:1\n0:1 2:1\n\n2:1\n")
     return tmp_path

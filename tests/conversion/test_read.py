@@ -15,8 +15,7 @@ TRUTH = [[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]]
 
 
 @pytest.fixture(autouse=True)
-def work_in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def names(tmp_path):
     (tmp_path / "names").write_text("a\nb\nc\nd\n")
 
 

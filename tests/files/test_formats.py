@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
 import os
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import LABELS, PREDS, QRELS, RUN, SCORES, TRUTH, matrix, plain, same_numbers, scored, write
+from support.files import LABELS, PREDS, QRELS, RUN, SCORES, TRUTH, Stdin, matrix, plain, same_numbers, scored, write
 
 import xmceval
 from xmceval.files.io import chunks
@@ -283,11 +282,6 @@ def test_a_compressed_file_that_is_truncated_is_refused(packer):
     whole = PACKERS[packer](PREDS.encode() * 2000)
     with pytest.raises(xmceval.DataError, match="damaged or truncated"):
         scored(preds=write("b", whole[: len(whole) - 9]))
-
-
-class Stdin:
-    def __init__(self, content):
-        self.buffer = io.BytesIO(content)
 
 
 @pytest.mark.parametrize("packer", ["plain", *PACKERS])

@@ -56,8 +56,7 @@ def write(name):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path):
     sp.save_npz("t.npz", TRUTH)
     sp.save_npz("s.npz", SCORES)
     return tmp_path

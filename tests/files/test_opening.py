@@ -97,15 +97,6 @@ def test_a_file_that_cannot_be_opened_as_asked_is_refused():
         open_truth(write("x", "1 0.5\t2 0.25\n"))
 
 
-def test_judgments_are_the_queries_and_documents_of_a_truth():
-    judgments = open_truth(write("q", QRELS)).judgments
-    assert (judgments.name, judgments.queries) == ("q", {b"q1": 0, b"q2": 1})
-    words = judgments.documents.words
-    by_label = dict(zip(judgments.documents.labels(words).tolist(), words.tolist(), strict=True))
-    assert by_label == {0: b"d1", 1: b"d2", 2: b"d3"}
-    assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.words is None
-
-
 def test_a_run_is_joined_to_judgments_and_refused_without_them():
     judgments = open_truth(write("q", QRELS)).judgments
     rows, _ = rows_of(open_scores(write("r", RUN), judgments=judgments).source)

@@ -1,17 +1,17 @@
 """Pipes: standard input, process substitution and named pipes are read like files, or refused in words."""
 
 import gzip
-import io
 import os
 import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 import test_formats
-from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
+from support.files import PREDS, TRUTH, Stdin, matrix, plain, same_numbers, scored, write
 
 import xmceval
 from xmceval.files.io import pipes
@@ -20,18 +20,12 @@ DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_a_folder(monkeypatch):
     monkeypatch.setattr(pipes, "_copies", {})
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
     write("names", "a\nb\nc\nd\ne\n")
     np.save("dense.npy", DENSE)
-
-
-class Stdin:
-    def __init__(self, content):
-        self.buffer = io.BytesIO(content)
 
 
 def feed(content, name="pipe"):
@@ -170,6 +164,15 @@ def test_the_numbers_of_a_filter_may_come_through_a_pipe(monkeypatch):
     expected = scored(filter=write("f.txt", "0 0\n"))
     monkeypatch.setattr(sys, "stdin", Stdin(b"0 0\n"))
     same_numbers(scored(filter="-"), expected)
+
+
+def test_copies_are_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
+    (tmp_path / "copies").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "copies"))
+    with pipes.kept_pipes([Path("-")]):
+        assert pipes.stored_at(Path("-")) in (tmp_path / "copies").iterdir()
+    assert not list((tmp_path / "copies").iterdir())
 
 
 def test_no_room_for_a_copy_is_reported(monkeypatch):

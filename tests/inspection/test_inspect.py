@@ -38,10 +38,13 @@ def made(rng):
     return truth, scores
 
 
-def warnings_of(capsys, *words):
+def pair_of(capsys, *words):
     code = run(*words, "-o", "json")
-    document = json.loads(capsys.readouterr().out)
-    pair = document["together"][0]
+    return code, json.loads(capsys.readouterr().out)["together"][0]
+
+
+def warnings_of(capsys, *words):
+    code, pair = pair_of(capsys, *words)
     return code, pair["faults"], pair["warnings"]
 
 
@@ -88,29 +91,22 @@ def test_files_that_belong_together_have_no_problems(made, capsys):
     assert warnings_of(capsys, "t.txt", "p.txt") == (0, [], [])
 
 
-def pair_of(capsys, *words):
-    code = run(*words, "-o", "json")
-    return code, json.loads(capsys.readouterr().out)["together"][0]
-
-
-@pytest.mark.parametrize("shift", [-1, 1])
-def test_labels_with_another_base_do_not_belong_together(made, capsys, shift):
-    moved = np.roll(made[1], shift, axis=1)
-    moved[:, 0 if shift > 0 else -1] = -np.inf
+@pytest.mark.parametrize(
+    ("shift", "question"),
+    [
+        (1, "are the labels of q.txt 1-based, and those of the truth 0-based?"),
+        (-1, "are the labels of q.txt 0-based, and those of the truth 1-based?"),
+        (0, "are the rows of q.txt shuffled?"),
+    ],
+)
+def test_shifted_labels_and_shuffled_rows_do_not_belong_together(made, rng, capsys, shift, question):
+    moved = np.roll(made[1], shift, axis=1) if shift else made[1][rng.permutation(400)]
+    if shift:
+        moved[:, 0 if shift > 0 else -1] = -np.inf
     write_matrix("q.txt", moved)
     code, pair = pair_of(capsys, "t.txt", "q.txt")
     assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
-    assert pair["mistakes"][0].endswith(
-        "are the labels of q.txt "
-        + ("1-based, and those of the truth 0-based?" if shift > 0 else "0-based, and those of the truth 1-based?")
-    )
-
-
-def test_shuffled_rows_do_not_belong_together(made, rng, capsys):
-    write_matrix("q.txt", made[1][rng.permutation(400)])
-    code, pair = pair_of(capsys, "t.txt", "q.txt")
-    assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
-    assert "are the rows of q.txt shuffled?" in pair["mistakes"][0]
+    assert pair["mistakes"][0].endswith(question)
     assert run("t.txt", "q.txt") == 1
     assert capsys.readouterr().out.startswith(
         f"t.txt: valid\nq.txt: valid\nt.txt and q.txt: do not belong together\n  error: {pair['mistakes'][0]}\n\n"

@@ -2,22 +2,18 @@
 
 import numpy as np
 import pytest
+from support.judged import METRICS, estimates
 
 import xmceval
 from xmceval.errors import DataError
 
 N_ROWS, N_LABELS = 12, 9
-METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
 CPU, CUDA = 1, 2  # DLPack's numbers
 
 
 @pytest.fixture
 def scores(rng):
     return rng.permuted(np.tile(np.arange(1.0, N_LABELS + 1), (N_ROWS, 1)), axis=1)
-
-
-def estimates(truth, scores, **options):
-    return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
 
 
 class OnDevice:

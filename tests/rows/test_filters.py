@@ -97,8 +97,7 @@ def test_a_line_that_is_no_pair_is_told_with_its_place(tmp_path, text, place, fo
         ("0 5\n0 1\n", "f.txt:1: label 5 is outside 0..4 (t.txt has 5 labels; a line is 'row label', both 0-based)"),
     ],
 )
-def test_a_pair_out_of_range_is_told_with_its_place(files, monkeypatch, text, message):
-    monkeypatch.chdir(files)
+def test_a_pair_out_of_range_is_told_with_its_place(files, text, message):
     (files / "f.txt").write_text(text)
     with pytest.raises(DataError) as error:
         xmceval.score("t.txt", "p.txt", filter="f.txt", k=1)
@@ -117,8 +116,7 @@ def test_removal_is_no_score_of_zero():
     assert xmceval.score(y_true, y_score, filter=[[0, 0]], k=1, metrics="P")["P@1"] == 1.0
 
 
-def test_the_report_counts_what_a_filter_did(files, monkeypatch, capsys):
-    monkeypatch.chdir(files)
+def test_the_report_counts_what_a_filter_did(files, capsys):
     (files / "f.txt").write_text("0 0\n1 3\n1 4\n2 0\n")
     with pytest.raises(SystemExit, match="0"):
         main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt"])

@@ -12,9 +12,8 @@ from support.strategies import to_rows
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError
-from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import MatrixSource, as_scores, as_truth
+from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.scoring.options import Options
 
 
@@ -83,14 +82,3 @@ def test_a_system_with_other_rows_is_named(systems):
         score(truth, [scores[0], scores[1][:199]])
     with pytest.raises(DataError, match="y_true has 150 rows, y_score has 200 rows"):
         score(truth[:150], scores)
-
-
-def test_steps_are_of_the_same_rows(rng, monkeypatch):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 7)
-    truth = as_truth(rng.integers(0, 2, (40, 3)))
-    steps = Lockstep(truth, [as_scores(rng.random((40, width))) for width in (3, 5)])
-    seen = 0
-    for blocks in steps:
-        assert {(block.first_row, block.n_rows) for block in blocks} == {(seen, blocks[0].n_rows)}
-        seen += blocks[0].n_rows
-    assert seen == steps.n_rows == 40

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from judge import naive
+from support.judged import estimates
 from support.strategies import to_rows
 
 import xmceval
@@ -11,11 +12,6 @@ from xmceval.errors import DataError, UsageError
 from xmceval.rows.matrices import matrices
 
 N_ROWS, N_LABELS, K = 12, 9, 3
-METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
-
-
-def estimates(truth, scores):
-    return xmceval.score(truth, scores, k=[1, K], metrics=METRICS).estimates
 
 
 def judged(truth, scores):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.judged import estimates
 
 import xmceval
 from xmceval.errors import DataError
@@ -13,11 +14,6 @@ from xmceval.rows.matrices import tensors
 torch = pytest.importorskip("torch")
 
 N_ROWS, N_LABELS = 12, 9
-METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
-
-
-def estimates(truth, scores, **options):
-    return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
 
 
 def dense(matrix, dtype):

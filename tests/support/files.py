@@ -1,5 +1,6 @@
 """Small files that say the same in several forms, and what they score."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,13 @@ def write_matrix(name, matrix, kind="scores"):
     source = Path(f"{name}.npz" if sp.issparse(matrix) else f"{name}.npy")
     xmceval.convert(source, name, kind=kind, force=True)
     source.unlink()
+
+
+class Stdin:
+    """Standard input with some bytes."""
+
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
 
 
 def body(text):

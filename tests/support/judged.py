@@ -4,6 +4,15 @@ import pytest
 from judge import table
 from support.strategies import to_rows
 
+import xmceval
+
+METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
+
+
+def estimates(truth, scores, **options):
+    """Return what a form of input is compared by."""
+    return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
+
 
 def check_judged(result, truth, scores, inverse=None, weights=None, empty_rows="zero", least=1):
     """Compare all values of a result that the judge computes of a ranking; there must be `least` of them at least."""

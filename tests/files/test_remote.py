@@ -27,6 +27,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow import parquet
 from scipy import sparse
 from support.processes import SIGNALS, wait_for
+from support.strategies import to_rows, to_text
 from support.webserver import Server
 
 import xmceval
@@ -56,20 +57,16 @@ def files(tmp_path_factory):
     dense = np.full(truth.shape, -np.inf)
     np.put_along_axis(dense, labels, values, axis=1)
 
-    def text(rows):
-        lines = (" ".join(f"{i}:{v!r}" for i, v in zip(row.indices, row.data.tolist(), strict=True)) for row in rows)
-        return (f"{N_ROWS} {N_LABELS}\n" + "".join(f"{line}\n" for line in lines)).encode()
-
     def saved(save, *arguments, **how):
         file = io.BytesIO()
         save(file, *arguments, **how)
         return file.getvalue()
 
-    plain = text(scores)
+    plain = to_text(to_rows(scores), N_LABELS).encode()
     rows = np.repeat(np.arange(N_ROWS), 20)
     table = pa.table({"row": rows, "label": labels.ravel(), "score": values.ravel()})
     made = {
-        "truth.txt": text(truth),
+        "truth.txt": to_text(to_rows(truth), N_LABELS).encode(),
         "p.txt": plain,
         "p.txt.gz": gzip.compress(plain),
         "p.txt.bz2": bz2.compress(plain),
@@ -311,7 +308,7 @@ def test_conversions_are_written_to_stores(name, memory, local, files):
     assert memory.cat_file(f"/d/{name}") == before
     xmceval.convert(folder / "p.txt", f"memory://d/{name}", kind="scores", force=True)
     assert memory.cat_file(f"/d/{name}") == before
-    assert not [each for each in memory.find("/") if each.endswith(".part")]
+    assert [each for each in memory.find("/d") if "/q." in each] == [f"/d/{name}"], "and nothing beside it"
 
 
 @pytest.mark.parametrize("name", ["q.txt", "q.npz"])
@@ -441,12 +438,6 @@ def test_it_is_known_how_much_of_a_remote_file_has_come(memory, files, monkeypat
     assert seen == [("memory://d/p.txt", size // 2 / size)]
 
 
-def warnings_of(truth, scores, **how):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return "".join(xmceval.score(truth, scores, k="1", metrics="P,PSP", **how).warnings)
-
-
 def test_truth_and_other_files_may_be_on_different_stores(memory, local, files, server):
     folder, _ = files
     near, far = folder / "truth.txt", "memory://d/truth.txt"
@@ -459,14 +450,12 @@ def test_truth_and_other_files_may_be_on_different_stores(memory, local, files, 
 
 def test_addresses_that_differ_in_their_query_are_different_files(server):
     url = server.url("truth.txt")
-    same, other = (
-        warnings_of(f"{url}?id=1", f"{url}?id=1", train=f"{url}?id=1"),
-        warnings_of(f"{url}?id=1", f"{url}?id=2", train=f"{url}?id=3"),
-    )
-    assert "a perfect model" in same
-    assert "the training labels are" in same
-    assert "a perfect model" not in other
-    assert "the training labels are" not in other
+    for other, train, are_same in (("1", "1", True), ("2", "3", False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            files = f"{url}?id=1", f"{url}?id={other}"
+            noticed = "".join(xmceval.score(*files, train=f"{url}?id={train}", k="1", metrics="P,PSP").warnings)
+        assert ("a perfect model" in noticed) == ("the training labels are" in noticed) == are_same
 
 
 def test_local_files_need_no_fsspec(files):
@@ -477,23 +466,23 @@ def test_local_files_need_no_fsspec(files):
     subprocess.run([sys.executable, "-c", code, files[0] / "truth.txt"], check=True)
 
 
-COMMAND = [sys.executable, "-m", "xmceval", "score"]
+@pytest.fixture
+def command(server, tmp_path):
+    """A command with remote inputs, and an environment in which copies are made in the folder of the test."""
+    words = [sys.executable, "-m", "xmceval", "score", server.url("truth.txt"), server.url("p.txt"), "-q", "-m", "P@1"]
+    return {"args": words, "env": {**os.environ, "TMPDIR": str(tmp_path)}, "text": True}
 
 
-def test_a_command_leaves_no_copy(server, tmp_path):
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    command = [*COMMAND, server.url("truth.txt"), server.url("p.txt"), "-q", "-m", "P@1"]
-    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+def test_a_command_leaves_no_copy(command, tmp_path):
+    subprocess.run(**command, check=True, stdout=subprocess.DEVNULL)
     assert not list(tmp_path.glob("xmceval-*[!0-9]*")), "but the private folder of locks"
 
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_command_that_is_ended_while_it_fetches_leaves_no_copy(server, tmp_path, number):
+def test_a_command_that_is_ended_while_it_fetches_leaves_no_copy(server, command, tmp_path, number):
     server.stall = 60
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    command = [*COMMAND, server.url("truth.txt"), server.url("p.txt"), "-q", "-m", "P@1"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(**command, stderr=subprocess.PIPE) as process:
         wait_for(lambda: ("GET", "truth.txt", None) in server.requests)
         process.send_signal(number)
         assert process.communicate(timeout=30)[1] == SIGNALS[number]
@@ -518,11 +507,4 @@ def test_a_store_that_does_not_answer_is_asked_once(server, tmp_path):
 def test_reading_leaves_no_thread_at_work(server, local):
     before = set(threading.enumerate())
     assert score(server.url("truth.txt"), server.url("p.txt")) == local["p.txt"]
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and _at_work(before):
-        time.sleep(0.01)
-    assert not _at_work(before)
-
-
-def _at_work(before):
-    return [each for each in set(threading.enumerate()) - before if each.name == "xmceval-remote"]
+    wait_for(lambda: not [each for each in set(threading.enumerate()) - before if each.name == "xmceval-remote"])

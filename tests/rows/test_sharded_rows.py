@@ -3,21 +3,20 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
+from support.files import write
 
 import xmceval
 from xmceval import Shards
 from xmceval.errors import DataError, UsageError
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import as_scores, as_truth
-from xmceval.rows.sources import ShardedSource
+from xmceval.rows.sources import ReopenedSource, ShardedSource
 
 EYE = np.eye(4)
 
 
-def write(name, *rows, header=True):
-    with open(name, "w") as file:
-        file.write("\n".join([f"{len(rows)} 4", *rows] if header else rows) + "\n")
-    return name
+def write_rows(name, *rows, header=True):
+    return write(name, "\n".join([f"{len(rows)} 4", *rows] if header else rows) + "\n")
 
 
 def score(truth, scores, **options):
@@ -25,7 +24,7 @@ def score(truth, scores, **options):
 
 
 def truth_of(*n_rows):
-    return [write(f"t{i}.txt", *["0:1"] * n) for i, n in enumerate(n_rows)]
+    return [write_rows(f"t{i}.txt", *["0:1"] * n) for i, n in enumerate(n_rows)]
 
 
 def sharded(make, *n_rows):
@@ -47,7 +46,7 @@ def test_one_source_may_have_all_rows(truth, scores):
 
 def test_a_row_too_few_in_one_shard_is_refused_where_another_has_one_too_many():
     truth = truth_of(2, 3, 2)
-    parts = [write("a.txt", *["0:1"] * 2), write("b.txt", *["0:1"] * 2), write("c.txt", *["0:1"] * 3)]
+    parts = [write_rows("a.txt", *["0:1"] * 2), write_rows("b.txt", *["0:1"] * 2), write_rows("c.txt", *["0:1"] * 3)]
     with pytest.raises(DataError, match=r"^t1.txt has 3 rows, b.txt has 2 rows; they must be of the same instances$"):
         score(truth, parts)
 
@@ -56,8 +55,12 @@ def test_of_one_file_beside_shards_all_rows_are_counted():
     truth = truth_of(2, 2, 2)
     for n in (3, 4, 7):
         with pytest.raises(DataError, match=rf" has 6 rows, p.txt has {n} rows; they must be of the same instances$"):
-            score(truth, write("p.txt", *["0:1"] * n))
-    systems = {"one": write("p.txt", *["0:1"] * 6), "shards": Shards(truth_of(2, 2, 2)), "less": write("q.txt", "0:1")}
+            score(truth, write_rows("p.txt", *["0:1"] * n))
+    systems = {
+        "one": write_rows("p.txt", *["0:1"] * 6),
+        "shards": Shards(truth_of(2, 2, 2)),
+        "less": write_rows("q.txt", "0:1"),
+    }
     with pytest.raises(DataError, match=r" has 6 rows, q.txt has 1 row; "):
         xmceval.compare(truth, systems, metrics="P", k=1)
     del systems["less"]
@@ -65,12 +68,12 @@ def test_of_one_file_beside_shards_all_rows_are_counted():
 
 
 def test_blank_lines_at_the_end_of_a_shard_are_not_rows():
-    parts = [write(f"p{i}.txt", "0:1", "1:1", "", "", header=False) for i in range(2)]
+    parts = [write_rows(f"p{i}.txt", "0:1", "1:1", "", "", header=False) for i in range(2)]
     assert score(truth_of(2, 2), parts)["P@1"] == 0.5
 
 
 def test_errors_have_the_place_in_the_shard():
-    parts = [write("a.txt", "0:1", "1:1"), write("b.txt", "0:1", "9:1"), write("c.txt", "0:x")]
+    parts = [write_rows("a.txt", "0:1", "1:1"), write_rows("b.txt", "0:1", "9:1"), write_rows("c.txt", "0:x")]
     with pytest.raises(DataError) as error:
         score(truth_of(2, 2, 1), parts)
     assert [line.partition(" ")[0] for line in str(error.value).splitlines()] == ["b.txt:3:", "c.txt:2:"]
@@ -84,7 +87,7 @@ def test_numbers_of_labels_must_agree():
     with pytest.raises(DataError, match=r"^b.npz has 5 labels, but a.npz has 4 labels$"):
         score(["a.npz", "b.npz"], [EYE, EYE])
     with pytest.raises(DataError, match=r"^b.npz has 5 columns, but a.npz has 4 labels$"):
-        score([write("t.txt", *["0"] * 4, header=False)] * 2, ["a.npz", "b.npz"])
+        score([write_rows("t.txt", *["0"] * 4, header=False)] * 2, ["a.npz", "b.npz"])
     # One column more than there are labels is dropped in each shard that has it.
     extra = csr_matrix(([0.5, 0.9], ([0, 1], [4, 1])), shape=(4, 5))
     save_npz("b.npz", extra)
@@ -93,21 +96,18 @@ def test_numbers_of_labels_must_agree():
 
 
 def test_each_header_declares_its_own_row_length():
-    truth = [write(f"t{i}.txt", "0:1", "1:1") for i in range(2)]
+    truth = [write_rows(f"t{i}.txt", "0:1", "1:1") for i in range(2)]
     for name, k, rows in (("a", 2, "0:2 1:1\n0:1\n"), ("b", 1, "1:1\n1:1\n")):
-        with open(f"{name}.txt", "w") as file:
-            file.write(f"2 {k}\n{rows}")
+        write(f"{name}.txt", f"2 {k}\n{rows}")
     assert score(truth, ["a.txt", "b.txt"])["P@1"] == 0.5
-    with open("b.txt", "w") as file:
-        file.write("2 1\n1:1\n1:1 0:2\n")
+    write("b.txt", "2 1\n1:1\n1:1 0:2\n")
     with pytest.raises(DataError, match=r"^b.txt:3: the header declares 1 column, and this row has 2 predictions$"):
         score(truth, ["a.txt", "b.txt"])
 
 
 def test_warnings_of_many_shards_are_counted():
     for i in range(9):
-        with open(f"p{i}.txt", "w") as file:
-            file.write("0:1")
+        write(f"p{i}.txt", "0:1")
     with pytest.warns(xmceval.XmcevalWarning) as caught:
         score(truth_of(*[1] * 9), [f"p{i}.txt" for i in range(9)])
     lines = [str(each.message) for each in caught]
@@ -120,8 +120,6 @@ def test_warnings_of_many_shards_are_counted():
 
 def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
     save_npz("a.npz", csr_matrix(EYE).tocoo())
-    from xmceval.rows.sources import ReopenedSource
-
     opened = []
     blocks = ReopenedSource.blocks
     monkeypatch.setattr(ReopenedSource, "blocks", lambda self: opened.append(self.name) or blocks(self))
@@ -130,12 +128,9 @@ def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
 
 
 def test_the_name_of_a_file_of_labels_does_not_make_shards_be_read_again(monkeypatch):
-    from xmceval.rows.sources import ReopenedSource
-
     monkeypatch.setattr(ReopenedSource, "blocks", lambda _: pytest.fail("the rows of text are never held"))
     for name, content in (("held in memory.txt", "a\nb\n"), ("t-1.txt", "a\n"), ("t-2.txt", "b\n")):
-        with open(name, "w") as file:
-            file.write(content)
+        write(name, content)
     scored = score("t-*.txt", [np.array([[0.9, 0.1]])] * 2, metrics="P", k=1, labels="held in memory.txt")
     assert scored["P@1"] == 0.5
 
@@ -186,10 +181,8 @@ def test_shards_are_a_list():
 
 def test_ranking_files_are_no_shards():
     for i in range(2):
-        with open(f"q{i}.txt", "w") as file:
-            file.write(f"q{i} 0 d1 1\nq{i} 0 d2 0\n")
-        with open(f"r{i}.txt", "w") as file:
-            file.write(f"q{i} Q0 d1 1 0.5 tag\n")
+        write(f"q{i}.txt", f"q{i} 0 d1 1\nq{i} 0 d2 0\n")
+        write(f"r{i}.txt", f"q{i} Q0 d1 1 0.5 tag\n")
     for truth in (["q0.txt", "q1.txt"], "q0.txt"):
         with pytest.raises(DataError, match=r"cannot be shards, as their rows are joined by query"):
             score(truth, ["r0.txt", "r1.txt"])

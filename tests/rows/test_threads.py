@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, strategies as st
-from support.files import PREDS, TRUTH
+from support.files import PREDS, TRUTH, write
 
 import xmceval
 from xmceval.errors import DataError, Fault
@@ -117,10 +117,10 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("size", [8, 1 << 20])
-def test_every_command_reports_the_same_for_any_number_of_threads(tmp_path, monkeypatch, case, size):
+def test_every_command_reports_the_same_for_any_number_of_threads(monkeypatch, case, size):
     monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
     for name, text in zip(("t.txt", "p.txt"), CASES[case], strict=True):
-        (tmp_path / name).write_text(text)
+        write(name, text)
 
     def messages(n_threads):
         yield message_of(xmceval.score, "t.txt", "p.txt", k=1, metrics="P", threads=n_threads)
@@ -140,10 +140,9 @@ def test_results_are_taken_in_the_order_of_blocks(threads):
         return block.first_row
 
     taken = []
-    blocks = items(7, ends_in_error=False)
-    running = threading.Thread(
-        target=engine.in_order, args=(blocks, prepare, taken.append, threads), daemon=True
-    )  # one that waits for its turn for ever does not hold the tests
+    arguments = items(7, ends_in_error=False), prepare, taken.append, threads
+    # A thread that waits for its turn for ever does not hold the tests.
+    running = threading.Thread(target=engine.in_order, args=arguments, daemon=True)
     running.start()
     running.join(timeout=20)
     assert taken == list(range(0, 21, 3))

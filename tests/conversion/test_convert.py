@@ -174,12 +174,6 @@ def test_a_header_is_made_where_the_source_has_none(folder):
     )
 
 
-def test_a_header_of_rows_and_k_is_corrected(folder):
-    (folder / "a.txt").write_text("2 2\n3:0.5 1:2\n7:1\n")
-    xmceval.convert("a.txt", "b.txt")
-    assert (folder / "b.txt").read_text() == "2 8\n3:0.5 1:2\n7:1\n"
-
-
 def test_a_file_is_converted_and_described(folder):
     written = xmceval.convert("p.txt", "p.npz")
     assert (written.n_rows, written.n_labels, written.n_entries, written.warnings) == (3, 5, 3, ())
@@ -205,12 +199,6 @@ def test_options_are_those_of_the_command(capfdbinary, options, text):
     words = {"top": "--top", "n_labels": "--n-labels"}
     assert run("convert", "p.txt", "-", *(part for name in options for part in (words[name], options[name]))) == 0
     assert capfdbinary.readouterr().out.decode() == text
-
-
-def test_rows_are_cut_and_equal_scores_kept_in_the_order_of_labels(tmp_path, capfdbinary):
-    (tmp_path / "a.txt").write_text("1 5\n4:0.5 1:0.5 3:2 0:-1\n")
-    assert run("convert", tmp_path / "a.txt", "-", "-q", "--top", 2) == 0
-    assert capfdbinary.readouterr().out == b"1 5\n3:2 1:0.5\n"
 
 
 def test_top_keeps_what_ranking_keeps(tmp_path, rng):

@@ -9,7 +9,7 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, same_numbe
 
 import xmceval
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.files.sidecars.numbers import read_numbers
 
 TEXTS = {
@@ -66,11 +66,6 @@ def test_truth_has_three_text_forms(name):
 def test_a_header_of_legacy_truth_is_distinguished_from_a_row_of_labels():
     assert open_truth(write("t.txt", "0,1,2 0:1\n1 1:1\n")).source.n_rows is None
     assert open_truth(write("t.txt", LEGACY)).source.n_rows == 4
-
-
-def test_the_inferred_layout_is_described():
-    assert open_truth(write("t.txt", LEGACY)).description == "text, rows of label,label feature:value, header '4 3 5'"
-    assert open_scores(write("p.txt", body(PREDS))).description == "text, rows of idx:value, no header"
 
 
 @pytest.mark.parametrize("name", ["r", "r-labels.npy", "r-scores.npy"])

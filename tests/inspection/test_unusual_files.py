@@ -28,11 +28,6 @@ def test_a_run_is_joined_to_its_qrels_by_query():
     assert any("ignored 1 query not in qrels" in line for line in report.pairs[0].warnings)
 
 
-def test_a_run_is_still_no_matrix():
-    with pytest.raises(DataError, match="the truth must be TREC qrels"):
-        xmceval.convert(write("run", RUN), "run.npz")
-
-
 REFUSED = {
     "a page": ("\n<!doctype HTML>\n<title> 404\n Not Found</title>", "is a web page, titled '404 Not Found'; expected"),
     "a page without a title": ("<html><body>x</body></html>", "is a web page; expected data"),

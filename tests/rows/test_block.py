@@ -113,14 +113,6 @@ def test_a_shifted_block_has_the_same_rows_under_other_numbers(kind):
     assert content(moved) == [(row + 15, f"outer, inner, {place}", entries) for row, place, entries in whole]
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("span", [(0, 7), (0, 1), (2, 6), (6, 7)])
-def test_a_range_has_the_rows_of_its_source(kind, span):
-    source = SOURCES[kind]()
-    whole = content(source.blocks())
-    assert content(range_of(source, *span).blocks()) == whole[slice(*span)]
-
-
 @pytest.mark.parametrize("kind", ["csr", "dense"])
 def test_a_part_of_a_repaired_source_is_repaired(kind):
     source = merge_duplicate_labels(SOURCES[kind]())

@@ -111,11 +111,6 @@ def test_a_row_out_of_range_is_found_where_no_header_tells_the_rows(files):
         xmceval.score(files / "t.txt", files / "p.txt", filter=[[3, 0]], k=1, metrics="P")
 
 
-def test_removal_is_no_score_of_zero():
-    y_true, y_score = csr_matrix([[0, 1, 0]]), csr_matrix([[0.5, -0.5, -0.7]])
-    assert xmceval.score(y_true, y_score, filter=[[0, 0]], k=1, metrics="P")["P@1"] == 1.0
-
-
 def test_the_report_counts_what_a_filter_did(files, capsys):
     (files / "f.txt").write_text("0 0\n1 3\n1 4\n2 0\n")
     with pytest.raises(SystemExit, match="0"):

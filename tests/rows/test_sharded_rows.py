@@ -56,11 +56,8 @@ def test_of_one_file_beside_shards_all_rows_are_counted():
     for n in (3, 4, 7):
         with pytest.raises(DataError, match=rf" has 6 rows, p.txt has {n} rows; they must be of the same instances$"):
             score(truth, write_rows("p.txt", *["0:1"] * n))
-    systems = {
-        "one": write_rows("p.txt", *["0:1"] * 6),
-        "shards": Shards(truth_of(2, 2, 2)),
-        "less": write_rows("q.txt", "0:1"),
-    }
+    one, less = write_rows("p.txt", *["0:1"] * 6), write_rows("q.txt", "0:1")
+    systems = {"one": one, "shards": Shards(truth_of(2, 2, 2)), "less": less}
     with pytest.raises(DataError, match=r" has 6 rows, q.txt has 1 row; "):
         xmceval.compare(truth, systems, metrics="P", k=1)
     del systems["less"]

@@ -125,8 +125,8 @@ def check_same(y_true, *scores, **options):
     """Check that an executor gives the results and warnings of one process; return these and the executor."""
     executor, chosen = PicklingExecutor(), Options.of(options)
     systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
-    one = score_systems(Setup.of(y_true, chosen, systems), systems).results
-    parts = score_systems(Setup.of(y_true, chosen, systems, executor=executor), systems).results
+    one = score_systems(Setup.of(y_true, chosen, systems), systems)
+    parts = score_systems(Setup.of(y_true, chosen, systems, executor=executor), systems)
     assert render("json", parts) == render("json", one)
     assert [result.warnings for result in parts] == [result.warnings for result in one]
     return one, executor

@@ -389,7 +389,7 @@ HEAVY = {
         "xmceval.files.arrays.npz",
     ),
     *("xmceval.kernels.compile.compiler", "xmceval.scoring.ahead"),
-    *(f"xmceval.api.extras.{extra}" for extra in ("holdrows", "savestate")),
+    *("xmceval.api.scoring.holdrows", "xmceval.api.scoring.savestate", "xmceval.scoring.states.file"),
 }
 
 

@@ -25,7 +25,7 @@ def systems(rng):
 
 def score(truth, scores, threads=2, **options):
     setup = Setup.of(truth, Options(threads=threads, **options))
-    return score_systems(setup, [Named(each, str(i)) for i, each in enumerate(scores)]).results
+    return score_systems(setup, [Named(each, str(i)) for i, each in enumerate(scores)])
 
 
 def without(rows, pairs):

@@ -278,7 +278,7 @@ def test_each_of_several_systems_is_judged(good, rng):
     names = ("good", "shuffled", "shifted")
     systems = (scores, scores[rng.permutation(len(scores))], shifted(scores, 1))
     setup = Setup.of(truth, Options(metrics="P", k=1))
-    results = score_systems(setup, [Named(each, name) for name, each in zip(names, systems, strict=True)]).results
+    results = score_systems(setup, [Named(each, name) for name, each in zip(names, systems, strict=True)])
     ends = [[line for line in result.warnings if line.endswith("?")] for result in results]
     assert ends[0] == []
     assert ends[1][0].endswith(SHUFFLED)

@@ -10,7 +10,7 @@ from typing import Any
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import are_runs
-from xmceval.api.extras.choose import choose_extras
+from xmceval.api.scoring.saving import Saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.files.io.digests import digest_files
@@ -58,12 +58,12 @@ def make_page(
     comparison = None
     with kept_pipes(paths):
         setup = Setup.of(truth, options, systems)
-        extras = choose_extras(options, systems)
+        saving = Saving.of(options, systems)
         if len(systems) > 1 or any(are_runs(system.y_score) for system in systems):
-            comparison = compare_systems(setup, systems, testing, extras, progress=progress, watch=watch)
+            comparison = compare_systems(setup, systems, testing, saving, progress=progress, watch=watch)
             results = comparison.results
         else:
-            results = score_systems(setup, systems, extras, progress=progress).results
+            results = score_systems(setup, systems, saving, progress=progress)
         digests = digest_files(paths, options.threads or default_threads())
     files = [
         InputFile(role, digest.path, digest.n_bytes, digest.sha256)

@@ -14,7 +14,7 @@ from xmceval.cli.systems import Inputs, name_systems
 
 if TYPE_CHECKING:
     from xmceval.api.comparing.pairtests import Cost, Watch
-    from xmceval.api.extras.extra import Extra
+    from xmceval.api.scoring.saving import Saving
     from xmceval.api.scoring.setup import Setup
 
 COMPILING = "compiling for this kind of run: takes some seconds, once"
@@ -33,20 +33,20 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 
 
 @contextmanager
-def open_setup(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[Setup, list[Extra]]]:
+def open_setup(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[Setup, Saving]]:
     """Open the truth, choose what is saved while systems are scored, and show the progress of that."""
-    from xmceval.api.extras.choose import choose_extras
+    from xmceval.api.scoring.saving import Saving
     from xmceval.api.scoring.setup import Setup
 
     saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard", "force")}
-    extras = choose_extras(inputs.options, inputs.systems, **saved)
+    saving = Saving.of(inputs.options, inputs.systems, **saved)
     with executor_of(arguments["dask"]) as executor, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
             *(inputs.truth, inputs.options, inputs.systems),
             max_weight=arguments.get("max_weight"),
             executor=executor,
         )
-        yield setup, extras
+        yield setup, saving
 
 
 @contextmanager

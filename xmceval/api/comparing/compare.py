@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
-from xmceval.api.extras.choose import choose_extras
-from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.saving import NOTHING, Saving
+from xmceval.api.scoring.score import score_opened
 from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import listed, warn
 from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.observing.heldrows import HeldRows, RowBlock
-from xmceval.scoring.observing.observers import GroupedRows
+from xmceval.scoring.observing.observers import GroupedRows, Observer
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals
 
 
@@ -128,7 +128,7 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named, executor=executor)
     testing = Testing.of(
         {
@@ -140,45 +140,39 @@ def compare(
             "seed": seed,
         }
     )
-    comparison = compare_systems(setup, named, testing, extras, progress=progress)
+    comparison = compare_systems(setup, named, testing, saving, progress=progress)
     warn(comparison.doubts)
     return comparison
 
 
-class PairedRows(Extra):
-    """Sum the values of rows that tests of pairs of systems need, and hold them for tests that resample rows."""
+class PairedRows:
+    """Sums the values of rows that tests of pairs of systems need, and holds them for tests that resample rows."""
 
-    def __init__(self, matches: Matches) -> None:
-        self._runs, self._of_pairs, self._holds_rows = matches.lineup.groups, matches.by_rows, matches.holds_rows
-
-    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
-        """Make the observers."""
-        program, terms = scoring.setup.program, scoring.opened[0].terms
+    def __init__(self, matches: Matches, program: Program, terms: Terms) -> None:
+        self._runs, self._program, self._groups = matches.lineup.groups, program, terms.groups
         self._columns = ValueColumns.of(program, terms.bins)
         names = () if terms.groups is None else terms.groups.names
-        self._all, *of_groups = [Pairs(self._columns, self._runs, self._of_pairs) for _ in ("", *names)]
+        self._all, *of_groups = [Pairs(self._columns, self._runs, matches.by_rows) for _ in ("", *names)]
         self._of_groups = dict(zip(names, of_groups, strict=True))
-        self._held = HeldRows(program.row_measures) if self._holds_rows else None
-        self.observers = [
+        self._held = HeldRows(program.row_measures) if matches.holds_rows else None
+        self.observers: list[Observer] = [
             self._all,
             *([] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]),
             *([] if self._held is None else [self._held]),
         ]
 
-    def outputs(self, outcome: Outcome) -> list[Output]:
+    def outputs(self, totals: Sequence[Totals]) -> list[Output]:
         """Return what is known of each metric that has values of rows: of all rows, then of each group."""
-        held, groups = None if self._held is None else self._held.join(), outcome.scoring.opened[0].terms.groups
-        outputs = self._collect(outcome, outcome.totals, self._all, held)
+        held = None if self._held is None else self._held.join()
+        outputs = self._collect(totals, self._all, held)
         for code, (name, pairs) in enumerate(self._of_groups.items()):
-            totals = [run.groups[code] for run in outcome.totals]
-            inside = None if held is None or groups is None else held.where(groups.codes[held.rows] == code)
-            outputs += self._collect(outcome, totals, pairs, inside, name)
+            of_group = [run.groups[code] for run in totals]
+            inside = None if held is None or self._groups is None else held.where(self._groups.codes[held.rows] == code)
+            outputs += self._collect(of_group, pairs, inside, name)
         return outputs
 
-    def _collect(
-        self, outcome: Outcome, totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = ""
-    ) -> list[Output]:
-        runs = [RunSums.of(outcome.scoring.setup.program, run) for run in totals]
+    def _collect(self, totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = "") -> list[Output]:
+        runs = [RunSums.of(self._program, run) for run in totals]
         n_all = max(run.tally.n_rows for run in totals)
         return collect_outputs(self._columns, runs, n_all, self._runs, pairs, held, group)
 
@@ -187,7 +181,7 @@ def compare_systems(
     setup: Setup,
     systems: Sequence[Named],
     testing: Testing,
-    extras: Sequence[Extra] = (),
+    saving: Saving = NOTHING,
     *,
     progress: Progress | None = None,
     watch: Watch | None = None,
@@ -198,6 +192,7 @@ def compare_systems(
     Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
     """
     matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
-    paired = PairedRows(matches)
-    outcome = score_systems(setup, matches.lineup.runs, [paired, *extras], progress=progress)
-    return matches.compare(outcome.results, paired.outputs(outcome), threads=setup.options.threads, watch=watch)
+    runs = setup.open_systems(matches.lineup.runs)
+    paired = PairedRows(matches, setup.program, runs[0].terms)
+    totals, results = score_opened(setup, runs, saving, paired.observers, progress=progress)
+    return matches.compare(results, paired.outputs(totals), threads=setup.options.threads, watch=watch)

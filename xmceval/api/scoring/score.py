@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from xmceval.api.extras.choose import choose_extras
-from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.matrixlike import MatrixLike
+from xmceval.api.scoring.saving import NOTHING, Saving, list_files
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.outputs import check_output
+from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
 from xmceval.scoring.observing.firstrows import FirstRows
+from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored
+from xmceval.scoring.system import System
+from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from xmceval.scoring.observing.heldrows import HeldRows
 
 
 def score(
@@ -246,8 +253,9 @@ def score(
         filter_truth=filter_truth,
         threads=threads,
     )
-    extras = choose_extras(
-        *(options, systems),
+    saving = Saving.of(
+        options,
+        systems,
         rows=rows,
         save_rows=save_rows,
         save_state=save_state,
@@ -255,27 +263,53 @@ def score(
         force=force,
     )
     setup = Setup.of(y_true, options, systems, max_weight=max_weight, executor=executor)
-    [result] = score_systems(setup, systems, extras, progress=progress).results
+    [result] = score_systems(setup, systems, saving, progress=progress)
     warn(result.doubts)
     return result
 
 
 def score_systems(
+    setup: Setup, systems: Sequence[Named], saving: Saving = NOTHING, *, progress: Progress | None = None
+) -> tuple[Result, ...]:
+    """Score systems on an opened truth, which is read once."""
+    return score_opened(setup, setup.open_systems(systems), saving, progress=progress)[1]
+
+
+def score_opened(
     setup: Setup,
-    systems: Sequence[Named],
-    extras: Sequence[Extra] = (),
+    systems: Sequence[System],
+    saving: Saving = NOTHING,
+    observers: Sequence[Observer] = (),
     *,
     progress: Progress | None = None,
-) -> Outcome:
-    """Score systems on an opened truth, which is read once."""
-    scoring = Scoring(setup, setup.open_systems(systems))
-    with ExitStack() as files:
-        for extra in extras:
-            extra.start(scoring, files)
-        observers = [observer for extra in extras for observer in extra.observers]
-        first_rows = FirstRows()
-        totals = setup.evaluate(scoring.opened, [*observers, first_rows], progress)
-        outcome = Outcome(scoring, totals, tuple(setup.results(scoring.opened, totals, first_rows)))
-        for extra in extras:
-            outcome = extra.finish(outcome)
-    return outcome
+) -> tuple[Sequence[Totals], tuple[Result, ...]]:
+    """Score opened systems, show the values of their rows to observers, and save what is asked for."""
+    held = _hold_rows(setup, systems, saving) if saving.holds_rows else None
+    if saving.save_state is not None:
+        from xmceval.api.scoring.savestate import check_documents, write_state
+
+        check_documents(setup)
+        check_output(to_path(saving.save_state), force=saving.force, inputs=list_files(setup, systems))
+    first_rows = FirstRows()
+    watching = [*observers, *([] if held is None else [held]), first_rows]
+    totals = setup.evaluate(systems, watching, progress)
+    results = tuple(setup.results(systems, totals, first_rows))
+    if held is not None:
+        from xmceval.api.scoring.holdrows import keep_rows
+
+        results = keep_rows(held, saving, setup, systems, results)
+    if saving.save_state is not None:
+        write_state(saving.save_state, saving.shard, setup, systems[0], totals[0], force=saving.force)
+    return totals, results
+
+
+def _hold_rows(setup: Setup, systems: Sequence[System], saving: Saving) -> HeldRows:
+    """Return what holds the values of all rows, once their file is checked."""
+    from xmceval.files.savedrows import check_row_file
+    from xmceval.scoring.observing.heldrows import HeldRows
+
+    if not setup.program.columns:
+        raise UsageError(f"{saving.save_rows or 'rows'}: none of the metrics has per-instance values")
+    if saving.save_rows is not None:
+        check_row_file(saving.save_rows, force=saving.force, inputs=list_files(setup, systems))
+    return HeldRows(setup.program.row_measures, drop_empty=setup.terms.drop_empty)

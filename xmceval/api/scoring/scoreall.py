@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.extras.choose import choose_extras
 from xmceval.api.matrixlike import MatrixLike
+from xmceval.api.scoring.saving import Saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
@@ -84,8 +84,8 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
-    extras = choose_extras(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named)
-    results = Results(score_systems(setup, named, extras, progress=progress).results)
+    results = Results(score_systems(setup, named, saving, progress=progress))
     warn(dict.fromkeys(line for each in results.values() for line in each.doubts))
     return results

@@ -115,8 +115,8 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     pictures.check(OF_COMPARISON, inputs.options)
     check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
-    with open_setup(inputs, arguments) as (setup, extras):
-        return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
+    with open_setup(inputs, arguments) as (setup, saving):
+        return compare_systems(setup, inputs.systems, testing, saving, watch=watch(arguments["quiet"]))
 
 
 def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:

@@ -80,8 +80,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     gates = [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
     pictures.check(OF_RESULTS, inputs.options)
     check_computed(gates, inputs.options.measures)
-    with open_setup(inputs, arguments) as (setup, extras):
-        results = score_systems(setup, inputs.systems, extras).results
+    with open_setup(inputs, arguments) as (setup, saving):
+        results = score_systems(setup, inputs.systems, saving)
     results = tuple(replace(result, gates=judge_values(gates, result, layout)) for result in results)
     warn_of_results(arguments, results)
     with enforced([outcome for result in results for outcome in result.gates]):

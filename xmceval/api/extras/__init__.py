@@ -1,1 +1,0 @@
-"""What scoring can do besides: save rows, labels and states, and draw."""

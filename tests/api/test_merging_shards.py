@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from numba import config
 from support.measures import names_of
 from support.shards import cut, part_of, save
-from support.states import forge
 from support.strategies import Case, random_case, random_weights, to_csr
 
 import xmceval
@@ -167,16 +166,6 @@ def test_no_rows_are_added_to_weights_whose_largest_is_not_known():
         xmceval.Evaluator.load("w.state").update(truth[1], scores[1])
 
 
-def test_shards_of_one_number_are_refused_where_evaluators_merge_too():
-    for name, shard in (("0", (2, 2)), ("1", (2, 2)), ("c", (2, 3))):
-        xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, save_state=f"{name}.state", shard=shard)
-    first, second, other = (xmceval.Evaluator.load(f"{name}.state") for name in "01c")
-    with pytest.raises(DataError, match=r"^0.state and 1.state are both shard 2 of 2$"):
-        first.merge(second)
-    with pytest.raises(DataError, match=r"^1.state is shard 2 of 2, but c.state is shard 2 of 3$"):
-        second.merge(other)
-
-
 def test_missing_shards_are_counted_and_not_listed():
     xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, save_state="a.state", shard=(3, 2**20))
     refused(["a.state"], "shards 1, 2, 4, 5, 6 and 1,048,570 more of 1048576 are missing: a.state is")
@@ -208,12 +197,6 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names(difference,
     wider = [np.pad(part, ((0, 0), (0, len(options.get("counts", COUNTS)) - 9))) for part in (two, other_two)]
     xmceval.score(*wider, **(base | options), save_state="b.state")
     refused(["a.state", "b.state"], f"a.state and b.state differ in {difference}")
-
-
-def test_states_of_another_version_are_refused():
-    one, *_ = save_states(numbered=False)
-    Path("old.state").write_bytes(forge(Path(one).read_bytes(), version="0.0.1"))
-    refused([one, "old.state"], f"differ in version of xmceval: {xmceval.__version__} and 0.0.1; only totals that were")
 
 
 def test_propensities_are_never_estimated_from_a_part():

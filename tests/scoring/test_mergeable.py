@@ -48,32 +48,25 @@ every_part = pytest.mark.parametrize(
 
 @every_part
 def test_merging_is_associative_and_commutative_and_changes_neither(place):
-    a, b, c, none = (each[place] for each in (ONE, TWO, THREE, NONE))
-    before = pickle.dumps([each.arrays() for each in (a, b, c, none)])
+    a, b, c, none = (parts[place] for parts in (ONE, TWO, THREE, NONE))
+    before = pickle.dumps([part.arrays() for part in (a, b, c, none)])
     expected = a.merge(b).merge(c)
     for other in (a.merge(b.merge(c)), c.merge(b).merge(a), a.merge(none).merge(c.merge(b)), none.merge(expected)):
         assert same(other, expected)
-    assert pickle.dumps([each.arrays() for each in (a, b, c, none)]) == before
+    assert pickle.dumps([part.arrays() for part in (a, b, c, none)]) == before
 
 
 @every_part
-def test_absorbing_is_merging_in_place(place):
-    a, b = (each[place] for each in (ONE, TWO))
-    both = pickle.loads(pickle.dumps(a))
-    both.absorb(b)
-    assert same(both, a.merge(b))
-
-
-@every_part
-def test_a_part_comes_back_from_its_arrays_and_from_a_pickle(place):
-    a, none = ONE[place], pieces_of(totals_of(4, 0))[place]
-    arrays = a.arrays()
-    assert {array.dtype.kind for array in arrays.values()} <= set("if")
-    none.fill(dict(arrays))
-    assert same(none, a)
+def test_a_part_comes_back_from_its_arrays_and_from_a_pickle_which_takes_in_others(place):
+    a, b, none = ONE[place], TWO[place], pieces_of(totals_of(4, 0))[place]
+    assert {array.dtype.kind for array in a.arrays().values()} <= set("if")
+    none.fill(a.arrays())
     copied = pickle.loads(pickle.dumps(a))
+    assert same(none, a)
     assert same(copied, a)
     assert isinstance(copied._lock, type(threading.Lock()))
+    copied.absorb(b)
+    assert same(copied, a.merge(b))
 
 
 class Numbers(Mergeable):
@@ -95,14 +88,20 @@ def test_a_declaration_is_all_that_a_part_needs():
     other = Numbers(0, 0)
     other.fill(both.arrays())
     assert (other.sums.tolist(), other.least.tolist()) == ([6, 8], [-2.5])
-    for wrong, message in (
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
         ({"sums": np.array([100, 1])}, "sums has numbers out of their range"),
         ({"sums": np.array([1])}, r"shape \(1,\), expected \(2,\)"),
         ({"sums": np.array([1.0, 2.0])}, "sums has numbers of type float64"),
         ({}, "the array sums is missing"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            other.fill(wrong)
+    ],
+)
+def test_arrays_that_are_not_as_declared_are_refused(arrays, message):
+    with pytest.raises(ValueError, match=message):
+        Numbers(0, 0).fill(arrays)
 
 
 def test_threads_that_add_at_the_same_time_lose_nothing():

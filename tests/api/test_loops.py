@@ -3,15 +3,15 @@
 import re
 
 import pytest
-from support.recipes import find_imports, find_recipes, run
+from support.recipes import GUIDES, find_code, find_imports, run, split_parts
 
-RECIPES = find_recipes("loops")
+_, RECIPES = split_parts(GUIDES["loops"])
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_scores_by_a_metric_or_several():
     pytest.importorskip("sklearn")
-    assert run("scikit-learn", RECIPES["scikit-learn"])
+    run(find_code(RECIPES["scikit-learn"]))
 
 
 def test_recipes_are_found_and_what_they_import(capsys):
@@ -19,5 +19,6 @@ def test_recipes_are_found_and_what_they_import(capsys):
     assert without == ["Scores and comparisons", "ir_measures", "Nearest neighbours", "scikit-learn"]
     assert {"PyTorch", "Lightning", "Hugging Face", "Keras", "scikit-learn", "torchmetrics"} <= set(RECIPES)
     assert find_imports(">>> import numpy\n>>> from no_such.thing import it\n") == ["no_such", "numpy"]
-    assert not run("wrong", ">>> 1 + 1\n3\n")
+    with pytest.raises(AssertionError):
+        run(">>> 1 + 1\n3\n")
     assert "Expected:" in capsys.readouterr().out

@@ -1,15 +1,14 @@
 """The guides tell the truth: their Python runs, and every option, command, name, file and guide in them exists."""
 
-import doctest
 import json
 import pydoc
 import re
 import shutil
-import warnings
 from pathlib import Path
 
 import click
 import pytest
+from support.recipes import BLOCK, GUIDES, find_code, run
 
 import xmceval
 from xmceval.cli import COMMANDS, cli
@@ -18,9 +17,7 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.listings import metriclist
 
 ROOT = Path(__file__).parents[2]
-GUIDES = {each.stem: each.read_text(encoding="utf-8") for each in sorted((ROOT / "xmceval" / "guide").glob("*.md"))}
 OF_OTHERS = {"--array", "--out_path"}  # of Slurm and omikuji
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def command_of(name):
@@ -118,15 +115,13 @@ def test_names_of_metrics_with_options_are_read(text):
         assert key not in keys or parse(name, [1])
 
 
+@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 @all_over([topic for topic in GUIDES if topic not in {"loops", "recipes"}])
 def test_python_runs(text, tmp_path):
     shutil.copytree(ROOT / "datasets" / "sample", tmp_path / "datasets" / "sample")
-    code = "\n".join(block for kind, block in BLOCK.findall(text) if kind == "python")
+    code = find_code(text)
     assert ">>>" in code or not code
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", xmceval.XmcevalWarning)
-        test = doctest.DocTestParser().get_doctest(code, {}, "guide", None, None)
-        assert doctest.DocTestRunner().run(test).failed == 0
+    run(code)
 
 
 @all_over(GUIDES)

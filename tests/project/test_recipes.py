@@ -3,7 +3,6 @@
 The values were recorded with commit 4eaca550, the last one that had these features, on the same files.
 """
 
-import doctest
 import json
 import os
 import re
@@ -17,28 +16,22 @@ import pandas as pd
 import pytest
 import scipy.io
 from scipy import sparse
-from support.recipes import find_imports
+from support.recipes import GUIDES, find_code, find_imports, run, split_parts
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "datasets" / "sample"
-GUIDE = (ROOT / "xmceval" / "guide" / "recipes.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def find_blocks(text, kind):
-    return "".join(code for found, code in BLOCK.findall(text) if found == kind)
 
 
 def find_recipes():
     """Return by heading the Python of a recipe, after what its part and the guide begin with, and its other code."""
-    beginning, *parts = re.split(r"^## .+\n", GUIDE, flags=re.MULTILINE)
+    beginning, parts = split_parts(GUIDES["recipes"])
     recipes = {}
-    for part in parts:
-        start, *pieces = re.split(r"^### (.+)\n", part, flags=re.MULTILINE)
-        for heading, text in zip(pieces[::2], pieces[1::2], strict=True):
-            own = find_blocks(text, "python")
-            before = find_blocks(beginning, "python") + find_blocks(start, "python")
-            recipes[heading] = (own and before + own, find_blocks(text, "sh"), find_blocks(text, "make"))
+    for part in parts.values():
+        start, pieces = split_parts(part, "###")
+        for heading, text in pieces.items():
+            python = find_code(text)
+            before = find_code(beginning) + find_code(start)
+            recipes[heading] = (python and before + python, find_code(text, "sh"), find_code(text, "make"))
     return recipes
 
 
@@ -100,14 +93,6 @@ def files(tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     return tmp_path
-
-
-def run(code):
-    """Run the examples of a recipe, which print what they show, and return its names."""
-    names = {}
-    test = doctest.DocTestParser().get_doctest(code, names, "recipe", "recipes.md", 0)
-    assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
-    return test.globs
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of pandas 2.1, where a table has nan

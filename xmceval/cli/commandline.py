@@ -13,16 +13,7 @@ from xmceval.files.io.addresses import is_address, redacted, shown
 
 
 def write_command(context: click.Context, *, without: Collection[str] = ()) -> str:
-    """Write a command with its arguments and the options that were passed, quoted for a shell.
-
-    Of remote files, neither users nor queries are written, where secrets may be.
-
-    Parameters
-    ----------
-    context : click.Context
-    without : collection of str
-        Parameters that are left out.
-    """
+    """Write a command as it was passed, but for some parameters and secrets in addresses, quoted for a shell."""
     arguments: list[str] = []
     flags: list[str] = []
     for each in context.command.params:

@@ -49,7 +49,7 @@ def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function]
 
 
 def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Function], Function]:
-    """Make one of the options that a dataclass of options has."""
+    """Make one of the options that a dataclass of options has; `changes` replace what click shows."""
     spec, default = specs(of)[name], of.__dataclass_fields__[name].default
     flags = spec.flags or (f"--{name.replace('_', '-')}",)
     how = {
@@ -61,11 +61,6 @@ def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Functi
     if spec.names is not None:
         how["shell_complete"] = completion.of_names(spec.names, are_listed=spec.kind is list)
     return option(*flags, name, **{**how, **changes})
-
-
-def scoring_option(name: str, **changes: Any) -> Callable[[Function], Function]:
-    """Make one of the options of scoring, for another command; `changes` replace what click shows, such as its help."""
-    return derived_option(name, Options, **changes)
 
 
 def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
@@ -102,19 +97,20 @@ def terminal() -> dict[str, object]:
 def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     """Return the layout that a command was asked for."""
     context = click.get_current_context()
-    for each in context.command.params:
-        has_effect = each.name not in specs(Layout) or form in FORMS_OF.get(each.name, DRAWN)
-        is_same = each.name == "percent" and not arguments["percent"]  # csv and json have fractions
-        if not has_effect and not is_same and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
-            flag = next(flag for flag in (*each.opts, *each.secondary_opts) if _is_passed(flag, arguments[each.name]))
-            forms_ = " or ".join(FORMS_OF.get(each.name, DRAWN))
-            raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {forms_})")
+    passed = [
+        parameter
+        for parameter in context.command.params
+        if parameter.name in specs(Layout)
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    for parameter in passed:
+        effective = FORMS_OF.get(parameter.name, DRAWN)
+        value = arguments[parameter.name]
+        is_same = parameter.name == "percent" and not value  # csv and json have fractions
+        if form not in effective and not is_same:
+            flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
+            raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(effective)})")
     return Layout.of(arguments, **terminal())
-
-
-def _is_passed(flag: str, value: object) -> bool:
-    """Return whether a flag, of a pair such as --percent and --fraction, is the one that gave a value."""
-    return flag.startswith("--no-") or flag == "--fraction" if value is False else True
 
 
 def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
@@ -169,7 +165,7 @@ dask = option(
 )
 strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
-max_line = scoring_option("max_line", group=GROUPS[0])
-threads = scoring_option("threads")
+max_line = derived_option("max_line", Options, group=GROUPS[0])
+threads = derived_option("threads", Options)
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
 verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")

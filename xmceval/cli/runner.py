@@ -42,7 +42,9 @@ def open_setup(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[S
     saving = Saving.of(inputs.options, inputs.systems, **saved)
     with executor_of(arguments["dask"]) as executor, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
-            *(inputs.truth, inputs.options, inputs.systems),
+            inputs.truth,
+            inputs.options,
+            inputs.systems,
             max_weight=arguments.get("max_weight"),
             executor=executor,
         )

@@ -20,7 +20,7 @@ from xmceval.rows import progress
 from xmceval.rows.progress import measure_progress, phase, watch_work
 
 N_ROWS = 400
-SHOWN_AGAIN = "\x1b[?25h"  # the cursor
+HIDDEN, SHOWN, REMOVED = "\x1b[?25l", "\x1b[?25h", "\r\x1b[K"  # the cursor, twice, and the line
 
 
 @pytest.fixture
@@ -98,7 +98,8 @@ def run(monkeypatch, *args):
 def test_commands_show_how_far_they_are_and_remove_it(args, names, files, at_once, monkeypatch, capsys):
     seen = run(monkeypatch, *args.split())
     assert names <= set(re.findall(r"\r\x1b\[\?25l(.+?)  \[[#-]+\] +\d+%", seen))
-    assert seen.rindex(SHOWN_AGAIN) > seen.rindex("%")
+    assert seen.rindex(REMOVED) > seen.rindex(SHOWN) > seen.rindex("%")
+    assert seen.count(HIDDEN) == seen.count(SHOWN)
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -128,13 +129,13 @@ def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
         time.sleep(0.7)
         assert seen == []
         time.sleep(0.7)
-    assert re.fullmatch(r"\r\x1b\[\?25lpreds.txt  \[#{10,}-{30,}\] +25%.*\r\x1b\[K\x1b\[\?25h\0", "".join(seen))
+    assert re.fullmatch(r"\r\x1b\[\?25lpreds.txt  \[#{10,}-{30,}\] +25%.*\x1b\[\?25h\r\x1b\[K\0", "".join(seen))
 
 
 def test_an_error_leaves_no_bar(files, at_once, monkeypatch):
     seen = run(monkeypatch, "score", "truth.txt", "preds.txt", "-m", "P", "--filter", "filter.txt")
     assert "filter.txt  [" in seen
-    assert SHOWN_AGAIN + "Error: filter.txt:2001: " in seen
+    assert f"{REMOVED}Error: filter.txt:2001: " in seen
 
 
 def test_of_several_works_the_largest_has_its_name_and_the_slowest_its_share(files):

@@ -17,7 +17,8 @@ from xmceval.errors import escaped
 PATIENCE, PAUSE = 1.0, 0.2  # seconds before the first drawing, and between two
 STEPS = 1000
 NAME = 28  # characters
-CLEAR = "\r\x1b[K\x1b[?25h"  # removes the line, and shows the cursor, which click hides
+CLEAR = "\r\x1b[K"
+SHOW_CURSOR = "\x1b[?25h"  # after each drawing, which hides it: a signal may end the process at any time
 
 _lock = threading.RLock()  # of the terminal
 _is_drawn = False
@@ -67,4 +68,5 @@ def _draw_until(is_over: threading.Event) -> None:
         if step > bar.pos and time.monotonic() - began >= PATIENCE:
             with _lock:
                 bar.update(step - bar.pos)
+                click.echo(SHOW_CURSOR, nl=False, err=True)
                 _is_drawn = True

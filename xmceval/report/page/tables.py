@@ -44,7 +44,12 @@ def _measure(column: str, section: Section) -> int:
 def _draw_row(row: Row, columns: Sequence[str], room: int) -> Markup:
     cells = [element("td", _draw_cell(row.cells.get(column, EMPTY), room), class_="number") for column in columns]
     is_ceiling = row.ceiling_of is not None
-    return element("tr", element("th", name(row.head), scope="row"), cells, class_="ceiling" if is_ceiling else None)
+    return element("tr", element("th", _write_head(row.head), scope="row"), cells, class_="ceiling" if is_ceiling else None)
+
+
+def _write_head(words: str) -> Markup:
+    """Write the head of a row, mostly a name, which may break after an underscore."""
+    return element("bdi", separate(re.split("(?<=_)(?=[^_])", words), element("wbr")))
 
 
 def _draw_cell(cell: Cell, room: int) -> list[Child]:
@@ -86,7 +91,7 @@ def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
             cells[0] = element("b", cells[0])
         classes = ("number" if j in listing.numeric else None for j in range(1, len(cells) + 1))
         drawn = [element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True)]
-        rows.append(element("tr", element("th" if head else "td", name(head), scope="row" if head else None), drawn))
+        rows.append(element("tr", element("th" if head else "td", _write_head(head), scope="row" if head else None), drawn))
     numeric = [column - 1 for column in listing.numeric]
     return join([_draw_table(write_title(listing.title, names), first, heads, numeric, rows, listing.title), lines])
 

@@ -287,7 +287,7 @@ def _draw_differences(
             ax.plot([factor * each.low, factor * each.high], [y, y], color=color, linewidth=1.2)
         ax.plot([factor * each.difference], [y], color=color, marker=marker, markerfacecolor=face, linestyle="none")
         number = f"{factor * each.difference:+.2f}".replace("-", MINUS)
-        ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7, color=color)
+        ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
     ax.set_yticks([line.place for line in lines], [line.label for line in lines])
     ax.set_ylim(lines[-1].end + 0.25, -0.25)
     ax.set_xlim(*limits[lines[0].difference.measure.metric.unit])

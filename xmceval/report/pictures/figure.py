@@ -40,7 +40,7 @@ BAND, GRID = 0.16, 0.25  # opacity
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
 MARKERS = ("o", "s", "^", "D", "v", "x", "P", "<", ">", "p", "*", "d")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
-HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "....")
 
 # Whatever a user's own matplotlibrc says, the same results give the same picture.
 RULES: dict[str, Any] = {

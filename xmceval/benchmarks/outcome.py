@@ -14,6 +14,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
+from xmceval.report.pictures import check_installed
 from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
@@ -166,6 +167,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         DataError
             matplotlib is not installed, or no data set has values.
         """
+        check_installed()
         drawn: Picture = _load("picture").draw_benchmark(self, metrics=metrics)
         return drawn
 

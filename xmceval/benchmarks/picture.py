@@ -2,60 +2,32 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from xmceval.benchmarks.outcome import Benchmark
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.lookup import find_measures
-from xmceval.report.pictures import check_installed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-WIDTH = 6.9  # inches: the page of a paper
-LINE = 0.15  # inches per system of a data set
-MOST_BESIDE = 4  # panels
-LONGEST = 24  # letters of a line in a name
-# Colours of Okabe and Ito, which differ for the colour-blind; markers differ in greyscale.
-COLORS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#000000"
-MARKERS = "o", "s", "^", "D", "v", "P", "X", "*", "<", ">"
-INK = {"color": "#777777", "horizontalalignment": "center", "verticalalignment": "center"}
-STYLE = {
-    "font.size": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.parse_math": False,  # names of systems may have a $
-    "svg.fonttype": "none",
-}
+from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, scale
+from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 
 
-def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None = None) -> Figure:
+def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None = None) -> Picture:
     """Draw the values of systems on each data set with their 95% intervals; published ones are hollow."""
-    measures = _choose(benchmark, metrics)
-    check_installed()
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    datasets, systems = benchmark.datasets, benchmark.systems
-    n_beside = min(MOST_BESIDE, max(Counter(measure.head for measure in measures).values()))
-    n_beside = n_beside if n_beside > 1 else min(MOST_BESIDE, len(measures))
-    n_below = -(-len(measures) // n_beside)
-    height = 0.55 + LINE * len(datasets) * (len(systems) + 1)
-    with rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, n_below * height + LINE * len(systems)), layout="constrained")
-        panels = list(figure.subplots(n_below, n_beside, sharey=True, squeeze=False).flat)
-        for panel, measure in zip(panels, measures, strict=False):
-            _draw_panel(panel, benchmark, measure)
-        for panel in panels[len(measures) :]:
-            panel.remove()
-        handles = [_point(system, place, benchmark) for place, system in enumerate(systems)]
-        figure.legend(handles=handles, loc="outside upper left", ncols=max(1, min(3, len(systems))), frameon=False)
-    return figure
+    measures, systems = _choose(benchmark, metrics), benchmark.systems
+    names = [f"{system} (published)" if system in benchmark.published else system for system in systems]
+    with style():
+        keys = [(name, Line2D([], [], **_look(benchmark, i).points)) for i, name in enumerate(names)]
+    height = 0.55 + LINE * len(benchmark.datasets) * (len(systems) + 1)
+    caption = "metrics by data set, with 95% intervals"
+    text = f"{listed(measures)} by data set, with 95% intervals, for {listed(names)}"
+    panels = [partial(_draw_panel, benchmark, measure) for measure in measures]
+    return draw_figure(Plan(panels, [height] * len(measures), keys, caption, text))
 
 
 def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[Measure]:
@@ -78,44 +50,31 @@ def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[M
     return list(chosen)
 
 
-def _draw_panel(panel: Axes, benchmark: Benchmark, measure: Measure) -> None:
+def _look(benchmark: Benchmark, place: int) -> Look:
+    look = Look.of(place)
+    return replace(look, face="none") if benchmark.systems[place] in benchmark.published else look
+
+
+def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
     """Draw one metric: data sets from top to bottom, and in each the systems."""
-    factor = 100 if measure.metric.unit == "share" else 1
     step = len(benchmark.systems) + 1
     middles = [row * step + (step - 2) / 2 for row in range(len(benchmark.datasets))]
     for row, dataset in enumerate(benchmark.datasets):
         for place, system in enumerate(benchmark.systems):
-            figures = {figure.measure: figure for figure in dataset.list_figures(system, [measure])}
-            if measure in figures:
-                y, estimate = row * step + place, figures[measure].estimate
-                look = _look(place, system in benchmark.published)
-                panel.plot([factor * estimate.value], [y], linestyle="none", **look)
-                if estimate.low is not None and estimate.high is not None:
-                    ends = [factor * estimate.low, factor * estimate.high]
-                    panel.plot(ends, [y, y], color=look["color"], linewidth=1)
+            figures = dataset.list_figures(system, [measure])
+            estimates = [figure.estimate for figure in figures if figure.measure == measure]
+            if estimates:
+                value, low, high = draw_values(estimates, measure)[:, 0].tolist()
+                y, look = row * step + place, _look(benchmark, place)
+                ax.plot([low, high], [y, y], color=look.color, linewidth=1.0)  # of NaN, nothing
+                ax.plot([value], [y], **look.points)
         if dataset.comparison is None:
-            panel.text(0.5, middles[row], "not scored", INK, transform=panel.get_yaxis_transform())
+            ax.text(0.5, middles[row], "not scored", transform=ax.get_yaxis_transform(), ha="center", va="center")
         if row:
-            panel.axhline(row * step - 1, color="#cccccc", linewidth=0.6)
-    names = [textwrap.fill(dataset.name, LONGEST) for dataset in benchmark.datasets]
-    panel.set_yticks(middles, names)
-    panel.tick_params(axis="y", length=0)
-    panel.set_ylim(len(names) * step - 1, -1)
-    panel.grid(axis="x", color="#e5e5e5", linewidth=0.6)
-    panel.set_axisbelow(True)
-    panel.set_title(f"{measure.name}{', %' if factor == 100 else ''}", fontsize=8)
-
-
-def _look(place: int, is_published: bool) -> dict[str, Any]:
-    """Return the colour and marker of a system."""
-    color, marker = COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)]
-    return {"color": color, "marker": marker, "markersize": 4.5, "markerfacecolor": "none" if is_published else color}
-
-
-def _point(system: str, place: int, benchmark: Benchmark) -> Any:
-    """Return the key of a system in the legend."""
-    from matplotlib.lines import Line2D
-
-    is_published = system in benchmark.published
-    label = textwrap.fill(f"{system} (published)" if is_published else system, LONGEST)
-    return Line2D([], [], linestyle="none", label=label, **_look(place, is_published))
+            ax.axhline(row * step - 1, color=INK, alpha=GRID, linewidth=0.6)
+    ax.set_yticks(middles, [wrap(dataset.name, NAMES, 7.5) for dataset in benchmark.datasets])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(middles) * step - 1, -1)
+    ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
+    ax.grid(axis="x")
+    ax.set_title(f"{measure.name}{', %' if scale(measure) == 100 else ''}")

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from xmceval.errors import UsageError, counted
+from xmceval.files.io.streams import read_resource
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.markup import Markup, element, isolate, join, name, raw
-from xmceval.report.page.frame import PageSection, frame_page
-from xmceval.report.page.provenance import NOTHING, Provenance, show_definitions, show_provenance
+from xmceval.report.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
 from xmceval.report.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
-from xmceval.report.pictures import OF_COMPARISON, OF_RESULTS, check_installed
-from xmceval.report.pictures.chosen import KINDS, Subject, choose_measures
+from xmceval.report.pictures import check_installed
+from xmceval.report.pictures.chosen import Subject, choose_measures
 from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_runs
 from xmceval.report.sheet.differences import list_differences
-from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet.model import Listing, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
+from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
 MOST_LINES = 12  # warnings, or sentences, that are open at first
 ARRAY = "array"  # what has no name
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # a browser loads nothing
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section of a page: its anchor, its title and what it shows."""
+
+    anchor: str
+    title: str
+    content: Markup
 
 
 def render_page(
@@ -34,20 +45,9 @@ def render_page(
     provenance: Provenance = NOTHING,
     layout: Layout = DEFAULT,
 ) -> str:
-    """Write a page; the same results give the same bytes.
+    """Write a page of systems that were scored on the same truth; the same results give the same bytes.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Of systems that were scored on the same truth.
-    comparison : Comparison, optional
-        Of these systems.
-    title : str, optional
-        Default: the systems and the truth.
-    provenance : Provenance
-        The files that were read, and the command.
-    layout : Layout
-        Decimal places, and whether shares are percent.
+    The default title is the systems and the truth.
     """
     check_installed()
     sheet = build_sheet(results, layout) if comparison is None else build_comparison_sheet(comparison, layout)
@@ -59,21 +59,20 @@ def render_page(
         *_show_values(results, sheet, names),
         *_show_pictures(results, comparison),
         *_show_differences(comparison, layout, names),
-        show_definitions(results[0]),
-        show_provenance(results, provenance, names),
+        PageSection("definitions", "Definitions", draw_definitions(results[0])),
+        PageSection("provenance", "Provenance", draw_provenance(results, provenance, names)),
     ]
-    systems = [*(comparison.systems if comparison is not None else (result.name for result in results))]
-    heading = name(title) if title else _name_systems(systems)
+    systems = [result.name for result in results] if comparison is None else list(comparison.systems)
+    are_many = len(systems) > MOST_NAMES
+    listing = counted(len(systems), "system") if are_many else ", ".join(systems)
+    heading = name(title) if title else listing if are_many else _list_names(systems)
     has_truth = results[0].truth != ARRAY and (comparison is None or not comparison.source)
     facts = [["Truth: ", name(results[0].truth)] if has_truth else None, *sheet.above]
     header = element("header", element("h1", heading), element("p", separate(facts, " · "), class_="about"))
-    listed = counted(len(systems), "system") if len(systems) > MOST_NAMES else ", ".join(systems)
-    return frame_page(title or (f"{listed} on {results[0].truth}" if has_truth else listed), header, sections)
+    return _frame_page(title or (f"{listing} on {results[0].truth}" if has_truth else listing), header, sections)
 
 
-def _name_systems(systems: Sequence[str]) -> Markup:
-    if len(systems) > MOST_NAMES:
-        return join(counted(len(systems), "system"))
+def _list_names(systems: Sequence[str]) -> Markup:
     *most, last = map(name, systems)
     return join([separate(most, ", "), " and " if most else "", last])
 
@@ -112,15 +111,12 @@ def _show_values(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) 
 
 def _show_pictures(results: Sequence[Result], comparison: Comparison | None) -> Iterator[PageSection]:
     """Draw every kind of picture that has something to show."""
-    subjects: dict[str, Subject] = dict.fromkeys(OF_RESULTS, results)
-    if comparison is not None:
-        subjects |= {kind: comparison for kind in OF_COMPARISON if kind not in OF_RESULTS}
-    if len({figure.measure.k for figure in results[0].figures} - {None}) < 2:
-        del subjects["curves"]  # the table says as much
+    has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # or the table says as much
+    kinds = [*(["curves"] if has_curves else []), "bins", *(["differences"] if comparison is not None else [])]
     figures = []
-    for kind, subject in subjects.items():
+    for kind in kinds:
         with suppress(UsageError):  # none of the metrics can be drawn so
-            figures.append(_draw_picture(kind, subject))
+            figures.append(_draw_picture(kind, results if comparison is None else comparison))
     if figures:
         yield PageSection("pictures", "Pictures", join(figures))
 
@@ -133,7 +129,7 @@ def _draw_picture(kind: str, subject: Subject) -> Markup:
     plan = plan_picture(kind, subject, choose_measures(kind, subject))
     keys = [element("li", raw(symbol), name(text)) for text, symbol in draw_keys(plan, f"{kind}-key")]
     panels = [raw(panel) for panel in draw_panels(plan, f"{kind}-panel")]
-    caption = ". ".join(text[:1].upper() + text[1:] for text in (KINDS[kind].caption, plan.note) if text)
+    caption = ". ".join(text[:1].upper() + text[1:] for text in (plan.caption, plan.note) if text)
     return element(
         "figure",
         element("ul", keys, class_="keys") if keys else None,
@@ -149,13 +145,44 @@ def _show_differences(comparison: Comparison | None, layout: Layout, names: Sequ
     if comparison is None or layout.pairs is False:
         return
     if comparison.differences:
-        whole = tuple(each for each in comparison.differences if not each.bin)
-        in_bins = tuple(each for each in comparison.differences if each.bin)
-        lists, bins = (list(list_differences(replace(comparison, differences=own), layout)) for own in (whole, in_bins))
-        parts = [draw_listings(lists, names)]
+        whole, bins = (_list_differences(comparison, layout, in_bins=in_bins) for in_bins in (False, True))
+        parts = [draw_listings(whole, names)]
         if bins:
             noun = comparison.results[0].slices[0].bin.noun
             parts.append(fold(f"In each {noun}: {counted(len(bins), 'table')}", draw_listings(bins, names)))
         yield PageSection("differences", "Differences", join(parts))
     if comparison.runs:
         yield PageSection("runs", "Runs", draw_listings(list_runs(comparison.runs, layout), names))
+
+
+def _list_differences(comparison: Comparison, layout: Layout, *, in_bins: bool) -> list[Listing]:
+    differences = tuple(difference for difference in comparison.differences if bool(difference.bin) == in_bins)
+    return list(list_differences(replace(comparison, differences=differences), layout))
+
+
+def _frame_page(title: str, header: Markup, sections: Sequence[PageSection]) -> str:
+    """Write a page of sections, with links to them."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="generator", content=f"xmceval {VERSION}"),
+        element("title", title),
+        element("style", raw(read_resource(__package__, "style.css"))),
+    )
+    links = [element("li", element("a", section.title, href=f"#{section.anchor}")) for section in sections]
+    body = element(
+        "body",
+        element("a", "Skip to the results", href="#results", class_="skip"),
+        header,
+        element("nav", element("ul", links), aria_label="On this page"),
+        element("main", map(_draw_section, sections)),
+        element("footer", f"Made by xmceval {VERSION}."),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _draw_section(section: PageSection) -> Markup:
+    heading = element("h2", section.title, id=f"{section.anchor}-title")
+    return element("section", heading, section.content, id=section.anchor, aria_labelledby=f"{section.anchor}-title")

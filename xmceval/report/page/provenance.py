@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
-from xmceval.report.page.frame import PageSection
 from xmceval.report.page.tables import draw_lines, draw_listings
 from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.model import Listing
@@ -34,12 +33,12 @@ class Provenance:
 NOTHING = Provenance()
 
 
-def show_definitions(result: Result) -> PageSection:
-    """Show each metric once, whatever its cutoffs, with its source and how other tools compute it."""
+def draw_definitions(result: Result) -> Markup:
+    """Draw each metric once, whatever its cutoffs, with its source and how other tools compute it."""
     groups: dict[str, list[Measure]] = {}
     for figure in result.figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
-    return PageSection("definitions", "Definitions", _draw_facts(map(_define, groups.values())))
+    return _draw_facts(map(_define, groups.values()))
 
 
 def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
@@ -52,8 +51,8 @@ def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
     return first.head, join(parts)
 
 
-def show_provenance(results: Sequence[Result], provenance: Provenance, names: Sequence[str]) -> PageSection:
-    """Show how the page can be made again."""
+def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Sequence[str]) -> Markup:
+    """Draw how the page can be made again."""
     parts: list[Child] = [
         _draw_facts([("Program", f"xmceval {results[0].version}"), ("Truth", name(results[0].truth))]),
         draw_lines((isolate(line, names) for line in shared_lines(results, "notes")), "lines"),
@@ -65,7 +64,7 @@ def show_provenance(results: Sequence[Result], provenance: Provenance, names: Se
     if provenance.command:
         command = element("pre", element("code", provenance.command), tabindex="0")
         parts += [element("h3", "Command that makes this page"), command]
-    return PageSection("provenance", "Provenance", join(parts))
+    return join(parts)
 
 
 def _draw_facts(facts: Iterable[tuple[Child, Child]]) -> Markup:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
@@ -14,25 +15,18 @@ WIDEST = 88  # characters of values that fit on A4
 def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
     """Draw the values of all labels or of a bin, in blocks that fit on paper; columns of a metric stay together."""
     columns = section.columns_with_values(sheet.columns)
-    groups = [sum(column in columns for column in group) for group in _group(sheet)]
+    following = iter(sheet.columns)
+    sizes = sheet.groups or [1] * len(sheet.columns)
+    groups = [sum(column in columns for column in islice(following, size)) for size in sizes]
     room = max((len(cell.marks) for row in section.rows for cell in row.cells.values()), default=0)
     widths = [_measure(column, section) + room for column in columns]
-    blocks = split_columns(columns, widths, WIDEST, [size for size in groups if size])
     drawn = []
-    for i, block in enumerate(blocks):
+    for i, block in enumerate(split_columns(columns, widths, WIDEST, list(filter(None, groups)))):
         rows = [_draw_row(row, block, room) for row in section.rows_with(block)]
         caption = None if i else separate([section.title, _explain(section, unit)], ". ")
         label = f"{section.title or 'All values'}, {block[0]} to {block[-1]}"
         drawn.append(_draw_table(caption, "", block, range(len(block)), rows, label))
     return join(drawn)
-
-
-def _group(sheet: Sheet) -> Iterator[Sequence[str]]:
-    """Yield the columns that belong together."""
-    start = 0
-    for size in sheet.groups or [1] * len(sheet.columns):
-        yield sheet.columns[start : start + size]
-        start += size
 
 
 def _measure(column: str, section: Section) -> int:
@@ -43,8 +37,8 @@ def _measure(column: str, section: Section) -> int:
 
 def _draw_row(row: Row, columns: Sequence[str], room: int) -> Markup:
     cells = [element("td", _draw_cell(row.cells.get(column, EMPTY), room), class_="number") for column in columns]
-    is_ceiling = row.ceiling_of is not None
-    return element("tr", element("th", _write_head(row.head), scope="row"), cells, class_="ceiling" if is_ceiling else None)
+    head = element("th", _write_head(row.head), scope="row")
+    return element("tr", head, cells, class_=None if row.ceiling_of is None else "ceiling")
 
 
 def _write_head(words: str) -> Markup:
@@ -91,7 +85,8 @@ def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
             cells[0] = element("b", cells[0])
         classes = ("number" if j in listing.numeric else None for j in range(1, len(cells) + 1))
         drawn = [element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True)]
-        rows.append(element("tr", element("th" if head else "td", _write_head(head), scope="row" if head else None), drawn))
+        first_cell = element("th", _write_head(head), scope="row") if head else element("td", name(head))
+        rows.append(element("tr", first_cell, drawn))
     numeric = [column - 1 for column in listing.numeric]
     return join([_draw_table(write_title(listing.title, names), first, heads, numeric, rows, listing.title), lines])
 
@@ -121,7 +116,7 @@ def _draw_head(head: str, *, is_number: bool) -> Markup:
 
 def write_title(line: str, names: Sequence[str]) -> Markup:
     """Write a line of the sheet with a capital, unless it begins with a name."""
-    begins_with_name = any(re.match(rf"{re.escape(each)}(?!\w)", line) for each in names)
+    begins_with_name = any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names)
     return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
 
 

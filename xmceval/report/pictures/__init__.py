@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from xmceval.report.pictures.chosen import Subject
 
-OF_RESULTS = ("curves", "bins")  # kinds of pictures
+# Kinds of pictures.
+OF_RESULTS = ("curves", "bins")
 OF_COMPARISON = (*OF_RESULTS, "differences")
 ENDINGS = (".svg", ".png", ".pdf")
 
@@ -29,24 +30,9 @@ def plot(
     size: str | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw a picture.
+    """Draw a picture of some metrics, by default of all that the kind can show.
 
-    Parameters
-    ----------
-    subject : sequence of Result, or Comparison
-    kind : str, optional
-        One of OF_COMPARISON; see `default_kind`.
-    metrics : str or iterable of str, optional
-        Only these, such as ``"P,PSP"`` or ``["P@5"]``; default all that the kind can show.
-    size : {"column", "page"}, optional
-        As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
-    ax : Axes, optional
-        Draw there, instead of in a figure of its own; for pictures of one panel.
-
-    Returns
-    -------
-    Figure
-        Of matplotlib.
+    `kind` is one of OF_COMPARISON, `size` "column" (3.3 inches) or "page" (6.9) of a paper; `ax` takes a single panel.
     """
     from xmceval.report.pictures.chosen import choose_measures
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
@@ -20,37 +18,17 @@ MOST_PAIRS = 6  # that a picture shows of systems that were all compared with ea
 MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of picture: its caption, the measures that it can draw, and these in words."""
-
-    caption: str
-    shows: Callable[[Measure], bool]
-    words: str
-
-
 def _has_bins(measure: Measure) -> bool:
     is_of_labels = measure.metric.family in {"top-k", "label", "column"} or measure.average == "predicted"
     return is_of_labels and measure.metric.unit != "cells"
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "curves": Kind(
-            "metrics against the cutoff k, with 95% intervals",
-            lambda measure: measure.k is not None,
-            "metrics at a cutoff",
-        ),
-        "bins": Kind(
-            "metrics of bins of labels by training frequency, such as head and tail, or of groups of instances",
-            _has_bins,
-            "metrics that have values of bins of labels",
-        ),
-        "differences": Kind(
-            "differences between systems with their 95% intervals", lambda _: True, "differences between systems"
-        ),
-    }
-)
+# The kinds of pictures: which measures each can draw, and these in words.
+KINDS: dict[str, tuple[Callable[[Measure], bool], str]] = {
+    "curves": (lambda measure: measure.k is not None, "metrics at a cutoff"),
+    "bins": (_has_bins, "metrics that have values of bins of labels"),
+    "differences": (lambda _: True, "differences between systems"),
+}
 
 
 def choose_measures(kind: str, subject: Subject, metrics: str | Iterable[str] | None = None) -> list[Measure]:
@@ -69,8 +47,7 @@ def choose_measures(kind: str, subject: Subject, metrics: str | Iterable[str] | 
             raise UsageError(f"metrics: {name.strip()} was not computed; expected any of {listed(computed)}")
         shown = [measure for measure in meant if measure in possible]
         if not shown:
-            words = KINDS[kind].words
-            raise UsageError(f"the picture {kind!r} shows {words}, not {name}; it can show {listed(possible)}")
+            raise UsageError(f"the picture {kind!r} shows {KINDS[kind][1]}, not {name}; it can show {listed(possible)}")
         chosen += shown
     return list(dict.fromkeys(chosen))
 
@@ -80,20 +57,20 @@ def _find_computed(kind: str, subject: Subject) -> list[Measure]:
     if kind == "differences":
         if not isinstance(subject, Comparison):
             raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
-        return list(dict.fromkeys(each.measure for each in subject.differences if not each.bin))
+        return list(dict.fromkeys(difference.measure for difference in subject.differences if not difference.bin))
     first = results_of(subject)[0]
     if kind == "bins":
         require_bins(has_bins=bool(first.slices))
         in_bins = {figure.measure for figure in first.slices[0].figures}
-        return [each.measure for each in first.figures if each.measure in in_bins or not _has_bins(each.measure)]
+        return [f.measure for f in first.figures if f.measure in in_bins or not _has_bins(f.measure)]
     return [figure.measure for figure in first.figures]
 
 
 def require_any(kind: str, measures: Sequence[Measure]) -> list[Measure]:
     """Return the measures that a kind of picture can show."""
-    possible = [measure for measure in measures if KINDS[kind].shows(measure)]
+    shows, words = KINDS[kind]
+    possible = [measure for measure in measures if shows(measure)]
     if not possible:
-        words = KINDS[kind].words
         raise UsageError(f"the picture {kind!r} shows {words}, such as P@5; there are only {listed(measures)}")
     return possible
 
@@ -126,7 +103,8 @@ def choose_pairs(comparison: Comparison) -> tuple[list[tuple[str, str]], str]:
         return pairs, ""
     first = pairs[0][1]
     shown = [pair for pair in pairs if first in pair]
-    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {first} ({_hint('against', 'NAME')})"
+    hint = f"hint: {argument('against', kind='NAME')} chooses others"
+    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {first} ({hint})"
 
 
 def choose_cutoffs(measures: Sequence[Measure], n_pairs: int) -> tuple[Sequence[Measure], str]:
@@ -134,28 +112,10 @@ def choose_cutoffs(measures: Sequence[Measure], n_pairs: int) -> tuple[Sequence[
     fewer = keep_deepest(measures)
     if len(fewer) == len(measures) or len(measures) <= (MOST_PANELS if n_pairs > 1 else MOST_LINES):
         return measures, ""
-    return fewer, f"metrics at their largest cutoff ({_hint('metrics', 'NAMES')})"
+    return fewer, f"metrics at their largest cutoff (hint: {argument('metrics', kind='NAMES')} chooses others)"
 
 
 def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
     """Return one measure for each metric: that of the largest cutoff."""
-    deepest: dict[str, Measure] = {}
-    for measure in measures:
-        if measure.head not in deepest or (measure.k or 0) > (deepest[measure.head].k or 0):
-            deepest[measure.head] = measure
-    return list(deepest.values())
-
-
-def _hint(name: str, kind: str) -> str:
-    return f"hint: {argument(name, kind=kind)} chooses others"
-
-
-def scale(measure: Measure) -> float:
-    """Return what values are multiplied by: shares are drawn in percent."""
-    return 100.0 if measure.metric.unit == "share" else 1.0
-
-
-def as_drawn(estimate: Any, factor: float) -> tuple[float, float, float]:
-    """Return a value and both ends of its interval as they are drawn; NaN, which is not drawn, without one."""
-    low, high = estimate.interval
-    return factor * estimate.value, factor * low, factor * high
+    heads = dict.fromkeys(measure.head for measure in measures)
+    return [max((m for m in measures if m.head == head), key=lambda measure: measure.k or 0) for head in heads]

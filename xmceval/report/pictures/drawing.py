@@ -2,52 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
-from xmceval.report.pictures.chosen import (
-    Subject,
-    as_drawn,
-    choose_cutoffs,
-    choose_pairs,
-    keep_deepest,
-    results_of,
-    scale,
-)
-from xmceval.report.pictures.figure import (
-    BAND,
-    COLORS,
-    GRID,
-    INK,
-    Look,
-    Plan,
-    bar_keys,
-    line_keys,
-    printable,
-    style,
-    wrap,
-)
+from xmceval.report.pictures.chosen import Subject, choose_cutoffs, choose_pairs, keep_deepest, results_of
+from xmceval.report.pictures.figure import BAND, COLORS, GRID, INK, Look, Plan, list_keys, printable, style, wrap
 from xmceval.report.result import Result
 from xmceval.report.sheet.model import MINUS
 from xmceval.report.sheet.significance import describe_family
 from xmceval.report.sheet.verdicts import describe_level
 
 HEIGHT = 2.1  # inches of a panel
+LABEL = HEIGHT - 0.4  # inches for the text beside its axis
 MOST_BANDS = 3  # systems whose bands can be told apart where they overlap
 MOST_POINTS = 72  # beside each other in a panel; more are lines without intervals
 MOST_TICKS = 8
 WIDTH = 0.8  # of the points of a cutoff, or the bars of a bin, together
 NAMES = 1.3  # inches for the names beside a panel of differences
 TITLE = 1.6  # inches for a title above it
-LINE = 0.15  # inches of a line of these names
+LINE, SPACE = 0.15, 0.25  # inches of a line of these names, and the space between two of them in lines
 # What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
 LOOKS = {
     "better": (COLORS[0], ">", COLORS[0]),
@@ -55,16 +36,6 @@ LOOKS = {
     "worse": (COLORS[1], "<", COLORS[1]),
     "not tested": (INK, "x", "none"),
 }
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a panel of differences: its label, its difference, and where it is and ends, in lines from above."""
-
-    label: str
-    difference: Difference
-    place: float
-    end: float
 
 
 def plan_picture(kind: str, subject: Subject, measures: Sequence[Measure], *, is_chosen: bool = False) -> Plan:
@@ -77,24 +48,34 @@ def plan_picture(kind: str, subject: Subject, measures: Sequence[Measure], *, is
         return _plan_differences(subject, measures, is_chosen=is_chosen)
 
 
+def scale(measure: Measure) -> float:
+    """Return what values are multiplied by: shares are drawn in percent."""
+    return 100.0 if measure.metric.unit == "share" else 1.0
+
+
+def draw_values(estimates: Iterable[Any], measure: Measure) -> Any:
+    """Return values and both ends of their intervals as they are drawn, float64[3, n]; NaN without an interval."""
+    return scale(measure) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
+
+
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     """Plan a panel for each metric: lines with bands of few systems, of more points beside each other."""
-    heads: dict[str, list[Measure]] = {}
+    heads: dict[str, list[Measure]] = {measure.head: [] for measure in measures}
     for measure in sorted(measures, key=lambda measure: measure.k or 0):
-        heads.setdefault(measure.head, []).append(measure)
-    heads = {measure.head: heads[measure.head] for measure in measures}
-    names = [result.name for result in results]
+        heads[measure.head].append(measure)
     n_cutoffs = max(map(len, heads.values()))
     n_points = len(results) * n_cutoffs
     has_points = (n_cutoffs == 1 or len(results) > MOST_BANDS) and n_points <= MOST_POINTS
     has_intervals = has_points or len(results) <= MOST_BANDS
     draw = _draw_points if has_points else partial(_draw_lines, has_intervals=has_intervals)
-    intervals = ", with 95% intervals," if has_intervals else ""
+    intervals = ", with 95% intervals" if has_intervals else ""
+    names = [result.name for result in results]
     return Plan(
-        [partial(draw, results, own) for own in heads.values()],
-        line_keys(names, has_lines=not has_points),
-        f"{listed(heads)} against the cutoff k{intervals} for {listed(names)}",
-        [HEIGHT] * len(heads),
+        panels=[partial(draw, results, cutoffs) for cutoffs in heads.values()],
+        heights=[HEIGHT] * len(heads),
+        keys=list_keys(names, lambda look: Line2D([], [], **(look.points if has_points else look.line))),
+        caption=f"metrics against the cutoff k{intervals}",
+        text=f"{listed(heads)} against the cutoff k{intervals}{',' * has_intervals} for {listed(names)}",
         note="" if has_intervals else f"95% intervals are left out: {n_points} would overlap in each panel",
     )
 
@@ -102,7 +83,8 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
 def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes, *, has_intervals: bool) -> None:
     """Draw one metric of all systems as lines, with the bands of their intervals."""
     cutoffs = [measure.k or 0 for measure in measures]
-    for i, (values, lows, highs) in enumerate(_values_of(results, measures)):
+    for i, result in enumerate(results):
+        values, lows, highs = draw_values((result.estimates[measure.name] for measure in measures), measures[0])
         look = Look.of(i)
         ax.plot(cutoffs, values, **look.line)
         if has_intervals:
@@ -114,13 +96,10 @@ def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes
 
 def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> None:
     """Draw one metric of all systems as points with their intervals, side by side at each cutoff."""
-    for i, (values, lows, highs) in enumerate(_values_of(results, measures)):
-        shift = WIDTH / len(results) * (i - (len(results) - 1) / 2)
-        places = [place + shift for place in range(len(measures))]
-        errors = [
-            [value - low for value, low in zip(values, lows, strict=True)],
-            [high - value for value, high in zip(values, highs, strict=True)],
-        ]
+    for i, result in enumerate(results):
+        values, lows, highs = draw_values((result.estimates[measure.name] for measure in measures), measures[0])
+        places = np.arange(len(measures)) + WIDTH / len(results) * (i - (len(results) - 1) / 2)
+        errors = [values - lows, highs - values]
         ax.errorbar(places, values, yerr=errors, elinewidth=1.0, markersize=3.6, **Look.of(i).points)
     for place in range(len(measures) - 1):
         ax.axvline(place + 0.5, color=INK, alpha=GRID, linewidth=0.6, linestyle=(0, (2, 2)))
@@ -130,16 +109,9 @@ def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axe
     _name_axes(measures[0], ax)
 
 
-def _values_of(results: Sequence[Result], measures: Sequence[Measure]) -> list[tuple[list[float], ...]]:
-    """Return the values of each system, and both ends of their intervals."""
-    factor = scale(measures[0])
-    of_systems = ([as_drawn(result.estimates[each.name], factor) for each in measures] for result in results)
-    return [tuple(map(list, zip(*own, strict=True))) for own in of_systems]
-
-
 def _name_axes(measure: Measure, ax: Axes) -> None:
     ax.set_xlabel("cutoff k")
-    ax.set_ylabel(wrap(f"{measure.head}@k{', %' if scale(measure) == 100 else ''}", HEIGHT - 0.4, 8))
+    ax.set_ylabel(wrap(f"{measure.head}@k{', %' if scale(measure) == 100 else ''}", LABEL, 8))
     ax.locator_params(axis="y", nbins=6, steps=(1, 2, 5, 10))
     ax.grid(axis="y")
 
@@ -147,101 +119,90 @@ def _name_axes(measure: Measure, ax: Axes) -> None:
 def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     """Plan a panel for each metric: in each bin a bar per system."""
     names = [result.name for result in results]
-    bins = listed(part.bin.name for part in results[0].slices)
+    bins = [part.bin for part in results[0].slices]
+    are_groups = bins[0].noun == "group"
+    of_truth = results[0].propensities is not None and results[0].propensities.from_truth
+    instances = "instances of the truth" if of_truth else "training instances"
+    axis = "groups of instances, instances per group" if are_groups else f"bins of labels, {instances} per label"
+    noun = "group of instances" if are_groups else "bin of labels"
     return Plan(
-        [partial(_draw_bars, results, measure) for measure in measures],
-        bar_keys(names),
-        f"{listed(measures)} by {_describe_bins(results[0])} ({bins}) for {listed(names)}",
-        [HEIGHT] * len(measures),
+        panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
+        heights=[HEIGHT] * len(measures),
+        keys=list_keys(names, lambda look: look.patch),
+        caption=f"metrics by {noun}, with 95% intervals",
+        text=f"{listed(measures)} by {noun} ({listed(part.name for part in bins)}) for {listed(names)}",
     )
 
 
-def _draw_bars(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
+def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes) -> None:
     """Draw one metric of all systems."""
-    factor, width = scale(measure), WIDTH / len(results)
+    bins, width = [part.bin for part in results[0].slices], WIDTH / len(results)
     for i, result in enumerate(results):
-        drawn = [as_drawn(part.estimates[measure.name], factor) for part in result.slices]
-        places = [place + (i - (len(results) - 1) / 2) * width for place in range(len(drawn))]
-        ax.bar(places, [value for value, _, _ in drawn], 0.9 * width, **Look.of(i).bar)
-        errors = [[value - low for value, low, _ in drawn], [high - value for value, _, high in drawn]]
-        ax.errorbar(places, [value for value, _, _ in drawn], errors, fmt="none", ecolor=INK, elinewidth=0.8)
-    bins = [part.bin for part in results[0].slices]
+        values, lows, highs = draw_values((part.estimates[measure.name] for part in result.slices), measure)
+        places = np.arange(len(bins)) + (i - (len(results) - 1) / 2) * width
+        ax.bar(places, values, 0.9 * width, **Look.of(i).bar)
+        ax.errorbar(places, values, [values - lows, highs - values], fmt="none", ecolor=INK, elinewidth=0.8)
     are_many = len(bins) > MOST_TICKS
     room = 1.2 if are_many else 2.6 / len(bins)
-    labels = [f"{wrap(each.name, room, 7.5)}{', ' if are_many else chr(10)}{each.extent}" for each in bins]
+    labels = [f"{wrap(part.name, room, 7.5)}{', ' if are_many else chr(10)}{part.extent}" for part in bins]
     ax.set_xticks(range(len(bins)), labels, rotation=90 if are_many else 0)
     ax.tick_params(axis="x", length=0)
-    ax.set_xlabel(f"{_describe_bins(results[0]).replace(' ', 's ', 1)}, {_describe_counts(results[0])}")
-    ax.set_ylabel(wrap(_describe_values(measure, results[0]), HEIGHT - 0.4, 8))
+    ax.set_xlabel(axis)
+    ax.set_ylabel(wrap(_describe_values(measure, results[0]), LABEL, 8))
     ax.grid(axis="y")
-
-
-def _describe_bins(result: Result) -> str:
-    """Say what has values of its own."""
-    return "group of instances" if result.slices[0].bin.noun == "group" else "bin of labels"
-
-
-def _describe_counts(result: Result) -> str:
-    """Say what the numbers below the names of bins are."""
-    if result.slices[0].bin.noun == "group":
-        return "instances per group"
-    is_of_truth = result.propensities is not None and result.propensities.from_truth
-    return "instances of the truth per label" if is_of_truth else "training instances per label"
 
 
 def _describe_values(measure: Measure, result: Result) -> str:
     """Say what the values are: shares that add up to the metric, or averages within a bin."""
     kind = next(figure.kind for figure in result.slices[0].figures if figure.measure == measure)
-    is_share = scale(measure) == 100
     if kind == "share":
-        return f"share of {measure.name}{', points' if is_share else ''}"
-    within = " within the bin" if kind == "average" else ""
-    return f"{measure.name}{within}{', %' if is_share else ''}"
+        return f"share of {measure.name}{_unit(measure)}"
+    return f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure) == 100 else ''}"
 
 
 def _plan_differences(comparison: Any, measures: Sequence[Measure], *, is_chosen: bool) -> Plan:
     """Plan a forest plot: a panel for each metric with a line for each pair; one pair has a line for each metric."""
     pairs, left_pairs = choose_pairs(comparison)
-    shown, left_measures = (measures, "") if is_chosen else choose_cutoffs(measures, len(pairs))
+    measures, left_measures = (measures, "") if is_chosen else choose_cutoffs(measures, len(pairs))
     baselines = list(dict.fromkeys(baseline for _, baseline in pairs))
-    differences = [comparison.by_key[(each.name, *pair)] for each in shown for pair in pairs]
-    if len(pairs) == 1:
-        panels = _split_by_unit(differences)
-    else:
-        panels = [
-            (
-                wrap(f"{measure.name}{_unit(measure)}", TITLE, 8),
-                "",
-                [(_name_pair(each, baselines), each) for each in differences if each.measure == measure],
-            )
-            for measure in shown
-        ]
+    differences = [comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs]
+    panels: dict[str, list[Difference]] = {}
+    for difference in differences:
+        measure = difference.measure
+        panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
+    drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
     limits = _find_limits(differences)
-    adjusted = [
-        line for line in describe_family(comparison.testing, [comparison]) if line.endswith("intervals are not")
-    ]
+    family = [line for line in describe_family(comparison.testing, [comparison]) if line.endswith("intervals are not")]
     return Plan(
-        [partial(_draw_differences, title, axis, _place_lines(lines), limits) for title, axis, lines in panels],
-        _explain_looks(differences, comparison, baselines),
-        f"differences of {listed(shown)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
-        [LINE * (_place_lines(lines)[-1].end + (title + axis).count("\n")) + 0.75 for title, axis, lines in panels],
-        note="; ".join(filter(None, (left_pairs, left_measures, *adjusted))),
+        panels=[
+            partial(_draw_differences, lines, labels, title, axis, limits)
+            for lines, (labels, title, axis) in zip(panels.values(), drawn, strict=True)
+        ],
+        heights=[LINE * (_place_lines(labels)[1] + (title + axis).count("\n")) + 0.75 for labels, title, axis in drawn],
+        keys=_explain_looks(differences, comparison, baselines),
+        caption="differences between systems with their 95% intervals",
+        text=f"differences of {listed(measures)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
+        note="; ".join(filter(None, (left_pairs, left_measures, *family))),
     )
 
 
-def _split_by_unit(differences: Sequence[Difference]) -> list[tuple[str, str, list[tuple[str, Difference]]]]:
-    """Return the panels of one pair, one for each unit of metrics; the pair is below their axes."""
-    panels: dict[str, list[Difference]] = {}
-    for each in differences:
-        panels.setdefault(each.measure.metric.unit, []).append(each)
-    axes = [wrap(f"{_name_pair(own[0], [])}{_unit(own[0].measure)}", TITLE, 8) for own in panels.values()]
-    lines = [[(each.measure.name, each) for each in own] for own in panels.values()]
-    return [("", axis, own) for axis, own in zip(axes, lines, strict=True)]
+def _plan_panel(
+    differences: Sequence[Difference], baselines: Sequence[str], *, has_pairs: bool
+) -> tuple[list[str], str, str]:
+    """Return the labels of lines, the title and the text below the axis; a single pair is named there."""
+    measure = differences[0].measure
+    if has_pairs:
+        labels = [_name_pair(difference, baselines) for difference in differences]
+        title, axis = wrap(f"{measure.name}{_unit(measure)}", TITLE, 8), ""
+    else:
+        labels = [difference.measure.name for difference in differences]
+        title, axis = "", wrap(f"{_name_pair(differences[0], [])}{_unit(measure)}", TITLE, 8)
+    return [wrap(label, NAMES, 7.5) for label in labels], title, axis
 
 
-def _name_pair(each: Difference, baselines: Sequence[str]) -> str:
+def _name_pair(difference: Difference, baselines: Sequence[str]) -> str:
     """Name a line: its pair, or the system alone where all lines have one baseline."""
-    names = [each.system] if len(baselines) == 1 else [each.system, each.baseline]
+    names = [difference.system] if len(baselines) == 1 else [difference.system, difference.baseline]
     return f" {MINUS} ".join(map(printable, names))
 
 
@@ -249,48 +210,50 @@ def _unit(measure: Measure) -> str:
     return ", points" if scale(measure) == 100 else ""
 
 
-def _place_lines(differences: Sequence[tuple[str, Difference]]) -> list[Line]:
-    """Place lines from above; a name that is wide is broken and takes more room."""
-    lines: list[Line] = []
-    end = 0.0
-    for name, difference in differences:
-        label = wrap(name, NAMES, 7.5)
-        height = len(label.splitlines())
-        lines.append(Line(label, difference, end + height / 2, end + height))
-        end += height + 0.25
-    return lines
+def _place_lines(labels: Sequence[str]) -> tuple[list[float], float]:
+    """Return where lines are from above, and where the last one ends; a label that is broken takes more room."""
+    places, end = [], -SPACE
+    for label in labels:
+        n_lines = label.count("\n") + 1
+        places.append(end + SPACE + n_lines / 2)
+        end += SPACE + n_lines
+    return places, end
 
 
 def _find_limits(differences: Sequence[Difference]) -> dict[str, tuple[float, float]]:
     """Return the ends of the axis for each unit, which its panels share."""
-    limits = {}
-    for unit in {each.measure.metric.unit for each in differences}:
-        own = [each for each in differences if each.measure.metric.unit == unit]
-        factor = scale(own[0].measure)
-        ends = [factor * end for each in own for end in (each.low, each.high, each.difference) if end is not None]
-        low, high = min(*ends, 0.0), max(*ends, 0.0)
-        room = 0.06 * (high - low) or 1.0
-        limits[unit] = low - room, high + room
-    return limits
+    ends: dict[str, list[float]] = {}
+    for difference in differences:
+        factor = scale(difference.measure)
+        numbers = (difference.low, difference.high, difference.difference)
+        ends.setdefault(difference.measure.metric.unit, [0.0]).extend(factor * x for x in numbers if x is not None)
+    rooms = {unit: 0.06 * (max(numbers) - min(numbers)) or 1.0 for unit, numbers in ends.items()}
+    return {unit: (min(numbers) - rooms[unit], max(numbers) + rooms[unit]) for unit, numbers in ends.items()}
 
 
 def _draw_differences(
-    title: str, axis: str, lines: Sequence[Line], limits: Mapping[str, tuple[float, float]], ax: Axes
+    differences: Sequence[Difference],
+    labels: Sequence[str],
+    title: str,
+    axis: str,
+    limits: Mapping[str, tuple[float, float]],
+    ax: Axes,
 ) -> None:
     """Draw differences with their intervals and their numbers, one per line."""
-    factor = scale(lines[0].difference.measure)
+    measure = differences[0].measure
+    factor, (places, end) = scale(measure), _place_lines(labels)
     ax.axvline(0.0, color=INK, linewidth=0.8)
-    for line in lines:
-        each, y = line.difference, line.place
-        color, marker, face = _look_of(each)
-        if each.low is not None and each.high is not None:
-            ax.plot([factor * each.low, factor * each.high], [y, y], color=color, linewidth=1.2)
-        ax.plot([factor * each.difference], [y], color=color, marker=marker, markerfacecolor=face, linestyle="none")
-        number = f"{factor * each.difference:+.2f}".replace("-", MINUS)
+    for difference, y in zip(differences, places, strict=True):
+        look = _look_of(difference)
+        if difference.low is not None and difference.high is not None:
+            ends = [factor * difference.low, factor * difference.high]
+            ax.plot(ends, [y, y], color=look["color"], linewidth=1.2)
+        ax.plot([factor * difference.difference], [y], **look, linestyle="none")
+        number = f"{factor * difference.difference:+.2f}".replace("-", MINUS)
         ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
-    ax.set_yticks([line.place for line in lines], [line.label for line in lines])
-    ax.set_ylim(lines[-1].end + 0.25, -0.25)
-    ax.set_xlim(*limits[lines[0].difference.measure.metric.unit])
+    ax.set_yticks(places, labels)
+    ax.set_ylim(end + SPACE, -SPACE)
+    ax.set_xlim(*limits[measure.metric.unit])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
@@ -299,31 +262,31 @@ def _draw_differences(
     ax.set_xlabel(axis)
 
 
-def _verdict_of(each: Difference) -> str:
+def _verdict_of(difference: Difference) -> str:
     """Return which of LOOKS a difference has."""
-    if each.p is None:
+    if difference.p is None:
         return "not tested"
-    return "not significant" if not each.is_detected else "better" if each.is_better else "worse"
+    return "not significant" if not difference.is_detected else "better" if difference.is_better else "worse"
 
 
-def _look_of(each: Difference) -> tuple[str, str, str]:
-    """Return colour, marker and filling: a triangle points to where the difference is, and is filled if significant."""
-    color, marker, face = LOOKS[_verdict_of(each)]
-    return color, (">" if each.difference > 0 else "<") if each.is_detected else marker, face
+def _look_of(difference: Difference) -> dict[str, str]:
+    """Return the style of a marker: a triangle points to where the difference is, and is filled if significant."""
+    color, marker, face = LOOKS[_verdict_of(difference)]
+    if difference.is_detected:  # of a metric that is better where it is lower, a better system is on the left
+        marker = ">" if difference.difference > 0 else "<"
+    return {"color": color, "marker": marker, "markerfacecolor": face}
 
 
 def _explain_looks(
     differences: Sequence[Difference], comparison: Comparison, baselines: Sequence[str]
 ) -> list[tuple[str, Line2D]]:
-    """Explain the markers that appear, always in the same order."""
-    appear = {_verdict_of(each): _look_of(each) for each in differences}
+    """Explain the markers that appear, always in the same order; the first significant one has the level."""
+    looks = {_verdict_of(difference): _look_of(difference) for difference in differences}
+    significant = [verdict for verdict in ("better", "worse") if verdict in looks]
     than = f" than {baselines[0]}" if len(baselines) == 1 else ""
-    level = f", {describe_level(comparison)}"
     keys = []
-    for verdict in (verdict for verdict in LOOKS if verdict in appear):
-        color, marker, face = appear[verdict]
-        is_significant = verdict in {"better", "worse"}
-        text = f"{verdict}{than}{level}" if is_significant else verdict
-        level = "" if is_significant else level
-        keys.append((text, Line2D([], [], color=color, marker=marker, markerfacecolor=face, linewidth=1.2)))
+    for verdict in (verdict for verdict in LOOKS if verdict in looks):
+        text = f"{verdict}{than}" if verdict in significant else verdict
+        level = f", {describe_level(comparison)}" if verdict in significant[:1] else ""
+        keys.append((text + level, Line2D([], [], **looks[verdict], linewidth=1.2)))
     return keys

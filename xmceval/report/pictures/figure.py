@@ -18,7 +18,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import text_to_path
 
@@ -44,39 +43,25 @@ HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "....")
 
 # Whatever a user's own matplotlibrc says, the same results give the same picture.
 RULES: dict[str, Any] = {
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8),
+    **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7.5),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(("axes.spines.right", "axes.spines.top", "legend.frameon", "text.parse_math"), False),
+    **dict.fromkeys(("figure.constrained_layout.h_pad", "figure.constrained_layout.w_pad"), GAP),
     "axes.axisbelow": True,
-    "axes.edgecolor": INK,
     "axes.facecolor": "none",
-    "axes.labelcolor": INK,
-    "axes.labelsize": 8,
-    "axes.linewidth": 0.6,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 8,
-    "figure.constrained_layout.h_pad": GAP,
-    "figure.constrained_layout.w_pad": GAP,
     "figure.dpi": DOTS_PER_INCH,
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # a viewer that lacks one takes the next
-    "font.size": 8,
     "grid.alpha": GRID,
     "grid.color": INK,
     "grid.linewidth": 0.5,
     "hatch.linewidth": 0.5,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
     "lines.linewidth": 1.4,
     "lines.markersize": 4.5,
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "xmceval",
-    "text.color": INK,
-    "text.parse_math": False,
-    "xtick.color": INK,
-    "xtick.labelsize": 7.5,
-    "xtick.major.width": 0.6,
-    "ytick.color": INK,
-    "ytick.labelsize": 7.5,
-    "ytick.major.width": 0.6,
 }
 # What matplotlib would write into each file: its version, and the time.
 METADATA: dict[str, dict[str, Any]] = {
@@ -124,30 +109,22 @@ class Look:
         tint = [(1 + channel) / 2 for channel in mpl.colors.to_rgb(self.color)]
         return {"facecolor": tint, "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
 
+    @property
+    def patch(self) -> Patch:
+        """The symbol of a bar."""
+        return Patch(**self.bar)
+
 
 @dataclass(frozen=True)
 class Plan:
-    """What a picture consists of, before anything is drawn.
-
-    Attributes
-    ----------
-    panels : sequence of callable
-        Each draws into Axes.
-    keys : sequence of (str, Artist)
-        The texts of the legend and their symbols; empty where there is nothing to tell apart.
-    text : str
-        What the picture shows, for those who cannot see it.
-    heights : sequence of float
-        Inches of each panel.
-    note : str
-        What a reader must know besides, such as what is left out and how to see it.
-    """
+    """What a picture consists of, before anything is drawn."""
 
     panels: Sequence[Callable[[Axes], None]]
-    keys: Sequence[tuple[str, Artist]]
-    text: str
-    heights: Sequence[float]
-    note: str = ""
+    heights: Sequence[float]  # inches of each panel
+    keys: Sequence[tuple[str, Artist]]  # texts of the legend and their symbols; empty with nothing to tell apart
+    caption: str
+    text: str  # what the picture shows, for those who cannot see it
+    note: str = ""  # what a reader must know besides, such as what is left out and how to see it
 
 
 class Picture(Figure):  # type: ignore[misc]
@@ -185,15 +162,15 @@ def draw_figure(plan: Plan, size: str | None = None) -> Picture:
     heights = [max(plan.heights[i : i + n_columns]) for i in range(0, n, n_columns)]
     with style():
         note = wrap(plan.note, width - 4 * GAP, 6.5)
-        legend_height = LEGEND_LINE * _count_lines(plan, width)
-        height = sum(heights) + legend_height + NOTE_LINE * len(note.splitlines()) + 2 * GAP
+        n_lines = sum(max(len(text.splitlines()) for text in row) for row in _arrange(plan, width))
+        height = sum(heights) + LEGEND_LINE * n_lines + NOTE_LINE * len(note.splitlines()) + 2 * GAP
         figure = Picture(figsize=(width, height), layout="constrained")
         figure.set_label("; ".join(filter(None, (plan.text, plan.note))))
         axes = figure.subplots(len(heights), n_columns, squeeze=False, height_ratios=heights).flatten()
         for panel, ax in zip(plan.panels, axes, strict=False):
             panel(ax)
         for ax in axes[n:]:
-            ax.set_axis_off()
+            ax.remove()
         add_legend(figure, plan, width, loc="outside upper left")
         if note:
             figure.supxlabel(note, x=GAP / width, ha="left", fontsize=6.5)
@@ -238,44 +215,31 @@ def _lay_out(figure: Picture) -> None:
     figure.set_layout_engine("none")
 
 
-def line_keys(names: Sequence[str], *, has_lines: bool = True) -> list[tuple[str, Artist]]:
-    """Return the legend of systems that are drawn as lines, or as points; empty for a single one."""
-    looks = [Look.of(i) for i in range(len(names))]
-    symbols = [Line2D([], [], **(look.line if has_lines else look.points)) for look in looks]
-    return list(zip(names, symbols, strict=True)) if len(names) > 1 else []
-
-
-def bar_keys(names: Sequence[str]) -> list[tuple[str, Artist]]:
-    """Return the legend of systems that are drawn as bars; empty for a single one."""
-    return [(name, Patch(**Look.of(i).bar)) for i, name in enumerate(names)] if len(names) > 1 else []
+def list_keys(names: Sequence[str], symbol: Callable[[Look], Artist]) -> list[tuple[str, Artist]]:
+    """Return the legend of systems, each with the symbol of its look; empty for a single one."""
+    return [(name, symbol(Look.of(i))) for i, name in enumerate(names)] if len(names) > 1 else []
 
 
 def add_legend(parent: Any, plan: Plan, width: float, **place: Any) -> None:
     """Add a legend in as many columns as fit into some inches."""
     if not plan.keys:
         return
-    texts, n_columns = _arrange(plan, width)
+    rows = _arrange(plan, width)
+    n, n_columns = len(plan.keys), len(rows[0])
     # matplotlib fills column after column, and people read line after line
-    order = [i for column in range(n_columns) for i in range(column, len(texts), n_columns)]
-    legend = parent.legend(
-        [plan.keys[i][1] for i in order], ["x"] * len(order), ncols=n_columns, handlelength=2.4, **place
-    )
+    order = [i for column in range(n_columns) for i in range(column, n, n_columns)]
+    legend = parent.legend([plan.keys[i][1] for i in order], ["x"] * n, ncols=n_columns, handlelength=2.4, **place)
     for text, i in zip(legend.get_texts(), order, strict=True):  # matplotlib leaves out texts that begin with _
-        text.set_text(texts[i])
+        text.set_text(rows[i // n_columns][i % n_columns])
 
 
-def _arrange(plan: Plan, width: float) -> tuple[list[str], int]:
-    """Return the texts of the legend, which are broken where they are wide, and in how many columns they fit."""
+def _arrange(plan: Plan, width: float) -> list[list[str]]:
+    """Return the texts of the legend in rows of as many as fit; those that are wide are broken into lines."""
     size = RULES["legend.fontsize"]
     texts = [wrap(text, width - BESIDE, size) for text, _ in plan.keys]
     widest = max((measure(line, size) for text in texts for line in text.splitlines()), default=width)
-    return texts, max(1, min(len(texts), int(width / (widest + BESIDE))))
-
-
-def _count_lines(plan: Plan, width: float) -> int:
-    texts, n_columns = _arrange(plan, width)
-    rows = [texts[i : i + n_columns] for i in range(0, len(texts), n_columns)]
-    return sum(max(len(text.splitlines()) for text in row) for row in rows)
+    n_columns = max(1, min(len(texts), int(width / (widest + BESIDE))))
+    return [texts[i : i + n_columns] for i in range(0, len(texts), n_columns)]
 
 
 def measure(text: str, size: float) -> float:
@@ -303,21 +267,15 @@ def wrap(text: str, inches: float, size: float) -> str:
 
 def printable(text: str) -> str:
     """Replace what an svg file must not hold, and keep a name that is read from right to left from turning others."""
-    clean = "".join(each if _is_allowed(each) else "\N{REPLACEMENT CHARACTER}" for each in text)
-    is_reversed = any(unicodedata.bidirectional(each) in {"R", "AL"} for each in clean)
+    clean = re.sub("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\N{REPLACEMENT CHARACTER}", text)
+    is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in clean)
     return f"\N{LEFT-TO-RIGHT MARK}{clean}\N{LEFT-TO-RIGHT MARK}" if is_reversed else clean
-
-
-def _is_allowed(character: str) -> bool:
-    return unicodedata.category(character) not in {"Cc", "Cs"} and ord(character) & 0xFFFE != 0xFFFE
 
 
 def to_bytes(figure: Figure, form: str, **options: Any) -> bytes:
     """Return the file of a figure: the same bytes for the same picture."""
     buffer = io.BytesIO()
-    with style():
-        defaults = {"facecolor": "white", "metadata": METADATA[form], "dpi": DOTS_PER_INCH}
-        figure.savefig(buffer, format=form, **{**defaults, **options})
+    figure.savefig(buffer, format=form, **options)
     data = buffer.getvalue()
     label = figure.get_label()
     if form == "svg" and label:  # the text for those who cannot see it

@@ -26,13 +26,6 @@ N_ROWS = 100 if config.DISABLE_JIT else 3000
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 
 
-def options(**chosen):
-    """Write options as names do, the defaults left out."""
-    default = {"average": "micro", "over": "all", "zero": "0", "beta": 1.0}
-    reported = ",".join(f"{key}={value}" for key, value in chosen.items() if value != default[key])
-    return f"({reported})" if reported else ""
-
-
 def random_problem(rng, n_labels=40):
     """Return truth and scores with every degenerate row and label."""
     truth = (rng.random((N_ROWS, n_labels)) < rng.random(n_labels) * 0.2).astype(int)
@@ -46,24 +39,18 @@ def random_problem(rng, n_labels=40):
 def test_decisions_are_scikit_learns(rng, average, zero):
     truth, scores = random_problem(rng)
     decided = (scores >= 0.5).astype(int)
-    division = np.nan if zero == "skip" else float(zero)
-    names = {
-        f"precision_score{options(average=average, zero=zero)}": sk.precision_score,
-        f"recall_score{options(average=average, zero=zero)}": sk.recall_score,
-        f"f1_score{options(average=average, zero=zero)}": sk.f1_score,
+    division = {"average": average, "zero_division": np.nan if zero == "skip" else float(zero)}
+    expected = {
+        f"precision_score(average={average},zero={zero})": sk.precision_score(truth, decided, **division),
+        f"recall_score(average={average},zero={zero})": sk.recall_score(truth, decided, **division),
+        f"f1_score(average={average},zero={zero})": sk.f1_score(truth, decided, **division),
+        f"f1_score(average={average},beta=2,zero={zero})": sk.fbeta_score(truth, decided, beta=2, **division),
     }
-    result = xmceval.score(truth, csr_matrix(scores), metrics=list(names), threshold=0.5)
-    for name, function in names.items():
-        expected = function(truth, decided, average=average, zero_division=division)
-        assert result[name] == pytest.approx(expected, **CLOSE), name
     if zero != "skip":
-        name = f"Jaccard{options(average=average, zero=zero)}"
-        expected = sk.jaccard_score(truth, decided, average=average, zero_division=float(zero))
-        assert xmceval.score(truth, csr_matrix(scores), metrics=[name], threshold=0.5)[name] == pytest.approx(expected)
-    name = f"f1_score{options(average=average, beta=2.0, zero=zero)}"
-    expected = sk.fbeta_score(truth, decided, beta=2, average=average, zero_division=division)
-    result = xmceval.score(truth, csr_matrix(scores), metrics=[name], threshold=0.5)
-    assert result[name] == pytest.approx(expected, **CLOSE)
+        expected[f"Jaccard(average={average},zero={zero})"] = sk.jaccard_score(truth, decided, **division)
+    result = xmceval.score(truth, csr_matrix(scores), metrics=list(expected), threshold=0.5)
+    for name, value in expected.items():
+        assert result[name] == pytest.approx(value, **CLOSE), name
 
 
 def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
@@ -97,7 +84,7 @@ def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
 def test_sample_weights_are_scikit_learns(rng):
     truth, scores = random_problem(rng)
     decided, weights = (scores >= 0.5).astype(int), rng.random(len(truth)) + 0.01
-    names = {f"f1_score{options(average=average)}": average for average in AVERAGES}
+    names = {f"f1_score(average={average})": average for average in AVERAGES}
     result = xmceval.score(truth, csr_matrix(scores), metrics=list(names), threshold=0.5, sample_weight=weights)
     for name, average in names.items():
         expected = sk.f1_score(truth, decided, average=average, sample_weight=weights, zero_division=0)
@@ -134,33 +121,43 @@ def same(left, right):
     return all(np.array_equal(*pair) for pair in pairs) and left.table().bits == right.table().bits
 
 
-@pytest.mark.parametrize("limit", [1 << 27, 16])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_totals_of_shards_add_up_in_any_order(rng, monkeypatch, limit, weighted):
+any_weights = pytest.mark.parametrize("weighted", [False, True])
+any_limit = pytest.mark.parametrize("limit", [1 << 27, 16])
+
+
+def by_ids(counters, weighted):
+    """Return the same counts, of which none is in the array."""
+    copied = labelcounters.LabelCounters(UNKNOWN, 2, weighted=weighted)
+    ids, counts = (counters.arrays()[name] for name in ("ids", "counts"))
+    copied._dense, copied._high = copied._dense[:0], GrowingCounts(ids, counts)
+    copied._rows, copied._n_labels = counters._rows, counters._n_labels
+    return copied
+
+
+@any_weights
+@any_limit
+@pytest.mark.parametrize("share", [labelcounters.COMPACT_SHARE, 1])
+def test_totals_of_shards_add_up_in_any_order_in_arrays_and_by_ids(rng, monkeypatch, limit, share, weighted):
     monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
-    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    monkeypatch.setattr(labelcounters, "COMPACT_SHARE", share)
+    truth, scores = (csr_matrix(matrix[:60]) for matrix in random_problem(rng))
     weights = rng.random(60) if weighted else None
     whole = counted(truth, scores, weights=weights)
-    parts = [slice(0, 11), slice(11, 12), slice(12, 60)]
-    a, b, c = (counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in parts)
+    rows = [slice(0, 11), slice(11, 12), slice(12, 60)]
+    parts = [counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in rows]
     empty = labelcounters.LabelCounters(UNKNOWN, 2, weighted=weighted)
-    assert same(a.merge(b).merge(c), whole)
-    assert same(a.merge(c.merge(b)), whole)
-    assert same(empty.merge(a), a)
-    assert same(a.merge(empty), a)
+    for which in range(8):
+        a, b, c = (by_ids(part, weighted) if which >> i & 1 else part for i, part in enumerate(parts))
+        assert same(a.merge(b).merge(c), whole)
+        assert same(a.merge(c.merge(b)), whole)
+        assert same(empty.merge(a), a)
+        assert same(a.merge(empty), a)
     with pytest.raises(DataError, match="with and without sample weights"):
         a.merge(labelcounters.LabelCounters(UNKNOWN, 2, weighted=not weighted))
 
 
-def test_labels_above_the_array_count_as_those_below(rng, monkeypatch):
-    truth, scores = (csr_matrix(each[:200]) for each in random_problem(rng))
-    expected = xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates
-    monkeypatch.setattr(labelcounters, "DENSE_IDS", 13)
-    assert xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates == expected
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("limit", [1 << 27, 16])
+@any_weights
+@any_limit
 def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, limit):
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
     spread = [csr_matrix((each.data, each.indices * 31, each.indptr), shape=(60, 1240)) for each in (truth, scores)]
@@ -188,8 +185,8 @@ EVERY_MEAN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("limit", [1 << 27, 16])
+@any_weights
+@any_limit
 def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weighted, limit):
     monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
@@ -204,54 +201,15 @@ def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weigh
         assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
 
 
-@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_the_order_of_labels_in_a_row_has_no_effect(rng, empty_rows):
-    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
-    order = np.concatenate([
-        start + rng.permutation(stop - start) for start, stop in zip(scores.indptr[:-1], scores.indptr[1:], strict=True)
-    ])  # fmt: skip
-    shuffled = csr_matrix((scores.data[order], scores.indices[order], scores.indptr), shape=scores.shape)
-    decided = [f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES]
-    given = {"metrics": [*SAME_BITS, *decided, "subset_accuracy"], "threshold": 0.3, "empty_rows": empty_rows}
-    assert xmceval.score(truth, shuffled, **given).estimates == xmceval.score(truth, scores, **given).estimates
-
-
-def by_ids(counters):
-    """Return the same counts, of which none is in the array."""
-    copied = labelcounters.LabelCounters(UNKNOWN, 2)
-    ids, counts = (counters.arrays()[name] for name in ("ids", "counts"))
-    copied._dense, copied._high = copied._dense[:0], GrowingCounts(ids, counts)
-    copied._rows, copied._n_labels = counters._rows, counters._n_labels
-    return copied
-
-
-def test_counts_by_ids_add_up_with_arrays(rng, monkeypatch):
-    monkeypatch.setattr(labelcounters, "COMPACT_SHARE", 1)
-    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
-    whole = counted(truth, scores)
-    parts = [counted(truth[p], scores[p]) for p in (slice(0, 3), slice(3, 12), slice(12, 60))]
-    for which in range(8):
-        a, b, c = (by_ids(part) if which >> i & 1 else part for i, part in enumerate(parts))
-        for added in (a.merge(b).merge(c), a.merge(c.merge(b))):
-            assert same(added, whole)
-
-
-def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
-    rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
+@pytest.mark.parametrize(("labels", "ids"), [([3_000_000], []), ([7, 9_000_000], [7, 9_000_000])])
+def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels, ids):
+    rows = Rows(np.array([0, len(labels)]), np.array(labels), np.ones(len(labels)))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
     counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
     table = counters.table()
-    assert table.counts.shape == (3_000_001, 3)
-    assert table.counts[-1].tolist() == [1, 1, 1]
-
-
-def test_totals_of_few_among_many_labels_are_by_ids():
-    rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
-    counters = labelcounters.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
-    table = counters.table()
-    assert table.ids.tolist() == [7, 9_000_000]
-    assert table.counts.tolist() == [[1, 1, 1]] * 2
+    assert table.ids.tolist() == ids
+    assert len(table.counts) == (len(ids) or labels[-1] + 1)
+    assert table.counts[-len(labels) :].tolist() == [[1, 1, 1]] * len(labels)
 
 
 def test_weights_beyond_exact_sums_are_refused(monkeypatch):
@@ -260,14 +218,16 @@ def test_weights_beyond_exact_sums_are_refused(monkeypatch):
         xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP", sample_weight=np.ones(5))
 
 
-def test_macro_over_training_labels_needs_them():
-    with pytest.raises(UsageError, match=r"macroP\(over=train\)@1: over=train needs training labels"):
-        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP(over=train)")
-
-
-def test_over_is_refused_where_it_says_nothing():
-    with pytest.raises(UsageError, match="add average=macro"):
-        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), metrics="Jaccard(over=truth)")
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("macroP(over=train)", r"macroP\(over=train\)@1: over=train needs training labels"),
+        ("Jaccard(over=truth)", "add average=macro"),
+    ],
+)
+def test_a_choice_of_labels_that_says_nothing_is_refused(metric, message):
+    with pytest.raises(UsageError, match=message):
+        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics=metric)
 
 
 def test_decisions_without_a_threshold_are_told():

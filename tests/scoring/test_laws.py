@@ -13,7 +13,7 @@ from support import measures
 from support.examples import examples
 from support.judged import check_judged
 from support.measures import names_of
-from support.strategies import Case, cases
+from support.strategies import Case, cases, shuffled
 
 import xmceval
 from xmceval.labels.propensity import from_values
@@ -141,9 +141,9 @@ def test_the_order_of_rows_is_irrelevant_to_the_last_bit(metric, data):
     case = data.draw(wide_cases(graded=graded(metric)))
     n_rows = len(case.truth)
     order, weights = data.draw(st.permutations(range(n_rows))), [3.0, 0.5, 0.0, 1.0, 1 / 3, 0.7][:n_rows]
-    shuffled = Case([case.truth[i] for i in order], [case.scores[i] for i in order], case.n_labels, case.inverse)
-    assert score(shuffled, metric).estimates == score(case, metric).estimates
-    weighted = score(shuffled, metric, [weights[i] for i in order])
+    reordered = Case([case.truth[i] for i in order], [case.scores[i] for i in order], case.n_labels, case.inverse)
+    assert score(reordered, metric).estimates == score(case, metric).estimates
+    weighted = score(reordered, metric, [weights[i] for i in order])
     assert weighted.estimates == score(case, metric, weights).estimates
 
 
@@ -253,6 +253,15 @@ def test_blocks_and_threads_give_the_same_bits_of_weighted_rows_for_every_metric
         monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
         result = xmceval.score(stored, scores, threads=threads, **options)
         assert (result.estimates, result.counts, result.notes) == (whole.estimates, whole.counts, whole.notes)
+
+
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_the_order_of_labels_in_a_row_has_no_effect(made, rng, empty_rows):
+    truth, scores, inverse = made
+    options = {"inverse_propensities": inverse, "threshold": 0.3, "empty_rows": empty_rows, "threads": 1}
+    whole = xmceval.score(truth, scores, metrics=[*NAMES, *OTHERS], **options)
+    again = xmceval.score(shuffled(rng, truth), shuffled(rng, scores), metrics=[*NAMES, *OTHERS], **options)
+    assert again.estimates == whole.estimates
 
 
 def totals_of(program, truth, scores, inverse, **options):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from judge import naive_rows
-from scipy.sparse import csr_matrix
-from support.strategies import to_csr
+from support.strategies import shuffled, to_csr
 from support.wholerows import OPTIONS, name_of
 
 import xmceval
@@ -25,14 +24,6 @@ def rows_of(rng, scores):
     return truth, predicted
 
 
-def shuffled(rng, rows):
-    """Return rows as CSR in which labels are in no order."""
-    csr = to_csr(rows, N_LABELS, np.float64)
-    lengths = np.diff(csr.indptr)
-    order = np.concatenate([start + rng.permutation(n) for start, n in zip(csr.indptr[:-1], lengths, strict=True)])
-    return csr_matrix((csr.data[order], csr.indices[order], csr.indptr), shape=csr.shape)
-
-
 @pytest.mark.parametrize(
     "scores", [[0.5], [-1.0, 0.0, 0.5, 1.0], np.linspace(-1, 1, 1000)], ids=["tied", "some", "few"]
 )
@@ -41,14 +32,15 @@ def test_values_of_rows_with_many_hits_are_the_judges_in_any_order_of_labels(rng
     truth, predicted = rows_of(rng, scores)
     names = {name_of(name, 5): name for name in naive_rows.METRICS}
     y_true = to_csr(truth, N_LABELS)
-    result = xmceval.score(y_true, to_csr(predicted, N_LABELS, np.float64), metrics=list(names), unscored=unscored)
+    y_score = to_csr(predicted, N_LABELS, np.float64)
+    result = xmceval.score(y_true, y_score, metrics=list(names), unscored=unscored)
     for name, judges in names.items():
         expected = naive_rows.evaluate(
             judges, truth, predicted, N_LABELS, unscored=unscored, k=5, options=OPTIONS.get(judges)
         )
         assert result[name] == pytest.approx(expected, rel=1e-12, abs=1e-12), name
-        alone = xmceval.score(y_true, to_csr(predicted, N_LABELS, np.float64), metrics=name, unscored=unscored)
+        alone = xmceval.score(y_true, y_score, metrics=name, unscored=unscored)
         assert alone.estimates[name] == result.estimates[name]
     for _ in range(3):
-        again = xmceval.score(y_true, shuffled(rng, predicted), metrics=list(names), unscored=unscored)
+        again = xmceval.score(y_true, shuffled(rng, y_score), metrics=list(names), unscored=unscored)
         assert again.estimates == result.estimates

@@ -79,6 +79,13 @@ def to_csr(rows: list[dict[int, float]], n_labels: int, dtype: type = np.float32
     return csr_matrix((np.array(data, dtype), np.array(indices, np.int32), indptr), shape=(len(rows), n_labels))
 
 
+def shuffled(rng: np.random.Generator, csr: csr_matrix) -> csr_matrix:
+    """Return CSR with the entries of each row in any order."""
+    lengths = np.diff(csr.indptr)
+    order = np.concatenate([start + rng.permutation(n) for start, n in zip(csr.indptr[:-1], lengths, strict=True)])
+    return csr_matrix((csr.data[order], csr.indices[order], csr.indptr), shape=csr.shape)
+
+
 def to_rows(matrix: Any) -> list[dict[int, float]]:
     """Return a matrix as rows {label: value}: what is stored of a sparse one, what is not 0 of a dense one."""
     csr = csr_matrix(matrix)

@@ -72,8 +72,17 @@ def none_kept(values):
     return np.full((values.shape[1], 2, KEPT, 2), np.inf)
 
 
+def no_sums(values):
+    return np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
+
+
+def first_refused(values, sums=None):
+    """Add rows; return the first one that is out of range, or -1."""
+    return add_values(values, np.empty(0), no_sums(values) if sums is None else sums, none_kept(values))
+
+
 def added(values, weights=(), sums=None):
-    sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64) if sums is None else sums
+    sums = no_sums(values) if sums is None else sums
     assert add_values(values, np.array(weights, dtype=np.float64), sums, none_kept(values)) == -1
     return sums.tolist()
 
@@ -92,22 +101,15 @@ small = st.sampled_from(SMALL) | st.floats(-BOUND, BOUND, exclude_min=True, excl
 any_size = small | st.sampled_from(LARGE + [-x for x in LARGE])
 
 
+usual = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("numbers", [small, any_size, usual], ids=["small", "of any size", "usual"])
 @EXAMPLES
-@given(rows(small))
-def test_small_values_of_many_rows_are_added_exactly(drawn):
-    assert added(*drawn) == expected_sums(*drawn)
-
-
-@EXAMPLES
-@given(rows(any_size))
-def test_values_of_any_size_are_added_exactly(drawn):
-    assert added(*drawn) == expected_sums(*drawn)
-
-
-@EXAMPLES
-@given(rows(st.sampled_from([0.0, 0.25, 0.5, 1.0])))
-def test_usual_values_of_many_rows_are_added_exactly(drawn):
-    assert added(*drawn) == expected_sums(*drawn)
+@given(data=st.data())
+def test_values_of_many_rows_are_added_exactly(numbers, data):
+    values, weights = data.draw(rows(numbers))
+    assert added(values, weights) == expected_sums(values, weights)
 
 
 @pytest.mark.parametrize("x", [*SMALL, *LARGE, 13.463181841234, -0.07])
@@ -127,19 +129,15 @@ def test_values_of_any_scale_are_added_exactly_in_any_order_and_parts(rng, scale
     assert added(values[30:], sums=np.array(added(values[:30]))) == added(values)
 
 
-@pytest.mark.parametrize("x", [-1.0, -0.25, -1e-18, -3.5, -(2.0**40), -(2.0**70), 0.0, 2.0**-60, 4.0, 2.0**60, 2.0**80])
-def test_one_value_of_any_sign_and_size_is_itself(x):
-    values = np.zeros((1, 1, SLOTS))
-    values[0, 0, -1] = x
-    assert added(values) == expected_sums(values, ())
+ODD = [-1.0, -0.25, -1e-18, -3.5, -(2.0**40), -(2.0**70), 0.0, 2.0**-60, 4.0, 2.0**60, 2.0**80]
 
 
-@pytest.mark.parametrize("slot", range(SLOTS))
+@pytest.mark.parametrize(("x", "slot"), [*((0.7, slot) for slot in range(SLOTS)), *((x, SLOTS - 1) for x in ODD)])
 @pytest.mark.parametrize("n_rows", LENGTHS)
-def test_each_value_is_added_in_every_row(slot, n_rows):
+def test_one_value_of_any_sign_and_size_is_added_in_every_row(x, slot, n_rows):
     for row in {0, n_rows // 2, n_rows - 1}:
         values = np.zeros((n_rows, 3, SLOTS))
-        values[row, 1, slot] = 0.7
+        values[row, 1, slot] = x
         assert added(values) == expected_sums(values, ())
 
 
@@ -155,35 +153,31 @@ def test_many_outputs_are_added_some_rows_at_a_time(rng):
 def test_the_first_row_out_of_range_is_returned(wrong, slot, n_rows):
     values = np.full((n_rows, 3, SLOTS), 0.5)
     first, later = n_rows // 2, n_rows - 1
-    sums = np.zeros((3, MOMENTS, WORDS), dtype=np.int64)
     for o, row in ((2, first), (0, later), (1, later)):
         values[row, o, slot] = wrong
     is_finite = abs(wrong) < 2.0**120
-    if slot > 1 and is_finite:  # only products are out of range
-        assert add_values(values, np.empty(0), sums, none_kept(values)) == -1
-    else:
-        assert add_values(values, np.empty(0), sums, none_kept(values)) == first
+    # In slots above 1, only products are out of range.
+    assert first_refused(values) == (-1 if slot > 1 and is_finite else first)
 
 
 def test_a_sum_that_leaves_the_words_is_noticed():
     values, sums = np.full((1 << 7, 1, SLOTS), 2.0**57), np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
-    assert add_values(values[:100], np.empty(0), sums, none_kept(values)) == -1
-    assert add_values(values, np.empty(0), sums, none_kept(values)) == 27
+    assert first_refused(values[:100], sums) == -1
+    assert first_refused(values, sums) == 27
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_sums_that_are_almost_full_are_added_to_row_by_row(m):
     values = np.full((16, 1, SLOTS), 1.0)
     for room, row in ((20, -1), (11, 10)):  # a row that fills a sum is out of range
-        sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
+        sums = no_sums(values)
         sums[0, m, 2:] = (1 << WORD) - room, (1 << 61) - 1
-        assert add_values(values, np.empty(0), sums, none_kept(values)) == row
+        assert first_refused(values, sums) == row
 
 
 def kept(values, weights, extremes=None):
     extremes = no_rows(values) if extremes is None else extremes
-    sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
-    assert add_values(values, np.array(weights, dtype=np.float64), sums, extremes) == -1
+    assert add_values(values, np.array(weights, dtype=np.float64), no_sums(values), extremes) == -1
     return extremes
 
 

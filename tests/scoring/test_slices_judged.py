@@ -1,4 +1,7 @@
-"""Slices against a judge of their own: values, intervals, bins, and label-wise means, with weights and rows dropped."""
+"""Slices against a judge of their own: values, intervals, bins, and label-wise means, with weights and rows dropped.
+
+One bin equals the whole.
+"""
 
 import itertools
 
@@ -29,31 +32,33 @@ def problems(draw, **options):
     return case, counts, {"sample_weight": weights, "empty_rows": draw(st.sampled_from(["zero", "drop"]))}
 
 
+WITH_REL = [name for name in naive.METRICS if "rel" in METRICS[name].numbers and not METRICS[name].complement]
+
+
 def score(case, counts, metrics, spec, k, **options):
     truth, scores = (to_csr(rows, case.n_labels, np.float64) for rows in (case.truth, case.scores))
     given_ = {"counts": np.array(counts), "n_train": 9, "by_frequency": spec, "k": k, "metrics": metrics}
     return xmceval.score(truth, scores, **given_, **options)
 
 
-def judged(head, k, case, counts, bins, n_bins, sample_weight, empty_rows, rel=1):
-    """Return the judge's pairs for each bin."""
-    name, options = HEADS[head]
-    inverse = naive.inverse_propensities(counts, 9, 0.55, 1.5)
-    rules = {"inverse": inverse, "weights": sample_weight, "empty_rows": empty_rows, "rel": rel}
-    return naive_slices.shares(name, k, options, case.truth, case.scores, bins, n_bins, **rules)
-
-
-def check_slices(problem, spec, bins, n_bins, k):
+def check_slices(problem, spec, bins, n_bins, k, rels=()):
+    """Compare the shares of bins with the judge's, of labels whose grade is at least `rel` too."""
     case, counts, options = problem
-    result = score(case, counts, SHARED, spec, k, **options)
+    inverse = naive.inverse_propensities(counts, 9, 0.55, 1.5)
+    rules = {"inverse": inverse, "weights": options["sample_weight"], "empty_rows": options["empty_rows"]}
+    asked = {head: (*HEADS[head], case.truth) for head in SHARED}
+    for rel in rels:
+        truth = [{label: 1.0 for label, grade in row.items() if grade >= rel} for row in case.truth]
+        asked |= {f"{name}(rel={rel})": (name, {}, truth) for name in WITH_REL}
+    result = score(case, counts, list(asked), spec, k, **options)
     assert len(result.slices) == n_bins
-    for head in SHARED:
+    for head, (metric, chosen, truth) in asked.items():
         name = str(parse(head, [k])[0])
-        expected = judged(head, k, case, counts, bins, n_bins, **options)
-        for each, pairs in zip(result.slices, expected, strict=True):
-            found = each.estimates[name]
-            assert found.value == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), (name, each.bin.name)
-            check_interval(found.interval, judged_interval(pairs, name), len(pairs), (name, each.bin.name))
+        expected = naive_slices.shares(metric, k, chosen, truth, case.scores, bins, n_bins, **rules)
+        for part, pairs in zip(result.slices, expected, strict=True):
+            estimate, where = part.estimates[name], (name, part.bin.name)
+            assert estimate.value == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), where
+            check_interval(estimate.interval, judged_interval(pairs, name), len(pairs), where)
 
 
 @few
@@ -97,14 +102,12 @@ many_rows = pytest.mark.parametrize(
 def test_shares_of_many_rows_are_the_judges(n_rows, seed, empty_rows):
     weights = seed and random_weights(seed, n_rows)
     problem = random_case(4, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
-    check_slices(problem, [2, 5], naive_slices.bins_from_edges(COUNTS, [2, 5]), 3, 4)
+    check_slices(problem, [2, 5], naive_slices.bins_from_edges(COUNTS, [2, 5]), 3, 4, rels=(2, 4))
     check_slices(problem, 4, naive_slices.bins_of_equal_mass(COUNTS, 4), 4, 2)
 
 
 RATES = {"precision": "P", "recall": "R", "F": "F1", "Jaccard": "Jaccard", "balanced": "BA"}
-LABELWISE = {
-    **{f"macro{RATES[rate]}(over={over})": (rate, over) for rate in RATES for over in OVER if over != "largest"}
-}
+LABELWISE = {f"macro{RATES[rate]}(over={over})": (rate, over) for rate in RATES for over in OVER if over != "largest"}
 
 
 @few
@@ -129,25 +132,42 @@ def check_means(problem, edges, k):
     truth, scores = [case.truth[i] for i in kept], [case.scores[i] for i in kept]
     sets, own = naive_labels.at_cut(truth, scores, k), [weights[i] for i in kept]
     by_bin = naive_slices.labels_of(naive_slices.bins_from_edges(counts, edges), len(edges) + 1)
-    names = [
-        f"{name}@{k}" for name in (*LABELWISE, "weightedR", "coverage", "coverage(over=all)", "coverage(over=ideal)")
-    ]
-    result = score(case, counts, names, edges, k, **options)
+    coverages = [f"coverage(over={over})" for over in ("truth", "all", "ideal")]
+    result = score(case, counts, [*LABELWISE, "weightedR", *coverages], edges, k, **options)
     ideal = [(set(), set(sorted(row, key=lambda x: (counts[x], x))[:k])) for row in truth]
-    for number, each in enumerate(result.slices):
-        labels, found = by_bin[number], {name: estimate.value for name, estimate in each.estimates.items()}
-        for name, (rate, over) in LABELWISE.items():
-            expected = naive_slices.label_mean(rate, "macro", sets, labels, counts, over=over, weights=own)
-            assert found[str(parse(name, [k])[0])] == pytest.approx(expected or 0.0, rel=1e-12, abs=1e-12), (
-                name,
-                number,
-            )
-        expected = naive_slices.label_mean("recall", "weighted", sets, labels, counts, weights=own)
-        assert found[f"weightedR@{k}"] == pytest.approx(expected or 0.0, rel=1e-12, abs=1e-12)
+    for number, part in enumerate(result.slices):
+        labels, rules = by_bin[number], {"train": counts, "weights": own}
+        expected = {
+            name: naive_slices.label_mean(rate, "macro", sets, labels, over=over, **rules)
+            for name, (rate, over) in LABELWISE.items()
+        }
+        expected["weightedR"] = naive_slices.label_mean("recall", "weighted", sets, labels, **rules)
         inside, best = naive_slices.within(sets, labels), naive_slices.within(ideal, labels)
         for over in ("truth", "all", "ideal"):
-            expected = naive_labels.coverage(inside, over, len(labels), best)
-            assert found[str(parse(f"coverage(over={over})@{k}")[0])] == pytest.approx(expected or 0.0, rel=1e-12), (
-                over,
-                number,
-            )
+            expected[f"coverage(over={over})"] = naive_labels.coverage(inside, over, len(labels), best)
+        for name, value in expected.items():
+            estimate = part.estimates[str(parse(name, [k])[0])]
+            assert estimate.value == pytest.approx(value or 0.0, rel=1e-12, abs=1e-12), (name, number)
+
+
+OF_LABELS = [
+    *("macroP", "macroR(over=truth)", "macroF1(over=seen,rel=2)", "macroBA(over=train)", "macroJaccard(zero=skip)"),
+    *("macroF1", "macroP(over=truth,rel=2)", "weightedF1"),
+    *("coverage", "coverage(over=all)", "coverage(over=ideal,rel=3)"),
+]
+
+
+@many_rows
+def test_one_bin_equals_the_whole(n_rows, seed, empty_rows):
+    names = [*SHARED, "RBP", *(f"{name}(rel={rel})" for name in WITH_REL for rel in (2, 3, 4)), *OF_LABELS]
+    weights = seed and random_weights(seed, n_rows)
+    case = random_case(11, n_rows)
+    result = score(case, COUNTS, names, 1, (1, 3, 5), empty_rows=empty_rows, sample_weight=weights)
+    [only] = result.slices
+    assert list(only.estimates) == list(result)
+    for name, whole in result.estimates.items():
+        part = only.estimates[name]
+        assert part.value == pytest.approx(whole.value, rel=1e-12, abs=1e-12), name
+        assert part.undefined == whole.undefined, name
+        for own, other in ((part.low, whole.low), (part.high, whole.high)):
+            assert own == (None if other is None else pytest.approx(other, rel=1e-12)), name

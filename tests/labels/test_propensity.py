@@ -1,5 +1,6 @@
 """Propensities: the formula, counts of any ids, and where they may come from."""
 
+import math
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
@@ -34,15 +35,23 @@ def test_inverse_propensities_are_the_formulas(counts, more, a, b):
     assert xmceval.inverse_propensity(counts, n, a=a, b=b) == pytest.approx(expected, rel=1e-13)
 
 
-@pytest.mark.parametrize(("a", "b"), [(-0.1, 1), (0.5, 0), (float("nan"), 1), (0.5, float("inf"))])
-def test_constants_outside_the_model_are_refused(a, b):
-    with pytest.raises(UsageError, match="A of at least 0 and B above 0"):
-        xmceval.inverse_propensity([1], 10, a=a, b=b)
-
-
-def test_the_model_needs_3_rows():
-    with pytest.raises(DataError, match="at least 3 rows of training labels, got 2"):
-        xmceval.inverse_propensity([1], 2)
+@pytest.mark.parametrize(
+    ("counts", "n", "constants", "message"),
+    [
+        *(
+            ([1], 10, {"a": a, "b": b}, "A of at least 0 and B above 0")
+            for a, b in ((-0.1, 1), (0.5, 0), (math.nan, 1), (0.5, math.inf))
+        ),
+        ([1], 2, {}, "at least 3 rows of training labels, got 2"),
+        *(
+            ([3, count], 1000, {}, f"counts: is {count} at entry 1; expected a number from 0 to 1,000")
+            for count in (-5, math.nan, 1001)
+        ),
+    ],
+)
+def test_what_the_model_does_not_take_is_refused(counts, n, constants, message):
+    with pytest.raises(UsageError if constants else DataError, match=message):
+        xmceval.inverse_propensity(counts, n, **constants)
 
 
 # Counts by label
@@ -103,16 +112,11 @@ def test_labels_far_apart_weigh_what_near_ones_do(rng, spread):
     expected = xmceval.score(csr_matrix(near_truth), csr_matrix(near_scores), **PSP)
     inverse = naive.inverse_propensities(near_truth.sum(axis=0).tolist(), 40, 0.55, 1.5)
     check_judged(expected, to_rows(near_truth), to_rows(near_scores), inverse, least=8)
-    # Only int64 arrays hold such ids: as CSR with the columns multiplied.
-    truth, scores = (csr_matrix(np.asarray(m, dtype=float)) for m in (near_truth, near_scores))
-    far = [
-        csr_matrix(
-            (m.data, m.indices.astype(np.int64) * spread, m.indptr.astype(np.int64)), shape=(40, 59 * spread + 1)
-        )
-        for m in (truth, scores)
-    ]
-    result = xmceval.score(*far, **PSP)
-    assert result.estimates == expected.estimates
+    far = []
+    for matrix in (csr_matrix(near_truth, dtype=float), csr_matrix(near_scores)):
+        indices, indptr = matrix.indices.astype(np.int64) * spread, matrix.indptr.astype(np.int64)
+        far.append(csr_matrix((matrix.data, indices, indptr), shape=(40, 59 * spread + 1)))
+    assert xmceval.score(*far, **PSP).estimates == expected.estimates
 
 
 @pytest.mark.parametrize("label", [1, 1 << 40])
@@ -164,24 +168,16 @@ def test_training_labels_their_counts_and_the_inverse_itself_give_the_same_bits(
     assert [other.estimates for other in others] == [first.estimates] * 3
 
 
-def test_the_report_knows_the_source(problem):
+def test_the_report_knows_the_source_where_a_metric_needs_one(problem):
     train, truth, scores = problem
     known = xmceval.score(truth, scores, train=train, a=0.5, b=0.4).propensities
     assert (known.a, known.b, known.n, known.source, known.from_truth) == (0.5, 0.4, 50, "train", False)
-
-
-def test_propensities_of_the_truth_itself_are_told(problem):
-    _, truth, scores = problem
-    result = xmceval.score(truth, scores)
-    assert result.propensities.from_truth
-    assert any("not comparable with published values" in warning and "train=" in warning for warning in result.warnings)
-
-
-def test_nothing_is_told_of_propensities_that_no_metric_needs(problem):
-    _, truth, scores = problem
-    result = xmceval.score(truth, scores, metrics="P")
-    assert result.propensities is None
-    assert not any("propensit" in warning for warning in result.warnings)
+    of_truth = xmceval.score(truth, scores)
+    assert of_truth.propensities.from_truth
+    assert any("not comparable with published values" in line and "train=" in line for line in of_truth.warnings)
+    without = xmceval.score(truth, scores, metrics="P")
+    assert without.propensities is None
+    assert not any("propensit" in line for line in without.warnings)
 
 
 def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
@@ -223,18 +219,13 @@ def test_wrong_sources_are_refused_with_place_and_hint(problem, arguments, said)
 # Data sets
 
 
-def test_a_data_sets_constants_are_used_and_given_ones_go_first(problem):
+def test_a_data_sets_constants_are_used_and_given_ones_go_first_and_its_filter_is_told(problem):
     train, truth, scores = problem
-    known = xmceval.score(truth, scores, train=train, dataset="amazon670k").propensities
-    assert (known.a, known.b) == (0.6, 2.6)
-    known = xmceval.score(truth, scores, train=train, dataset="amazon670k", b=1.0).propensities
-    assert (known.a, known.b) == (0.6, 1.0)
-
-
-def test_a_filtered_data_set_is_told(problem):
-    train, truth, scores = problem
+    for options, constants in (({}, (0.6, 2.6)), ({"b": 1.0}, (0.6, 1.0))):
+        known = xmceval.score(truth, scores, train=train, dataset="amazon670k", **options).propensities
+        assert (known.a, known.b) == constants
     warnings = xmceval.score(truth, scores, train=train, dataset="LF-Amazon-131K").warnings
-    assert any("filter of reciprocal pairs" in warning for warning in warnings)
+    assert any("filter of reciprocal pairs" in line for line in warnings)
 
 
 # Counts of any size
@@ -270,12 +261,6 @@ def test_memory_does_not_grow_with_the_largest_count():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100e6
-
-
-@pytest.mark.parametrize(("count", "shown"), [(-5, "-5"), (float("nan"), "nan"), (1001, "1001")])
-def test_counts_that_cannot_be_are_refused(count, shown):
-    with pytest.raises(DataError, match=rf"counts: is {shown} at entry 1; expected a number from 0 to 1,000"):
-        xmceval.inverse_propensity([3, count], n=1000)
 
 
 def test_ids_from_2_to_the_27_are_merged_a_few_times_only(rng, monkeypatch):

@@ -64,26 +64,19 @@ def test_an_output_is_whole_as_it_was_approved(run, name):
 
 
 def test_csv_has_one_line_per_difference(run):
-    code, out, err = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 3, "-q", "-o", "csv")
+    code, out, err = run(*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "csv")
     assert (code, err) == (0, "")
     head, line = csv.reader(out.splitlines())
-    assert head[:8] == ["system", "baseline", "metric", "k", "bin", "difference", "low", "high"]
-    assert head[8:16] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
+    first = "system baseline metric k bin difference low high p p_adjusted effect detectable wins ties losses n"
+    assert head[:16] == first.split()
     found = dict(zip(head, line, strict=True))
-    assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [
-        "model_b",
-        "model_a",
-        "P",
-        "3",
-        "",
-    ]
-    assert [found[name] for name in ("wins", "ties", "losses", "n", "unit")] == ["123", "235", "142", "500", "row"]
+    names = ["system", "baseline", "metric", "k", "wins", "ties", "losses", "n", "test", "adjust", "seed", "truth"]
+    expected = ["model_b", "model_a", "P", "3", "123", "235", "142", "500", "t", "holm", "0", TRUTH]
+    assert [found[name] for name in names] == expected
+    assert (found["bin"], found["unit"], found["higher_is_better"]) == ("", "row", "true")
     assert float(found["difference"]) == pytest.approx(-25 / 1500)
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
     assert float(found["value"]) - float(found["baseline_value"]) == pytest.approx(float(found["difference"]))
-    assert [found[name] for name in ("unit", "higher_is_better", "test", "adjust", "seed", "truth")] == [
-        *("row", "true", "t", "holm", "0", TRUTH)
-    ]
     assert json.loads(found["options"]) == {"k": [3], "metrics": ["P@3"]}
 
 

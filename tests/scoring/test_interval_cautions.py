@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from judge import naive, naive_slices
 from support.intervals import is_mean_share
+from support.strategies import to_csr
 
 import xmceval
 from xmceval.metrics.names import parse
@@ -30,11 +30,8 @@ def make(seed, n_rows):
     return truth, scores, inverse
 
 
-def to_csr(rows):
-    matrix = np.zeros((len(rows), N_LABELS))
-    for i, row in enumerate(rows):
-        matrix[i, list(row)] = list(row.values())
-    return sp.csr_matrix(matrix)
+def matrices_of(*problem):
+    return [to_csr(rows, N_LABELS, np.float64) for rows in problem]
 
 
 def share_of_one_row(pairs):
@@ -66,7 +63,7 @@ def test_cautions_are_those_of_all_rows_looked_at_one_by_one(n_rows):
         truth, scores, inverse = make(seed, n_rows)
         weights = np.random.default_rng(seed).choice([0.5, 1.0, 20.0], n_rows) if seed % 2 else np.ones(n_rows)
         options = {"metrics": METRICS, "k": K, "inverse_propensities": inverse, "sample_weight": weights}
-        result = xmceval.score(to_csr(truth), to_csr(scores), **options)
+        result = xmceval.score(*matrices_of(truth, scores), **options)
         for measure in parse(METRICS, K):
             if seed % 2 and measure.metric.name in ABOVE_1:
                 continue
@@ -86,7 +83,7 @@ def test_values_within_bins_have_cautions_of_their_own():
         counts = np.arange(N_LABELS) % 5
         inverse = naive.inverse_propensities(counts, 99, 0.55, 1.5)
         options = {"counts": counts, "n_train": 99, "by_frequency": [2, 4]}
-        result = xmceval.score(to_csr(truth), to_csr(scores), metrics=["P", "PSP"], k=3, **options)
+        result = xmceval.score(*matrices_of(truth, scores), metrics=["P", "PSP"], k=3, **options)
         bins = [0 if count >= 4 else 1 if count >= 2 else 2 for count in counts]
         by_name = {each.bin.low: each for each in result.slices}
         for name in ("P", "PSP"):
@@ -102,7 +99,7 @@ def test_values_within_bins_have_cautions_of_their_own():
 def heavy():
     """A problem in which one row carries much of the variance of some metrics."""
     truth, scores, inverse = make(1, 300)
-    matrices = to_csr(truth), to_csr(scores)
+    matrices = matrices_of(truth, scores)
     options = {"metrics": METRICS, "k": K, "inverse_propensities": inverse}
     result = xmceval.score(*matrices, **options)
     assert set(cautions_of(result).values()) == {None, "one_row"}
@@ -145,9 +142,8 @@ def test_files_of_states_keep_the_rows(heavy, tmp_path):
 
 def test_saved_values_of_rows_have_the_same_cautions(heavy, tmp_path):
     (truth, scores), options, result = heavy
-    other = sp.csr_matrix(scores[::-1])
     compared = xmceval.compare(
-        truth, {"a": scores, "b": other}, save_rows=tmp_path / "rows.npz", metrics=["P", "PSP"], k=K,
+        truth, {"a": scores, "b": scores[::-1]}, save_rows=tmp_path / "rows.npz", metrics=["P", "PSP"], k=K,
         inverse_propensities=options["inverse_propensities"],
     )  # fmt: skip
     again = xmceval.compare_rows([tmp_path / "rows.npz"])

@@ -48,14 +48,6 @@ def test_the_expansion_of_the_quantile_is_as_exact_as_it_says(confidence, error,
         assert within(found - slack, degrees) < Decimal(confidence) < within(found + slack, degrees)
 
 
-@pytest.mark.parametrize(
-    ("degrees", "printed"),
-    [(1, 12.706), (2, 4.303), (10, 2.228), (29, 2.045), (30, 2.042), (40, 2.021), (60, 2.000), (120, 1.980)],
-)
-def test_the_quantile_is_that_of_printed_tables(degrees, printed):
-    assert round(t_quantile(degrees), 3) == printed
-
-
 def sums_of(pairs):
     powers = (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)
     return RowSums(*(sum(Fraction(x) ** i * Fraction(y) ** j for x, y in pairs) for i, j in powers))
@@ -91,11 +83,6 @@ def test_one_row_no_row_and_rows_that_are_alike_have_no_interval():
 def test_ever_so_small_a_spread_has_an_interval():
     low, high = interval([(0.5, 1), (0.5 + 1e-10, 1)])
     assert 0 < high - low < 1e-8
-
-
-def test_the_interval_of_many_rows_is_the_normal_one():
-    low, high = interval([(i % 2, 1) for i in range(4000)])
-    assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / math.sqrt(4000), rel=1e-3)
 
 
 @pytest.mark.parametrize("n", [2, 5, 39, 40, 1000])

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from judge import naive, naive_pairs
+from judge import naive, naive_labels, naive_pairs, naive_rows
 from support.executors import PicklingExecutor
 
 import xmceval
@@ -34,25 +34,16 @@ def make(rng, n_rows, n_other, n_systems=2):
     return truth, {name: np.where(each > 0.2, each, -np.inf) for name, each in zip("abc", scores, strict=False)}
 
 
-def gauc(true, found):
-    """AUC of a row's candidates, times their number, and their number; nothing where they are of one class."""
-    candidates = [(label in true, found[label]) for label in found]
-    ones, zeros = ([score for is_true, score in candidates if is_true is kind] for kind in (True, False))
-    if not ones or not zeros:
-        return 0.0, 0.0
-    ordered = sum((x > y) + (x == y) / 2 for x in ones for y in zeros)
-    return len(found) * ordered / (len(ones) * len(zeros)), float(len(found))
-
-
 def row_values(name, truth, scores):
     """Return numerators and denominators of rows by the plain judge."""
     true = [dict.fromkeys(np.flatnonzero(row), 1.0) for row in truth]
     found = [{label: row[label] for label in np.flatnonzero(row > -np.inf)} for row in scores]
-    if name == "GAUC":
-        return [gauc(*each) for each in zip(true, found, strict=True)]
+    if name == "GAUC":  # nothing in rows without a value
+        pairs = (naive_rows.row_pairs(name, [y], [s], N_LABELS) for y, s in zip(true, found, strict=True))
+        return [pair[0] if pair else (0.0, 0.0) for pair in pairs]
     if name == "precision_score":
-        decided = scores >= OPTIONS["threshold"]
-        return list(zip((truth * decided).sum(1).tolist(), decided.sum(1).astype(float).tolist(), strict=True))
+        sets = naive_labels.at_threshold(true, found, OPTIONS["threshold"])
+        return naive_labels.decision_pairs("precision", "micro", sets, N_LABELS)
     metric, k = name.split("@")
     return [tuple(map(float, row)) for row in naive.row_values(metric, int(k), {}, true, found, INVERSE)]
 
@@ -132,10 +123,8 @@ def test_six_rows_that_differ_are_tested_by_t():
 
 
 def in_bins(truth):
-    return {name: value for name, value in OPTIONS.items() if name != "inverse_propensities"} | {
-        "by_frequency": 2,
-        "train": truth,
-    }
+    options = {name: value for name, value in OPTIONS.items() if name != "inverse_propensities"}
+    return {**options, "by_frequency": 2, "train": truth}
 
 
 def both_ways(named, truth, testing):
@@ -224,7 +213,7 @@ def test_rows_without_a_value_in_one_system_are_no_ties(tmp_path):
         assert found.degrees == 10
 
 
-def test_runs_count_the_rows_with_a_value_in_any(tmp_path):
+def test_runs_count_the_rows_with_a_value_in_any():
     truth = np.tile([1.0, 0.0, 0.0], (60, 1))
     rows, rng = np.arange(60)[:, None], np.random.default_rng(1)
     scores = [np.where((rows >= start) & (rows < start + 20), rng.random((60, 3)), -np.inf) for start in (0, 10, 25)]
@@ -235,7 +224,7 @@ def test_runs_count_the_rows_with_a_value_in_any(tmp_path):
 def test_saved_rows_tell_what_is_not_tested(tmp_path):
     truth = np.eye(20, 6)
     scores = {"a": np.full((20, 6), -np.inf), "b": np.eye(20, 6) + 0.1}
-    file = str(tmp_path / "both.rows.npz")
+    file = tmp_path / "both.rows.npz"
     message = "no test and no interval for microP@1: a system has nothing to divide by"
     with pytest.warns(xmceval.XmcevalWarning, match=message):
         together = xmceval.compare(truth, scores, k=1, metrics="P,microP", save_rows=file)

@@ -4,26 +4,29 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.sample import MODEL_A, MODEL_B, SAMPLE, TRUTH
 
 from xmceval.cli import gating
 from xmceval.errors import DataError
 from xmceval.metrics.names import parse
 from xmceval.report.gateoutcomes import GateOutcome
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
-TRUTH, MODEL_A, MODEL_B = "tst_X_Y.txt", "model_a.txt", "model_b.txt"
+pytestmark = pytest.mark.usefixtures("in_sample")
 COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
 PERCENT = "(hint: pass P@1>=55, or --fraction for limits and table as fractions)"
+NOT_COMPUTED = "Error: a gate cannot be decided: {} was not computed; expected any of P@1, P@3"
 WORSE = "breach: model_b is worse than model_a on P@1 by 13.60 ± 5.29 points"
 
 
-@pytest.fixture(autouse=True)
-def in_sample(monkeypatch):
-    monkeypatch.chdir(SAMPLE)
+def with_gates(command, option, gates):
+    return (*command, *(word for gate in gates for word in (option, gate)))
+
+
+def lines_of(lines):
+    return "".join(f"{line}\n" for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -33,18 +36,14 @@ def in_sample(monkeypatch):
         (["P"], 3, [f"{WORSE} (p < 0.0001)"]),
         (["P@1:14", "P@3"], 0, []),
         (["P@1:14", "P@1:13", "P:1"], 3, [f"{WORSE}, more than {limit} (p < 0.0001)" for limit in (13, 1)]),
-        (
-            ["P@1", "P@7"],
-            1,
-            ["Error: a gate cannot be decided: P@7 was not computed; expected any of P@1, P@3"],
-        ),
+        (["P@1", "P@7"], 1, [NOT_COMPUTED.format("P@7")]),
         (["P@1:x"], 2, ["Error: gate 'P@1:x': expected a limit of at least 0, such as P@5:0.5"]),
     ],
 )
 def test_compare_says_each_breach_and_ends_with_its_code(run, gates, code, lines):
     table = run(*COMPARE)[1]
-    found = run(*COMPARE, *(word for gate in gates for word in ("--fail-if-worse", gate)))
-    assert found == (code, table if code in {0, 3} else "", "".join(f"{line}\n" for line in lines))
+    found = run(*with_gates(COMPARE, "--fail-if-worse", gates))
+    assert found == (code, table if code in {0, 3} else "", lines_of(lines))
 
 
 def test_what_was_not_tested_is_said_after_the_output_and_beside_breaches(run):
@@ -77,18 +76,12 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
     for (rows, state), preds in zip(saved.values(), (MODEL_A, MODEL_B), strict=True):
         run("score", TRUTH, preds, "-q", "-m", "P", "-k", "1,3", "--save-rows", rows, "--save-state", state)
     (rows_a, state_a), (rows_b, state_b) = saved.values()
-    assert run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "P@1:0.5")[::2] == (
-        3,
-        f"{WORSE}, more than 0.5 (p < 0.0001)\n",
-    )
-    assert run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "R@3") == (
-        *(1, ""),
-        "Error: a gate cannot be decided: R@3 was not computed; expected any of P@1, P@3\n",
-    )
-    hint = "(hint: compare predictions, or files of --save-rows)"
-    refused = (
-        f"Error: {state_a}, {state_b}: saved states cannot be compared: each has only the totals of one system {hint}\n"
-    )
+    code, _, err = run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "P@1:0.5")
+    assert (code, err) == (3, f"{WORSE}, more than 0.5 (p < 0.0001)\n")
+    missing = run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "R@3")
+    assert missing == (1, "", f"{NOT_COMPUTED.format('R@3')}\n")
+    why = "saved states cannot be compared: each has only the totals of one system"
+    refused = f"Error: {state_a}, {state_b}: {why} (hint: compare predictions, or files of --save-rows)\n"
     assert run("compare", state_a, f"new={state_b}", "-q", "--fail-if-worse", "P@1") == (2, "", refused)
 
 
@@ -105,15 +98,15 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
                 "breach: model_b has P@1 55.00, and at least 60 is required",
             ],
         ),
-        (["P@1>=60", "R@1>=2"], 1, ["Error: a gate cannot be decided: R@1 was not computed; expected any of P@1, P@3"]),
+        (["P@1>=60", "R@1>=2"], 1, [NOT_COMPUTED.format("R@1")]),
         (["P@1<=686"], 2, ["Error: gate 'P@1<=686' has no effect: values of P@1 are from 0 to 100"]),
         (["P@1>=0.55"], 2, [f"Error: gate 'P@1>=0.55': limits of shares are in percent, as in the table {PERCENT}"]),
     ],
 )
 def test_score_says_each_value_that_is_not_as_required(run, required, code, lines):
     table = run(*SCORE)[1]
-    found = run(*SCORE, *(word for each in required for word in ("--require", each)))
-    assert found == (code, table if code in {0, 3} else "", "".join(f"{line}\n" for line in lines))
+    found = run(*with_gates(SCORE, "--require", required))
+    assert found == (code, table if code in {0, 3} else "", lines_of(lines))
 
 
 def test_limits_are_fractions_where_the_table_has_them_but_those_of_differences_are_points(run):

@@ -224,14 +224,6 @@ def test_a_file_of_rows_that_exists_has_a_hint_that_works(made):
     xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz", force=True)
 
 
-def test_names_of_systems_are_their_own(capsys):
-    for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):
-        Path(name).write_text(text)
-    with pytest.raises(SystemExit, match="2"):
-        main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", "--runs", "p=p.txt,q.txt"])
-    assert "several systems are named" in capsys.readouterr().err
-
-
 def test_metrics_of_other_tools_can_be_pickled():
     for name, other in (("a", 0.5), ("b", 0.25)):
         lines = [f"{row},{name},1,{row % 2 * other},{row + other},{other},{row % 3 * other}" for row in range(40)]

@@ -186,6 +186,10 @@ def test_what_was_not_tested_is_one_sentence(run):
         ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
         ((TRUTH, MODEL_A), "a comparison needs at least two systems, got only model_a"),
         ((TRUTH, MODEL_A, MODEL_B, "--against", "c"), "--against c: the systems are model_a, model_b"),
+        (
+            (TRUTH, MODEL_A, "--runs", f"model_a={MODEL_A},{MODEL_B}"),
+            "several systems are named 'model_a'; expected a name of its own for each",
+        ),
         ((TRUTH, MODEL_A, "--runs", f"r={MODEL_B}"), "--runs r=model_b.txt: expected NAME=A,B with at least two files"),
         (
             (*PLAIN, "-m", "P@1", "--resamples", 200, "--seed", 3),

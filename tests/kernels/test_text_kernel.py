@@ -414,10 +414,6 @@ def test_an_error_tells_its_token_and_its_row(token, code):
             assert len(indptr) == rows + 1
 
 
-def test_a_value_on_its_own_is_missing():
-    assert pairs(b"1: 0.5\n")[3] == (kernels.NO_VALUE, 0, 0, 2)
-
-
 def test_hard_values_without_room_are_reported():
     tie = b"1:1.00000000000000011102230246251565404236316680908203125\n"
     *_, hard = pairs(tie)

@@ -18,10 +18,6 @@ from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 
 
-def str_of_name(metric):
-    return metric.name
-
-
 @st.composite
 def problems(draw, **options):
     case = draw(cases(**options))
@@ -154,29 +150,22 @@ def test_names_parse_and_print_back_the_same(name):
     assert {key: measure.option(key) for key in chosen} == chosen
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=str_of_name)
-def test_canonical_names_leave_defaults_out(metric):
-    for options in ({}, measures.options_of(metric)[0]):
-        measure = parse(measures.named(metric, options, 5))[0]
-        assert measure.metric is metric
-        assert str(measure) == measures.named(metric, {}, 5)
+@pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
+def test_canonical_names_leave_defaults_out_and_have_one_case(metric):
+    def name_with(options):
+        return str(parse(measures.named(metric, options, 5))[0])
 
-
-@pytest.mark.parametrize("metric", METRICS.values(), ids=str_of_name)
-def test_numbers_of_a_name_print_back_and_their_defaults_are_left_out(metric):
+    plain = measures.named(metric, {}, 5)
+    assert parse(plain)[0].metric is metric
+    assert {name_with({}), name_with(measures.options_of(metric)[0])} == {plain}
+    assert str(parse(plain.upper())[0]) == str(parse(plain.lower())[0]) == plain
     for key, number in metric.numbers.items():
         other = 2 if number.is_whole else 0.25
         if key == metric.level:  # which has no default
-            assert str(parse(measures.named(metric, {key: other}, 5))[0]) == f"{metric.name}@{other}"
+            assert name_with({key: other}) == f"{metric.name}@{other}"
             continue
-        assert str(parse(measures.named(metric, {key: number.default}, 5))[0]) == measures.named(metric, {}, 5)
-        assert str(parse(measures.named(metric, {key: other}, 5))[0]) == measures.named(metric, {key: other}, 5)
-
-
-@pytest.mark.parametrize("metric", METRICS.values(), ids=str_of_name)
-def test_case_is_irrelevant(metric):
-    name = measures.named(metric, {}, 2)
-    assert str(parse(name.upper())[0]) == str(parse(name.lower())[0]) == name
+        assert name_with({key: number.default}) == plain
+        assert name_with({key: other}) == measures.named(metric, {key: other}, 5)
 
 
 @pytest.mark.parametrize("alias", ALIASES)

@@ -1,6 +1,5 @@
-"""Laws: what holds for every metric that is a sum over rows, whatever its formula."""
+"""Laws: what holds for every metric, whatever its formula."""
 
-import itertools
 import math
 
 import numpy as np
@@ -16,18 +15,9 @@ from support.measures import names_of
 from support.strategies import Case, cases, shuffled
 
 import xmceval
-from xmceval.labels.propensity import from_values
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores, as_truth
-from xmceval.rows.width import Width
-from xmceval.scoring import totals
-from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.program import compile_program
-from xmceval.scoring.summary import finish_totals
-from xmceval.scoring.system import System
 
 SLACK = 1e-12
 K = 3
@@ -262,64 +252,6 @@ def test_the_order_of_labels_in_a_row_has_no_effect(made, rng, empty_rows):
     whole = xmceval.score(truth, scores, metrics=[*NAMES, *OTHERS], **options)
     again = xmceval.score(shuffled(rng, truth), shuffled(rng, scores), metrics=[*NAMES, *OTHERS], **options)
     assert again.estimates == whole.estimates
-
-
-def totals_of(program, truth, scores, inverse, **options):
-    width = Width(truth.shape[1], "y_true has")
-    terms = Terms(width=width, propensities=from_values(inverse, "made"))
-    [found] = evaluate(as_truth(truth), [System(as_scores(scores), terms)], program, **options)
-    return found, terms
-
-
-def words(one):
-    """Return every number of some totals."""
-    sums = [(part.sums.tolist(), part.left_out.tolist(), part.true.tolist()) for part in one.parts]
-    return sums, one.tally.counts.tolist(), one.tally.explicit_zeros, one.tally.filtered
-
-
-def same(left, right):
-    return words(left) == words(right)
-
-
-@pytest.fixture(scope="module")
-def sharded(made, whole):
-    truth, scores, inverse = made
-    program = compile_program(parse(NAMES))
-    found, terms = totals_of(program, *made)
-    figures = {figure.name: figure.estimate for figure in finish_totals(program, found, terms).figures}
-    assert figures == whole.estimates
-    return program, terms, found, lambda i, j: totals_of(program, truth[i:j], scores[i:j], inverse)[0]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_shards_merge_to_the_same_bits_in_any_order(made, sharded, seed):
-    rng = np.random.default_rng(seed)
-    program, terms, expected, part = sharded
-    n_rows = made[0].shape[0]
-    ends = [0, *np.sort(rng.choice(n_rows, 4, replace=False)).tolist(), n_rows]
-    parts = [part(i, j) for i, j in itertools.pairwise(ends)]
-    merged = totals.empty(program, terms)
-    for i in rng.permutation(len(parts)):
-        merged = merged.merge(parts[i])
-    assert same(merged, expected)
-    assert finish_totals(program, merged, terms).figures == finish_totals(program, expected, terms).figures
-
-
-def test_merge_is_associative_and_commutative_with_empty_as_identity(sharded):
-    program, terms, _, part = sharded
-    a, b, c = part(0, 11), part(11, 12), part(12, 40)
-    assert same(a.merge(b).merge(c), a.merge(b.merge(c)))
-    assert same(a.merge(b), b.merge(a))
-    assert same(a.merge(totals.empty(program, terms)), a)
-    assert same(totals.empty(program, terms).merge(a), a)
-
-
-def test_merge_changes_neither_of_its_arguments(sharded):
-    *_, part = sharded
-    a, b = part(0, 11), part(11, 40)
-    before = words(a), words(b)
-    a.merge(b)
-    assert (words(a), words(b)) == before
 
 
 @pytest.mark.parametrize("rows", [([{}] * 3, [{0: 0.5, 2: 0.2}] * 3), ([{0: 1.0}] * 3, [{}] * 3), ([{}], [{}])])

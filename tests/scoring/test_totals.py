@@ -66,27 +66,6 @@ def test_a_ratio_has_the_interval_of_the_delta_method(rng, scale):
     assert (found.high - found.low) / 2 == pytest.approx(stats.t.ppf(0.975, N - 1) * error, rel=1e-10)
 
 
-def test_a_mean_has_the_interval_of_t(rng):
-    values = rows(rng, 1.0)
-    values[:, 0, 1] = 1
-    found = estimate(values)
-    low, high = stats.t.interval(0.95, N - 1, values[:, 0, 0].mean(), stats.sem(values[:, 0, 0]))
-    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-10)
-
-
-def test_tie_bounds_are_the_value_moved(rng):
-    values = rows(rng, 1.0)
-    num, den, best, worst, _ = values[:, 0, :].T
-    found = estimate(values)
-    assert found.tie_low == pytest.approx((num + worst).sum() / den.sum())
-    assert found.tie_high == pytest.approx((num + best).sum() / den.sum())
-
-
-def test_one_row_has_no_interval():
-    found = estimate(np.array([[[0.5, 1.0, 0.0, 0.0, 0.0]]]))
-    assert (found.value, found.low, found.high, found.undefined) == (0.5, None, None, False)
-
-
 def test_an_ideal_of_0_is_undefined():
     found = estimate(np.zeros((3, 1, SLOTS)))
     assert (found.value, found.low, found.high, found.undefined) == (0.0, None, None, True)

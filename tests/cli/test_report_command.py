@@ -2,14 +2,13 @@
 
 import hashlib
 import shlex
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from support.files import PREDS, TRUTH
 from support.markup import parse, read_table
 
-from xmceval.cli import cli, main
 from xmceval.cli.commandline import without_secrets
 from xmceval.files.io.digests import digest_files
 
@@ -24,21 +23,20 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments, **how):
-    return CliRunner().invoke(cli, ["report", *arguments], prog_name="xmceval", **how)
+@pytest.fixture
+def run(run):
+    return partial(run, "report")
 
 
-def test_a_page_tells_how_to_make_it_again(files):
-    done = run("--html", "p.html", "-k", "1", "-m", "P", "-q", "--name", "it's", "--", "t.txt", "a.txt", "-b $x.txt")
-    assert done.exit_code == 0, done.output
-    assert done.stdout == ""
+def test_a_page_tells_how_to_make_it_again(files, run):
+    words = ("--html", "p.html", "-k", "1", "-m", "P", "-q", "--name", "it's", "--", "t.txt", "a.txt", "-b $x.txt")
+    assert run(*words) == (0, "", "")
     page = (files / "p.html").read_text(encoding="utf-8")
     root = parse(page)
     command = root.all("pre")[0].text
     assert command == """xmceval report --html p.html -k 1 -m P --name 'it'"'"'s' -- t.txt a.txt '-b $x.txt'"""
     (files / "p.html").unlink()
-    again = run(*shlex.split(command)[2:])
-    assert again.exit_code == 0, again.output
+    assert run(*shlex.split(command)[2:])[0] == 0
     assert (files / "p.html").read_text(encoding="utf-8") == page
 
     digests = {
@@ -49,25 +47,26 @@ def test_a_page_tells_how_to_make_it_again(files):
     assert [row[1] for row in table[1:]] == ["truth", "predictions", "predictions"]
 
 
-def test_the_page_of_one_system_on_standard_output(files):
-    done = run("t.txt", "a.txt", "--html", "-", "-k", "1", "-m", "P", "--title", "My $x")
-    assert done.exit_code == 0, done.output
-    root = parse(done.stdout)
+@pytest.mark.usefixtures("files")
+def test_the_page_of_one_system_on_standard_output(run):
+    code, page, _ = run("t.txt", "a.txt", "--html", "-", "-k", "1", "-m", "P", "--title", "My $x")
+    assert code == 0
+    root = parse(page)
     assert root.all("h1")[0].text == "My $x"
     command = "xmceval report t.txt a.txt --html - --title 'My $x' -k 1 -m P"
     assert root.all("pre")[0].text == command
 
 
-def test_training_labels_in_shards_count_as_the_whole(files):
+def test_training_labels_in_shards_count_as_the_whole(files, run):
     rows = TRUTH.splitlines(keepends=True)
     header, first, second = "2 5\n", rows[1:3], rows[3:5]
     for name, lines in {"n-1.txt": first, "n-2.txt": second}.items():
         (files / name).write_text(header + "".join(lines), encoding="utf-8")
     tables = []
     for train in ("t.txt", "n-*.txt"):
-        done = run("t.txt", "a.txt", "--html", "-", "-k", "1", "-m", "PSP", "--train", train)
-        assert done.exit_code == 0, done.output
-        tables.append([read_table(each) for each in parse(done.stdout).all("table")])
+        code, page, _ = run("t.txt", "a.txt", "--html", "-", "-k", "1", "-m", "PSP", "--train", train)
+        assert code == 0
+        tables.append([read_table(table) for table in parse(page).all("table")])
     assert tables[0][0] == tables[1][0]
 
 
@@ -87,43 +86,43 @@ def test_training_labels_in_shards_count_as_the_whole(files):
         (("t.txt", "gone.txt", "--html", "p.html"), 1, "gone.txt: no such file"),
     ],
 )
-def test_what_is_refused_leaves_no_file(files, monkeypatch, capsys, arguments, code, message):
+def test_what_is_refused_leaves_no_file(files, run, monkeypatch, arguments, code, message):
     if "gone.txt" not in arguments:
         monkeypatch.setattr("xmceval.api.page.make_page", lambda *_, **__: pytest.fail("it was scored"))
     before = sorted(files.iterdir())
-    with pytest.raises(SystemExit) as end:
-        main(["report", *arguments])
-    assert end.value.code == code
-    assert message in capsys.readouterr().err
+    found, _, err = run(*arguments)
+    assert found == code
+    assert message in err
     assert sorted(files.iterdir()) == before
 
 
-def test_matplotlib_is_asked_for_before_anything_is_scored(files, monkeypatch):
+@pytest.mark.usefixtures("files")
+def test_matplotlib_is_asked_for_before_anything_is_scored(run, monkeypatch):
     monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
     monkeypatch.setattr("xmceval.api.page.make_page", lambda *_, **__: pytest.fail("it was scored"))
-    done = run("t.txt", "a.txt", "--html", "p.html")
-    assert done.exit_code == 1
-    assert "pip install 'xmceval[plot]'" in str(done.exception)
+    code, _, err = run("t.txt", "a.txt", "--html", "p.html")
+    assert code == 1
+    assert "pip install 'xmceval[plot]'" in err
 
 
-def test_the_page_is_report_html_and_is_said_to_be_written_unless_quiet(files):
+def test_the_page_is_report_html_and_is_said_to_be_written_unless_quiet(files, run):
     asked = ("t.txt", "a.txt", "-k", "1", "-m", "P")
-    done = run(*asked)
-    assert done.exit_code == 0, done.output
+    code, _, err = run(*asked)
+    assert code == 0
     page = files / "report.html"
-    assert done.stderr.splitlines()[-1] == f"wrote report.html ({page.stat().st_size / 1e6:.1f} MB)"
+    assert err.splitlines()[-1] == f"wrote report.html ({page.stat().st_size / 1e6:.1f} MB)"
     page.write_text("old")
-    assert run(*asked, "-q").exit_code != 0
+    assert run(*asked, "-q")[0] != 0
     assert page.read_text() == "old"
-    assert run(*asked, "-q", "--force").stderr == ""
+    assert run(*asked, "-q", "--force")[2] == ""
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>"), "it is replaced"
-    assert "wrote" not in run(*asked, "--html", "-").stderr
+    assert "wrote" not in run(*asked, "--html", "-")[2]
 
 
-def test_open_shows_the_page(files, monkeypatch):
+def test_open_shows_the_page(files, run, monkeypatch):
     opened = []
     monkeypatch.setattr("click.launch", lambda address: opened.append(address) or 0)
-    assert run("t.txt", "a.txt", "--html", "p q.html", "--open", "-k", "1", "-m", "P", "-q").exit_code == 0
+    assert run("t.txt", "a.txt", "--html", "p q.html", "--open", "-k", "1", "-m", "P", "-q")[0] == 0
     assert opened == [(files / "p q.html").as_uri()]
 
 

@@ -271,14 +271,6 @@ def test_wrong_data_ends_with_1(run, tmp_path):
     )
 
 
-def test_swapped_files_are_named(run):
-    code, _, err = run("score", MODEL_A, TRUTH)
-    assert code == 1
-    assert err.startswith("Error: model_a.txt:2: the truth value of label 34 is 0.25455, a fraction;")
-    assert err.endswith(" (498 such rows: are truth and predictions swapped?)\n")
-    assert err.count("\n") == 1
-
-
 def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
     (tmp_path / "link.txt").symlink_to(Path(TRUTH).resolve())
     line = f"warning: the predictions are {TRUTH} itself: the values are those of a perfect model\n"
@@ -313,37 +305,6 @@ def test_bins_of_the_truth_do_not_speak_of_training(run):
     _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--by-frequency", 2)
     assert "bin 1: 14 labels with 20 to 211 instances of tst_X_Y.txt itself, 50.1% of its positives" in out
     assert "training" not in out
-
-
-BROKEN = {
-    "bz2": (b"BZh9xxxx", b"2 5\n0:1\n1:1\n", "the compressed file is damaged or truncated"),
-    "omikuji": (
-        b"0 0.9\t1 0.5\n4 0.3\t1\n",
-        b"2 5\n0:1\n1:1\n",
-        "p:2: expected tab-separated 'label score', found '1'",
-    ),
-    "run's score": (
-        b"q1 Q0 d1 1 x me\n",
-        b"q1 0 d1 1\nq2 0 d2 1\n",
-        "as the score of 'query Q0 document rank score tag'",
-    ),
-    "run's fields": (
-        b"q1 Q0 d1 1 3 me\nq1 Q0 d2 2 me\nq2 Q0 d2 1 3 me\n",
-        b"q1 0 d1 1\nq2 0 d2 1\n",
-        "p:2: expected 'query Q0 document rank score tag', found 'q1 Q0 d2 2 me'",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_fault_is_told_in_the_words_of_its_format(run, tmp_path, monkeypatch, case):
-    monkeypatch.chdir(tmp_path)
-    preds, truth, said = BROKEN[case]
-    Path("p").write_bytes(preds)
-    Path("t").write_bytes(truth)
-    code, _, err = run("score", "t", "p", "-m", "P@1")
-    assert code == 1
-    assert said in err
 
 
 @pytest.mark.parametrize("header", ["3 5 # c", "# 3 5 # c", "3 5\t#c # d", "# about\n3 5 # c"])

@@ -56,6 +56,8 @@ BROKEN_PREDS = {
     "matlab": (b"MATLAB 5.0 MAT-file\n", "p.txt: is a MATLAB file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
     "hdf5": (b"\x89HDF\r\n\x1a\n", "p.txt: is an HDF5 file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
     "no zip": (b"PK\x03\x04" + bytes(50), "p.txt: cannot be read as an npz file; is it damaged or truncated? (File is not a zip file)"),
+    "omikuji, a label without its score": ("0 0.9\t1 0.5\n4 0.3\t1\n\n\n", "p.txt:2: expected tab-separated 'label score', found '1'"),
+    "bzip2 damaged": (b"BZh9xxxx", "p.txt: the compressed file is damaged or truncated (Invalid data stream)"),
     "gzip cut": (gzip.compress(PREDS.encode())[:-12], "p.txt: the compressed file is damaged or truncated (Compressed file ended before the end-of-stream marker was reached)"),
 }  # fmt: skip
 

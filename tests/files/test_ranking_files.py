@@ -126,6 +126,8 @@ def test_a_cutoff_above_an_inferred_number_of_labels_is_no_error():
         (r"^q:2: expected 'query 0 document grade', found 5 columns: 'q1 0 d1 0 0'$", QRELS.replace("d1 0", "d1 0 0"), RUN),
         (r"^q:2: expected 'query-id corpus-id score', found 4 columns: ", ALL_QRELS["BEIR"].replace("d2\t1", "d2\t1\t1"), RUN),
         (r"^q:2: expected a number as the grade of 'query 0 document grade', found 'x'$", QRELS.replace("d1 0", "d1 x"), RUN),
+        (r"^r:2: expected 'query Q0 document rank score tag', found 'q2 Q0 d3 2 4'$", QRELS, RUN.replace(" 4 me", " 4")),
+        (r"^r:1: expected a number as the score of 'query Q0 document rank score tag', found 'x'$", QRELS, RUN.replace("5.5", "x")),
         (r"^r:1: the score is NaN", QRELS, RUN.replace("5.5", "nan")),
         (r"^r:1: expected a number as the score of .* found '55%'; percent signs are not read", QRELS, RUN.replace("5.5", "55%")),
         (r"^q:3: expected 'query-id corpus-id score', found 'q1\\td1'$", ALL_QRELS["BEIR"].replace("d1\t0", "d1"), RUN),

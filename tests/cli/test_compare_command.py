@@ -112,11 +112,13 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
     assert document["verdicts"] == ["no difference between model_b and model_a was detected on P@3"]
 
 
-def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
+def test_rows_of_a_csv_are_compared_with_a_warning_which_strict_refuses(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,R@3")
+    unknown = f"{b}: cannot check that the instances are those of the same truth\n"
     code, out, err = run(a, b)
-    assert (code, err) == (0, f"warning: {b}: cannot check that the instances are those of the same truth\n")
+    assert (code, err) == (0, f"warning: {unknown}")
     check(__file__, "compare-rows.txt", out)
+    assert run(a, b, "--strict") == (1, "", f"Error: {unknown}with --strict warnings are errors\n")
 
 
 def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatch):
@@ -235,14 +237,6 @@ def test_a_csv_that_lacks_rows_is_refused(run, rows):
         code, output, error = run(*files)
         assert (code, output) == (1, "")
         assert error.startswith(f"Error: {b} lacks 2 rows that {a} has; the first is row 7 (hint: pass --missing ")
-
-
-def test_strict_holds_for_rows_too(run, rows):
-    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1"), rows("b.rows.csv", MODEL_B, "-m", "P@1")
-    code, out, err = run(a, b, "--strict")
-    assert (code, out) == (1, "")
-    unknown = "cannot check that the instances are those of the same truth"
-    assert err == f"Error: {b}: {unknown}\nwith --strict warnings are errors\n"
 
 
 def test_an_output_that_is_not_utf8_has_plain_marks():

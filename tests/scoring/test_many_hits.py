@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from judge import naive_rows
+from support.judged import check_judged
 from support.strategies import shuffled, to_csr
-from support.wholerows import OPTIONS, name_of
+from support.wholerows import name_of
 
 import xmceval
 from xmceval.kernels.metrics.hits import FEW
@@ -30,17 +31,12 @@ def rows_of(rng, scores):
 @pytest.mark.parametrize("unscored", ["bottom", "zero"])
 def test_values_of_rows_with_many_hits_are_the_judges_in_any_order_of_labels(rng, scores, unscored):
     truth, predicted = rows_of(rng, scores)
-    names = {name_of(name, 5): name for name in naive_rows.METRICS}
-    y_true = to_csr(truth, N_LABELS)
-    y_score = to_csr(predicted, N_LABELS, np.float64)
-    result = xmceval.score(y_true, y_score, metrics=list(names), unscored=unscored)
-    for name, judges in names.items():
-        expected = naive_rows.evaluate(
-            judges, truth, predicted, N_LABELS, unscored=unscored, k=5, options=OPTIONS.get(judges)
-        )
-        assert result[name] == pytest.approx(expected, rel=1e-12, abs=1e-12), name
-        alone = xmceval.score(y_true, y_score, metrics=name, unscored=unscored)
-        assert alone.estimates[name] == result.estimates[name]
+    names = [name_of(name, 5) for name in naive_rows.METRICS]
+    y_true, y_score = to_csr(truth, N_LABELS), to_csr(predicted, N_LABELS, np.float64)
+    result = xmceval.score(y_true, y_score, metrics=names, unscored=unscored)
+    check_judged(result, truth, predicted, unscored=unscored, least=len(names))
+    for name in names:
+        assert xmceval.score(y_true, y_score, metrics=name, unscored=unscored).estimates[name] == result.estimates[name]
     for _ in range(3):
-        again = xmceval.score(y_true, shuffled(rng, y_score), metrics=list(names), unscored=unscored)
+        again = xmceval.score(y_true, shuffled(rng, y_score), metrics=names, unscored=unscored)
         assert again.estimates == result.estimates

@@ -14,11 +14,11 @@ def estimates(truth, scores, **options):
     return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
 
 
-def check_judged(result, truth, scores, inverse=None, weights=None, empty_rows="zero", least=1):
+def check_judged(result, truth, scores, inverse=None, weights=None, empty_rows="zero", unscored="bottom", least=1):
     """Compare all values of a result that the judge computes of a ranking; there must be `least` of them at least."""
     rows = [each if isinstance(each, list) else to_rows(each) for each in (truth, scores)]
     weights = None if weights is None else [float(weight) for weight in weights]
-    rules = table.Rules(result.counts.n_labels, inverse, weights, empty_rows)
+    rules = table.Rules(result.counts.n_labels, inverse, weights, empty_rows, unscored)
     compared = 0
     for name, value in result.items():
         if table.of_rows(name):

@@ -49,7 +49,7 @@ def check_row_file(path: str | Path, *, force: bool, inputs: Iterable[Path]) -> 
     check_output(to_path(path), force=force, inputs=inputs)
 
 
-def write_rows(path: str | Path, table: RowTable, *, force: bool) -> None:
+def write_row_file(path: str | Path, table: RowTable, *, force: bool) -> None:
     """Write values of rows as npz or CSV."""
     with open_output(to_path(path), force=force) as file:
         if to_path(path).suffix == ".csv":

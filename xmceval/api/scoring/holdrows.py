@@ -10,7 +10,7 @@ import numpy as np
 
 from xmceval.api.scoring.saving import Saving
 from xmceval.api.scoring.setup import Setup
-from xmceval.files.savedrows import RowTable, write_rows
+from xmceval.files.savedrows import RowTable, write_row_file
 from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.report.resultrows import ResultRows
@@ -45,7 +45,7 @@ def keep_rows(
             has_ideal=tuple(_is_ratio(measure) for measure in measures),
             meta=_describe_data(results, held_rows.digest),
         )
-        write_rows(saving.save_rows, table, force=saving.force)
+        write_row_file(saving.save_rows, table, force=saving.force)
     if not saving.rows:
         return results
     weights = np.zeros(held_rows.n_rows)

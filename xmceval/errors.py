@@ -35,6 +35,10 @@ class DataError(XmcevalError):
     """A file or matrix breaks its format, or does not fit the other inputs."""
 
 
+class AmbiguousError(DataError):
+    """Data with two readings; the message names both, and what decides."""
+
+
 class UsageError(XmcevalError):
     """A wrong option or argument value; the command line ends with exit code 2."""
 

@@ -20,11 +20,6 @@ def test_integers_as_wide_as_there_are_labels_are_scores():
     assert scored(preds=saved("x.npy", values))["P@1"] == 0.75  # as ids of 5 labels, 9 would be out of range
 
 
-def test_permutations_read_as_scores_have_a_warning():
-    result = scored(preds=saved("x.npy", np.array([[4, 3, 2, 1, 0]] * 4)))
-    assert any("every row is a permutation of 0..4" in warning for warning in result.warnings)
-
-
 def test_integers_that_cannot_be_labels_are_scores_of_too_many_labels():
     refused("x.npy has 3 columns, but t.txt has 5 labels", preds=saved("x.npy", np.array([[1, 1, 2]] * 4)))
     refused("x.npy has 3 columns, but t.txt has 5 labels", preds=saved("x.npy", np.array([[1, 7, 2]] * 4)))

@@ -118,7 +118,7 @@ def test_score_and_inspect_find_the_same_mistakes(made, rng):
         "as_is": made[1],
         "shuffled": made[1][rng.permutation(400)],
         "moved": np.hstack([np.full((400, 1), -np.inf), made[1][:, :-1]]),
-        "popular": np.tile(np.arange(60.0), (400, 1)),
+        "popular": np.tile(np.arange(1.0, 61), (400, 1)),
     }
     for name, each in scores.items():
         write_matrix(f"{name}.txt", each)

@@ -96,9 +96,10 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
     names = None if labels is None else read_names(labels)
+    ranks_all = n_labels is not None
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     if truth is None:
-        opened = open_either(path, kind, names=names, max_line=max_line)
+        opened = open_either(path, kind, names=names, max_line=max_line, ranks_all=ranks_all)
     else:
         check_kind(kind)
         if kind == "truth":
@@ -106,7 +107,13 @@ def open_rows(
         of_truth = open_truth(truth, names=names, max_line=max_line)
         n_rows, n_labels = of_truth.source.n_rows, of_truth.source.n_labels if n_labels is None else n_labels
         opened = open_scores(
-            path, names=names, n_rows=n_rows, n_labels=n_labels, judgments=of_truth.judgments, max_line=max_line
+            path,
+            names=names,
+            n_rows=n_rows,
+            n_labels=n_labels,
+            judgments=of_truth.judgments,
+            max_line=max_line,
+            ranks_all=ranks_all,
         )
     if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
         raise UsageError(

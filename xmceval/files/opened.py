@@ -41,6 +41,8 @@ class Request:
         Whether it is described by itself: rows that a truth would give are then its own.
     missing : str
         The rule for queries that only one of truth and run has; with ``error`` there may be none.
+    ranks_all : bool
+        Whether permutations of all labels are ranked labels, and not scores.
     """
 
     role: Role
@@ -52,6 +54,7 @@ class Request:
     max_line: int = MAX_LINE
     is_alone: bool = False
     missing: str = "zero"
+    ranks_all: bool = False
 
     def __post_init__(self) -> None:
         if self.max_line < 1:

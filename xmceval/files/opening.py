@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
 from xmceval.files.io.inputfiles import input_at
@@ -72,6 +72,7 @@ def open_scores(
     judgments: Judgments | None = None,
     ties: str = "label",
     missing: str = "zero",
+    ranks_all: bool = False,
     max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
@@ -90,10 +91,14 @@ def open_scores(
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     missing : str
         The rule for queries that only one of truth and predictions has.
+    ranks_all : bool
+        Whether permutations of all labels are ranked labels, and not scores.
     max_line : int
         The longest line of a text file, in MiB.
     """
-    request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing)
+    request = Request(
+        "scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing, ranks_all=ranks_all
+    )
     if isinstance(path, Records):
         from xmceval.files.ranking.trec import open_run
 
@@ -116,6 +121,7 @@ def open_either(
     names: Names | None = None,
     max_line: int = MAX_LINE,
     is_alone: bool = False,
+    ranks_all: bool = False,
 ) -> Opened:
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 
@@ -124,13 +130,13 @@ def open_either(
     check_kind(kind)
     path = to_path(path)
     take_pipe(path)
-    truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone) for role in ROLES)
+    truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone, ranks_all=ranks_all) for role in ROLES)
     if kind == "truth" or (kind is None and _is_json_truth(path)):
         return open_as(path, truth)
     try:
         return open_as(path, scores)
     except DataError as error:
-        if kind == "scores":
+        if kind == "scores" or isinstance(error, AmbiguousError):
             raise
         try:
             return open_as(path, truth)

@@ -17,7 +17,7 @@ from xmceval.api.scoring.openshards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import AmbiguousError, DataError, argument, counted
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
@@ -30,7 +30,7 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.lists import are_ranked_lists
+from xmceval.rows.matrices.lists import are_ranked_lists, are_triples
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
 from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists, is_wide
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
@@ -110,8 +110,9 @@ class Opener:
             records = find_records(matrix, name, "score")
             if records is None:
                 _refuse_array(truth, name)
-                matrix_source = as_scores(matrix, name, width.or_none)
+                matrix_source = as_scores(matrix, name, width.or_none, ranks_all=self.options.n_labels is not None)
                 _check_lists(truth, matrix_source)
+                _check_triples(truth, matrix_source)
                 _check_ids(truth, matrix_source)
                 return self._as_input(matrix_source)
             matrix = records
@@ -125,8 +126,10 @@ class Opener:
             max_line=self.options.max_line,
             ties=self.options.ties,
             missing=self.options.missing,
+            ranks_all=self.options.n_labels is not None,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
+        _check_triples(truth, opened.source)
         source = self._repaired(opened.fit_width(width.or_none))
         return Input(source, opened.description, str(matrix), lacking=opened.lacking)
 
@@ -167,12 +170,10 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
 
 
 def _check_ids(truth: Input, scores: MatrixSource) -> None:
-    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids.
-
-    Where the truth is as many columns of integers, both may be grades and scores after all: a warning says so.
-    """
+    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids."""
     are_integers = scores.is_exact and scores.dtype is not None and scores.dtype.kind in "iu"
-    pieces = truth.source.pieces if isinstance(truth.source, MatrixSource) else ()
+    source = _unrepaired(truth.source)
+    pieces = source.pieces if isinstance(source, MatrixSource) else ()
     if not are_integers or not isinstance(pieces, Sequence) or not isinstance(scores.pieces, Sequence):
         return
     n_columns = scores.n_labels or 0
@@ -186,10 +187,33 @@ def _check_ids(truth: Input, scores: MatrixSource) -> None:
                 f"has {counted(n_columns, 'column')} (hint: pass n_labels if they are ids of labels)"
             )
     elif n_columns > 1 and all(map(_look_like_ids, (*scores.pieces, *pieces))):
-        scores.warnings.append(
-            f"{truth.source.name} and {scores.name} were read as grades and scores of {n_columns:,} labels, but look "
-            "like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
+        raise AmbiguousError(
+            f"{truth.source.name} and {scores.name} may be grades and scores of {n_columns:,} labels, or ids of labels "
+            "(hint: of ids pass the truth as a list of sets, and n_labels; of grades pass a sparse matrix)"
         )
+
+
+def _check_triples(truth: Input, scores: Source) -> None:
+    """Refuse matrices of three labels that may be lines of a row, a label and a value."""
+    tables = []
+    for source in map(_unrepaired, (truth.source, scores)):
+        if not isinstance(source, MatrixSource) or source.n_labels != 3:
+            return
+        piece = next(iter(source.pieces), None)
+        if not isinstance(piece, Dense):
+            return
+        tables.append(piece.values[:])
+    if are_triples(*tables):
+        raise AmbiguousError(
+            f"{truth.source.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
+            "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
+            "columns query_id, doc_id and score)"
+        )
+
+
+def _unrepaired(source: Source) -> Source:
+    """Return a source as it was opened."""
+    return source.source if isinstance(source, RepairedSource) else source
 
 
 def _look_like_ids(matrix: Matrix) -> bool:
@@ -274,7 +298,7 @@ def _held_pieces(scores: Source) -> list[Any]:
     """Return what is in memory of scores, or of their shards."""
     if isinstance(scores, ShardedSource):
         return [piece for shard in scores.shards for piece in _held_pieces(shard)]
-    source = scores.source if isinstance(scores, RepairedSource) else scores
+    source = _unrepaired(scores)
     return source.pieces if isinstance(source, MatrixSource) and isinstance(source.pieces, list) else []
 
 

@@ -87,7 +87,8 @@ def score(
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
         ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
         the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
-        of integers as in `y_true`, or an array that is not as wide as there are labels. Or a file of predictions.
+        of integers as in `y_true`, or an array that is not as wide as there are labels. Permutations of all
+        labels are ids where `n_labels` is passed, and refused without it. Or a file of predictions.
 
         All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
         others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on

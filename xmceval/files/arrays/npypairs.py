@@ -19,7 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.lists import are_ranked_lists
+from xmceval.rows.matrices.lists import are_ranked_lists, as_ids, full_ranking_error, is_full_ranking
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Matrix, PaddedLists
 from xmceval.rows.plain import BY_NAME
@@ -33,26 +33,27 @@ _PADDING = frozenset({"", "-1"})
 def open_npy(path: Path, request: Request) -> Opened:
     """Open an npy matrix: scores or truth [n_rows, n_labels], or as predictions ranked labels or their names.
 
-    Integers are ranked labels where they can be and the matrix is not as wide as there are labels.
+    Integers are ranked labels where they can be and the matrix is not as wide as there are labels; permutations of all
+    labels, of a float type too, are doubtful.
     """
     header = read_header(path)
-    if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iuUO":
+    if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iufUO":
         return open_dense(path, request)
     if header.dtype.kind in "UO":
         return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
     n_labels, width = request.n_labels, header.shape[1]
-    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
-    largest = int(piece.max()) if piece.size else -1
-    are_lists = are_ranked_lists(piece, n_labels)
-    if are_lists and (largest >= width if n_labels is None else n_labels != width):
+    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, width)))
+    if n_labels in {None, width} and is_full_ranking(piece):
+        if not request.ranks_all:
+            raise full_ranking_error(str(path), width)
+        are_lists = True
+    else:
+        largest = int(piece.max()) if piece.size and header.dtype.kind in "iu" else -1
+        are_lists = largest >= width if n_labels is None else n_labels != width
+        are_lists = are_lists and header.dtype.kind in "iu" and are_ranked_lists(piece, n_labels)
+    if are_lists:
         return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
-    opened = open_dense(path, request)
-    if are_lists and width > 2 and int(piece.min()) >= 0 and largest < width:
-        opened.source.warnings.append(
-            f"{path}: every row is a permutation of 0..{width - 1}; it was read as scores of {width:,} labels "
-            "(hint: save it as NAME-labels.npy if these are ranked labels)"
-        )
-    return opened
+    return open_dense(path, request)
 
 
 def open_dense(path: Path, request: Request) -> Opened:
@@ -158,7 +159,7 @@ def open_lists(
     is_held : bool
         Whether the arrays are held in memory.
     """
-    header = _check_matrix(labels, "iuUO")
+    header = _check_matrix(labels, "iufUO" if request.ranks_all and scores is None else "iuUO")
     dtype = None
     if scores is not None:
         shape, _, dtype = _check_matrix(scores, "biuf")
@@ -292,7 +293,8 @@ class _PairPieces:
 
     def _read_labels(self) -> Iterator[AnyArray]:
         if not self.header.dtype.hasobject:
-            return self.labels.row_pieces(BLOCK_ENTRIES, self.first_row)
+            pieces = self.labels.row_pieces(BLOCK_ENTRIES, self.first_row)
+            return (as_ids(piece, self.labels.name) for piece in pieces) if self.header.dtype.kind == "f" else pieces
         strings = self.labels.strings()
         n = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
         return (strings[i : i + n] for i in range(0, strings.shape[0], n))

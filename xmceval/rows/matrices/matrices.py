@@ -14,7 +14,16 @@ from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
 from xmceval.rows.matrices.dense import Dense, select
-from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
+from xmceval.rows.matrices.lists import (
+    LabelLists,
+    Pair,
+    are_ranked_lists,
+    as_ids,
+    find_lists,
+    find_pair,
+    full_ranking_error,
+    is_full_ranking,
+)
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, slice_rows
 
@@ -182,13 +191,16 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     return replace(source, note=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
 
 
-def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:
+def as_scores(
+    y_score: Any, name: str = "y_score", n_labels: int | None = None, *, ranks_all: bool = False
+) -> MatrixSource:
     """Wrap a score matrix.
 
     Any scipy.sparse matrix or array, or a sparse tensor of PyTorch (stored entries are the predictions, zeros too); a
     dense array [n_rows, n_labels] of any library that exports DLPack, in which -inf means not predicted; a pair of
     arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
-    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`].
+    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. Permutations of all labels may
+    be scores too, and are refused unless `ranks_all`.
     """
     if not isinstance(y_score, np.ndarray):
         y_score = tensors.unnested(y_score)
@@ -201,11 +213,17 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
         if lists is not None:
             return _wrap_lists(lists, name, are_scores=True)
     values = as_values(y_score, name)
-    if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
-        labels = values[:]
-        if are_ranked_lists(labels, n_labels):
-            ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
-            return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
+    width, labels = values.shape[1], None
+    if n_labels not in {None, width}:
+        if values.dtype.kind in "iu" and are_ranked_lists(values[:], n_labels):
+            labels = values[:]
+    elif is_full_ranking(values):
+        if not ranks_all:
+            raise full_ranking_error(name, width)
+        labels = as_ids(values[:], name)
+    if labels is not None:
+        ranks = np.broadcast_to(np.arange(width, 0.0, -1), labels.shape)
+        return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
     pieces = [Dense(values, are_scores=True)]
     return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
 

@@ -65,7 +65,7 @@ class Matches:
         measures = [figure.measure for figure in results[0].figures]
         differences = [
             *in_order(tested, measures, lineup.names, lineup.means(results), self.pairs),
-            *(each for each in tested if each.bin),
+            *(difference for difference in tested if difference.bin),
         ]
         warnings = *self.overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs)
         return Comparison(results, tuple(differences), testing, warnings, tuple(lineup.spreads(results)))
@@ -109,28 +109,28 @@ def in_order(
 def _warn_of_files(lineup: Lineup) -> Iterator[str]:
     """Warn of files, or of matrices in memory, that are several systems."""
     seen: dict[tuple[Path | int, ...], str] = {}
-    for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        keys = identify(find_shards(each.y_score))
+    for system in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
+        keys = identify(find_shards(system.y_score))
         if keys in seen:
             one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
             same = one if len(keys) == 1 else several
-            yield f"{seen[keys]} and {each.name} are the same {same}: they tie on every instance"
-        seen[keys] = str(each.name)
+            yield f"{seen[keys]} and {system.name} are the same {same}: they tie on every instance"
+        seen[keys] = str(system.name)
 
 
 def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output]) -> Iterator[str]:
     """Warn of metrics without a test, each with the reason."""
-    of_rows = {each.measure.name for each in outputs}
+    of_rows = {output.measure.name for output in outputs}
     untested: dict[str, dict[str, None]] = {}
-    for each in differences:
-        if each.p is not None or each.bin:
+    for difference in differences:
+        if difference.p is not None or difference.bin:
             continue
-        if each.unit == "run":
+        if difference.unit == "run":
             why = "the runs of each system are all alike"
-        elif each.measure.name not in of_rows:
+        elif difference.measure.name not in of_rows:
             why = "they are not means over instances"
         else:
-            why = "there is only one instance" if each.n else "a system has nothing to divide by"
-        untested.setdefault(why, {})[each.measure.name] = None
+            why = "there is only one instance" if difference.n else "a system has nothing to divide by"
+        untested.setdefault(why, {})[difference.measure.name] = None
     for why, names in untested.items():
         yield f"no test and no interval for {listed(names)}: {why}"

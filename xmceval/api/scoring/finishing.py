@@ -37,10 +37,14 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
         scores=_names([part.scores for part in state.parts]),
         warnings=(
             *state.warnings,
-            *_weight_warnings(state),
+            *_check_weights(state),
             *_check_dataset(options, sizes, terms),
             *warnings,
-            *_removal_warnings(state),
+            *(
+                f"{name}: {describe_duplicates(n)}"
+                for name, n in zip(("y_true", "y_score"), state.removed, strict=True)
+                if n
+            ),
         ),
         notes=(*notes, *state.program.remarks(totals.parts, width.n_labels)),
     )
@@ -72,18 +76,12 @@ def _check_dataset(options: Options, sizes: Sizes, terms: Terms) -> Iterator[str
         yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
 
 
-def _weight_warnings(state: State) -> tuple[str, ...]:
+def _check_weights(state: State) -> tuple[str, ...]:
     if state.terms.weights is None:
         return ()
     check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
     are_counted = len(state.program.row_tasks) < len(state.program.tasks)
     return doubt_small_weights(*state.weight_range, are_counted=are_counted)
-
-
-def _removal_warnings(state: State) -> Iterator[str]:
-    for name, n_removed in zip(("y_true", "y_score"), state.removed, strict=True):
-        if n_removed:
-            yield f"{name}: {describe_duplicates(n_removed)}"
 
 
 def _names(names: Iterable[str]) -> str:

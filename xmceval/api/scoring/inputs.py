@@ -178,9 +178,8 @@ def _check_ids(truth: Input, scores: MatrixSource) -> None:
         return
     n_columns = scores.n_labels or 0
     if truth.source.n_labels is None:
-        largest = max(
-            (int(np.max(each.indices[:], initial=-1)) for each in pieces if isinstance(each, Csr)), default=-1
-        )
+        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)]
+        largest = max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
         if largest >= n_columns:
             raise DataError(
                 f"{truth.source.name} has label {largest}, but {scores.name}, whose integers are read as scores, "
@@ -242,12 +241,13 @@ def check_common_labels(judgments: Judgments | None, *others: object) -> None:
 
 def is_same(path: str | Path, source: Source) -> bool:
     """Return whether a path is that of the file of a source."""
-    return _have_same_name(path, source.name) and _is_any_of(to_path(path), _addresses_of(source))
+    addresses = _addresses_of(source)
+    return _have_same_name(path, source.name) and (not addresses or to_path(path) in addresses)
 
 
 def are_same(first: Source, second: Source) -> bool:
     """Return whether two sources are of the same files."""
-    names = [[each.name for each in shards_of(source)] for source in (first, second)]
+    names = [[shard.name for shard in shards_of(source)] for source in (first, second)]
     if len(names[0]) != len(names[1]) or not all(map(_have_same_name, *names)):
         return False
     return _addresses_of(first) == _addresses_of(second)
@@ -259,10 +259,6 @@ def _have_same_name(first: str | Path, second: str) -> bool:
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
         return str(path) == str(other)
     return other.exists() and path.exists() and path.samefile(other)
-
-
-def _is_any_of(path: Path, addresses: Sequence[Path]) -> bool:
-    return not addresses or path in addresses
 
 
 def _addresses_of(source: Source) -> list[Path]:

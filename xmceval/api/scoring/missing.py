@@ -28,7 +28,7 @@ def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None
         raise UsageError(
             f"{missing} and {argument('filter')} cannot be combined, as a filter refers to rows by their number"
         )
-    pipes = [each for each in inputs if isinstance(each, (str, Path)) and pipe_key(to_path(each)) is not None]
+    pipes = [path for path in inputs if isinstance(path, (str, Path)) and pipe_key(to_path(path)) is not None]
     if options.missing == "drop" and pipes:
         raise UsageError(f"{pipes[0]}: is a pipe, and {missing} reads all files twice (hint: save it as a file)")
 
@@ -46,15 +46,15 @@ def keep_common(
     n_queries = counted(len(judgments.queries), "query")
     width = opener.width(truth.source)
     opened = [(name, opener.scores(system, truth, width)) for name, system in systems]
-    left_out = frozenset(query for _, each in opened for query in each.lacking)
+    left_out = frozenset(query for _, run in opened for query in run.lacking)
     kept = [query for query in judgments.queries if query not in left_out]
     if not kept:
         raise DataError(f"{judgments.name}: none of the {n_queries} is in all runs, so there is nothing to score")
     warnings = [
-        f"{name or each.name}: lacks {len(each.lacking):,} of the {n_queries} of {judgments.name}, "
-        f"{name_queries(each.lacking)}"
-        for name, each in opened
-        if each.lacking
+        f"{name or run.name}: lacks {len(run.lacking):,} of the {n_queries} of {judgments.name}, "
+        f"{name_queries(run.lacking)}"
+        for name, run in opened
+        if run.lacking
     ]
     if left_out:
         are = "is" if len(left_out) == 1 else "are"

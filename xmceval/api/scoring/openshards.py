@@ -51,11 +51,11 @@ class Input:
 def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
     """Check that all files exist and shards belong together; return the training labels with their shards found."""
     train = find_shards(options.train)
-    others = [find_shards(each) for each in options.files if each is not options.train]
-    parts = [part for each in (truth, *scores, train, *others) for part in parts_of(each)]
-    check_files(parts, [to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))])
-    for each in scores:
-        check_pairing(truth, each)
+    others = [find_shards(file) for file in options.files if file is not options.train]
+    parts = [part for whole in (truth, *scores, train, *others) for part in parts_of(whole)]
+    check_files(parts, [to_path(whole) for whole in (truth, *scores) if isinstance(whole, (str, Path))])
+    for system in scores:
+        check_pairing(truth, system)
     return train
 
 
@@ -97,7 +97,7 @@ def check_threshold(threshold: float, scores: Input) -> None:
     first, *others = (part.source for part in scores.parts)
     for other in others:
         if rounded(threshold, first.dtype) != rounded(threshold, other.dtype):
-            kinds = [each.dtype or "text" for each in (first, other)]
+            kinds = [source.dtype or "text" for source in (first, other)]
             raise DataError(
                 f"{first.name} has scores of type {kinds[0]}, {other.name} of type {kinds[1]}: the threshold "
                 f"{threshold:g} is not the same number in both (hint: convert the shards to one type)"

@@ -87,5 +87,5 @@ def score_all(
     saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named)
     results = Results(score_systems(setup, named, saving, progress=progress))
-    warn(dict.fromkeys(line for each in results.values() for line in each.doubts))
+    warn(dict.fromkeys(line for result in results.values() for line in result.doubts))
     return results

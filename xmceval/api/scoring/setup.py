@@ -112,7 +112,7 @@ class Setup(Rules):
                 raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}")
             options.refuse_groups(argument("executor"), "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
-        train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
+        train = check_inputs(y_true, [leaf for system in systems for leaf in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options, train)
@@ -125,10 +125,8 @@ class Setup(Rules):
             if options.missing == "drop":
                 opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
                 truth = opener.truth(y_true, "y_true")
-        check_common_labels(
-            truth.judgments,
-            *(options.train, options.counts, options.inverse_propensities, options.filter),
-        )
+        by_label = options.train, options.counts, options.inverse_propensities, options.filter
+        check_common_labels(truth.judgments, *by_label)
         rules = find_rules(opener, program, truth.source, max_weight=max_weight)
         setup = cls(
             program=rules.program,
@@ -153,44 +151,45 @@ class Setup(Rules):
             return None if judgments is None else judgments.row_ids
         if judgments is not None:
             raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
-        if isinstance(passed, RowIds):
-            found = passed
-        else:
+        ids = passed
+        if not isinstance(ids, RowIds):
             from xmceval.files.sidecars.rowidfile import read_row_ids  # not loaded by a score without it
 
-            found = read_row_ids(passed)
+            ids = read_row_ids(passed)
         if n_rows is not None:
-            found.check_number(n_rows)
-        return found
+            ids.check_number(n_rows)
+        return ids
 
     def _find_groups(self, passed: Any) -> RowGroups:
         """Return the group of each row."""
         n_rows = self.truth.source.n_rows
         if isinstance(passed, RowGroups):
-            found = passed
+            groups = passed
         elif isinstance(passed, Mapping):
-            found = RowGroups.of(passed, self.row_ids)
+            groups = RowGroups.of(passed, self.row_ids)
         else:
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            found = read_row_groups(passed, self.row_ids)
+            groups = read_row_groups(passed, self.row_ids)
         if n_rows is not None:
-            found.check_number(n_rows, _describe_left(self.options))
-        return found
+            groups.check_number(n_rows, _describe_left(self.options))
+        return groups
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
         return [self._open(system) for system in systems]
 
     def _open(self, system: Named) -> System:
-        scores = self.opener.scores(system.input, self.truth, self.terms.width)
+        scores, truth = self.opener.scores(system.input, self.truth, self.terms.width), self.truth.source
+        is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
+        doubt = f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
         return System(
             scores.source,
-            with_row_length(self._terms_of(scores.source), self.truth.source, scores.source),
+            with_row_length(self._terms_of(scores.source), truth, scores.source),
             name=system.name or scores.source.name,
             file=input_name(system.y_score),
             notes=scores.notes,
-            warnings=tuple(self._warn_of_truth(system)),
+            warnings=(doubt,) if is_truth else (),
         )
 
     def evaluate(
@@ -209,10 +208,10 @@ class Setup(Rules):
     ) -> list[Result]:
         """Finish the totals of systems; with their first rows, also warn if these do not belong to the truth."""
         results, drop_empty = [], self.terms.drop_empty
-        for number, (system, own) in enumerate(zip(systems, totals, strict=True)):
+        for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
             doubt = "" if first_rows is None else first_rows.find_doubt(number, drop_empty=drop_empty)
-            warnings = (*self._doubt_files(system, own), *([doubt] if doubt else []))
-            results.append(finish_state(self.state(system, own), warnings))
+            warnings = (*self._doubt_files(system, of_system), *([doubt] if doubt else []))
+            results.append(finish_state(self.state(system, of_system), warnings))
         return results
 
     def state(self, system: System, totals: Totals) -> State:
@@ -241,11 +240,6 @@ class Setup(Rules):
         yield from system.doubt_header(self.truth.source, totals)
         yield from self.truth.source.warnings
         yield from system.scores.warnings
-
-    def _warn_of_truth(self, system: Named) -> Iterator[str]:
-        """Warn of predictions that are the file of the truth."""
-        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source) for each in system.leaves):
-            yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""

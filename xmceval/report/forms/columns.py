@@ -74,5 +74,5 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown = escaped(text)
-    is_mixed = any(unicodedata.bidirectional(each) in RIGHT_TO_LEFT for each in shown)
+    is_mixed = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in shown)
     return f"{ISOLATE}{shown}{END_ISOLATE}" if is_mixed else shown

@@ -92,13 +92,10 @@ def _draw_listing(listing: Listing) -> Iterator[str]:
     if listing.title:
         yield escape_line(listing.title)
     if listing.rows:
-        head, *rows = (_escape_cells(row) for row in (listing.head or ("",) * len(listing.rows[0]), *listing.body))
+        shown = (listing.head or ("",) * len(listing.rows[0]), *listing.body)
+        head, *rows = ([escape(cell.strip()) for cell in row] for row in shown)
         yield "\n".join(_draw_table(head, rows, listing.numeric))
     yield from map(escape_line, listing.lines)
-
-
-def _escape_cells(row: Sequence[str]) -> list[str]:
-    return [escape(cell.strip()) for cell in row]
 
 
 def _draw_list(lines: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width, wrap_text
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Row, Sheet, split_columns
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Sheet, split_columns
 
 STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"
@@ -33,7 +33,7 @@ def draw(sheet: Sheet) -> str:
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
     """Draw lists, one below the other."""
-    return "\n".join("\n".join(_draw_listing(each, layout)) + "\n" for each in listings)
+    return "\n".join("\n".join(_draw_listing(listing, layout)) + "\n" for listing in listings)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _measure_heads(sheet: Sheet) -> int:
 
 
 def _indent(sheet: Sheet) -> int:
-    return INDENT if sheet.is_grouped and any(each.title for each in sheet.sections) else 0
+    return INDENT if sheet.is_grouped and any(section.title for section in sheet.sections) else 0
 
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
@@ -112,13 +112,12 @@ def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *
         if section.title:
             yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
         heads = [" " * _indent(sheet) + clean(row.head) for row in rows]
-        cells = (_draw_cells(row, columns, is_styled=sheet.layout.is_styled) for row in rows)
-        yield from ((pad(head, indent) + own).rstrip() for head, own in zip(heads, cells, strict=True))
-
-
-def _draw_cells(row: Row, columns: Mapping[str, PlainColumn], *, is_styled: bool) -> str:
-    cells = (column.draw_cell(row.cells.get(name, EMPTY), is_styled=is_styled) for name, column in columns.items())
-    return "".join(cells)
+        for head, row in zip(heads, rows, strict=True):
+            cells = [
+                column.draw_cell(row.cells.get(name, EMPTY), is_styled=sheet.layout.is_styled)
+                for name, column in columns.items()
+            ]
+            yield (pad(head, indent) + "".join(cells)).rstrip()
 
 
 def _draw_listing(listing: Listing, layout: Layout) -> list[str]:
@@ -131,23 +130,23 @@ def _align_listing(listing: Listing, width: int) -> Iterator[str]:
     """Align the rows of a list; one with a head that is too wide is wrapped into blocks of columns."""
     rows = [tuple(map(clean, row)) for row in listing.rows]
     if not rows or not listing.has_head:
-        yield from align_columns([each for row in rows for each in _wrap_last(row, rows)], right=listing.numeric)
+        yield from align_columns([line for row in rows for line in _wrap_last(row, rows)], right=listing.numeric)
         return
     widths = [GAP + max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
     for block in blocks:
         numeric = {i for i, column in enumerate((0, *block)) if column in listing.numeric}
-        own = [tuple(row[i] for i in (0, *block)) for row in rows]
-        yield from align_columns([row for row in own if any(each.strip() for each in row[1:])], right=numeric)
+        in_block = [tuple(row[i] for i in (0, *block)) for row in rows]
+        yield from align_columns([row for row in in_block if any(map(str.strip, row[1:]))], right=numeric)
 
 
 def _wrap_last(row: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """Wrap the last cell of a row, such as a list of labels."""
     *cells, last = row
-    room = LONGEST - INDENT - sum(GAP + max(text_width(each[i]) for each in rows) for i in range(len(cells)))
+    room = LONGEST - INDENT - sum(GAP + max(text_width(other[i]) for other in rows) for i in range(len(cells)))
     first, *rest = wrap_text(last, room)
     yield (*cells, first)
-    yield from ((*("" for _ in cells), each) for each in rest)
+    yield from ((*[""] * len(cells), line) for line in rest)
 
 
 def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:
@@ -157,7 +156,7 @@ def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str
             yield from _fill(line, max(layout.width - indent, NARROWEST))
         else:
             facts = _fill(INSIDE.sub(IN_FACT, line), LONGEST - indent)
-            yield from (each for fact in facts for each in _fill(fact.replace(IN_FACT, " "), LONGEST - indent))
+            yield from (part for fact in facts for part in _fill(fact.replace(IN_FACT, " "), LONGEST - indent))
 
 
 def _fill(line: str, width: int) -> list[str]:
@@ -166,4 +165,4 @@ def _fill(line: str, width: int) -> list[str]:
     filled = textwrap.wrap(
         joined, width, subsequent_indent=" " * INDENT, break_on_hyphens=False, break_long_words=False
     )
-    return [each.replace(NO_BREAK, " ") for each in filled]
+    return [part.replace(NO_BREAK, " ") for part in filled]

@@ -28,21 +28,17 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        listings=() if layout.pairs is False else tuple(_list_pairs(comparison, layout)),
-        verdicts=tuple(each for each in verdicts if each not in untested),
+        listings=()
+        if layout.pairs is False
+        else (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)),
+        verdicts=tuple(sentence for sentence in verdicts if sentence not in untested),
         notes=(*sheet.notes, *describe_tests(comparison.testing, [comparison]), *untested),
     )
 
 
-def _list_pairs(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
-    """List what there is beside the table of systems."""
-    yield from list_runs(comparison.runs, layout)
-    yield from list_differences(comparison, layout)
-
-
 def _lines(comparison: Comparison) -> Iterator[SystemLine]:
     """Yield the lines of the table: systems, and after the mean of several runs each of them."""
-    runs = {name: each for each in comparison.runs for name in each.results}
+    runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
     for result in comparison.results:
         of_system = runs.get(result.name)
         if of_system is None:
@@ -56,18 +52,12 @@ def _lines(comparison: Comparison) -> Iterator[SystemLine]:
 
 def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
     """List the mean and the spread of each system over its runs: of all labels, then of each bin."""
-    return (listing for runs in systems for listing in _list_runs(runs, layout))
-
-
-def _list_runs(runs: RunsOf, layout: Layout) -> Iterator[Listing]:
-    head = ("", "mean", "sd", "lowest", "highest")
-    for bin_name, spreads in groupby((*runs.spreads, *runs.spreads_in_bins), lambda each: each.bin):
-        rows = (
-            (
-                each.measure.name,
-                *(layout.format(each.measure, value) for value in (each.mean, each.sd, each.lowest, each.highest)),
-            )
-            for each in spreads
-        )
-        title = " · ".join([runs.name, counted(len(runs.results), "run"), *([bin_name] if bin_name else [])])
-        yield Listing(title, (head, *rows), frozenset({1, 2, 3, 4}), has_head=True)
+    for runs in systems:
+        for bin_name, spreads in groupby((*runs.spreads, *runs.spreads_in_bins), lambda spread: spread.bin):
+            rows = [("", "mean", "sd", "lowest", "highest")]
+            for spread in spreads:
+                values = spread.mean, spread.sd, spread.lowest, spread.highest
+                mean, sd, lowest, highest = (layout.format(spread.measure, value) for value in values)
+                rows.append((spread.measure.name, mean, sd, lowest, highest))
+            title = " · ".join([runs.name, counted(len(runs.results), "run"), *([bin_name] if bin_name else [])])
+            yield Listing(title, tuple(rows), frozenset({1, 2, 3, 4}), has_head=True)

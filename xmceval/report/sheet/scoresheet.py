@@ -72,7 +72,7 @@ def build_systems_sheet(
             *_describe_conventions(results, layout),
             *_describe_intervals(lines, layout),
             *_describe_scoring(results),
-            *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
+            *(f"{result.name}: {line}" for result in results for line in _describe_system(result, layout)),
         ),
         layout=layout,
         notes=tuple(explain_table(measures, signs)),
@@ -83,15 +83,19 @@ def build_systems_sheet(
 def _describe_input(results: Sequence[Result]) -> Iterator[str]:
     """Describe the size of the truth and of the predictions, by system where it differs."""
     counts = results[0].counts
-    predictions = {each.name: _mean_per_instance(each, each.counts.n_predictions, "prediction") for each in results}
-    is_known = all(each.counts.are_known for each in results)
+    predictions = {
+        result.name: _mean_per_instance(result, result.counts.n_predictions, "prediction") for result in results
+    }
+    is_known = all(result.counts.are_known for result in results)
     is_common = len(set(predictions.values())) == 1 or not is_known
     truth = _mean_per_instance(results[0], counts.n_true, "true label")
     size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
     yield f"{size} · {f'{truth} and {predictions[results[0].name]}' if is_common else truth} per instance"
     if not is_common:
-        systems = ((text, [name for name, own in predictions.items() if own == text]) for text in predictions.values())
-        yield f"per instance: {'; '.join(dict.fromkeys(f'{text} of {listed(names)}' for text, names in systems))}"
+        systems: dict[str, list[str]] = {}
+        for name, mean in predictions.items():
+            systems.setdefault(mean, []).append(name)
+        yield f"per instance: {'; '.join(f'{mean} of {listed(names)}' for mean, names in systems.items())}"
 
 
 def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
@@ -108,7 +112,7 @@ def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
     """Explain values of bins, and describe propensities and options, which systems mostly share."""
     yield from explain_bins(results)
     yield from describe_propensities(results)
-    yield from dict.fromkeys(line for each in results for line in _describe_options(each))
+    yield from dict.fromkeys(line for result in results for line in _describe_options(result))
 
 
 def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
@@ -157,8 +161,8 @@ def explain_bins(results: Sequence[Result]) -> Iterator[str]:
 
 def describe_propensities(results: Sequence[Result]) -> list[str]:
     """Describe the constants and the source of propensities, which systems mostly share."""
-    found = [each.propensities for each in results if each.propensities is not None]
-    return list(dict.fromkeys(map(_describe_propensities, found)))
+    models = [result.propensities for result in results if result.propensities is not None]
+    return list(dict.fromkeys(map(_describe_propensities, models)))
 
 
 def _describe_propensities(propensities: Propensities) -> str:

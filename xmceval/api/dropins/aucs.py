@@ -324,7 +324,7 @@ def _rank_all_cells(truth: Any, scores: Any) -> RankedGroups:
         is_true = block.data.real != 0
         positive.append(block.data.imag[is_true])
         negative.append(block.data.imag[~is_true])
-    n_zeros = truth.shape[0] * truth.shape[1] - sum(each.size for each in (*positive, *negative))
+    n_zeros = truth.shape[0] * truth.shape[1] - sum(cells.size for cells in (*positive, *negative))
     return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
 
 

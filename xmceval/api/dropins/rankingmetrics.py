@@ -156,8 +156,18 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
         if (true.values != 1.0).any():
             return values[:, 0, 0], False
         kernels.compute_whole_rows(
-            *(tuple(true), tuple(scored), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
-            *(specs, no_powers, no_discounts, *_working_space(true, scored), left_out, status, values[rows]),
+            tuple(true),
+            tuple(scored),
+            truth.shape[1],
+            True,  # unscored labels have 0
+            False,  # no row is dropped
+            specs,
+            no_powers,
+            no_discounts,
+            *_working_space(true, scored),
+            left_out,
+            status,
+            values[rows],
         )
     return values[:, 0, 0], True
 

@@ -50,7 +50,7 @@ def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
     Each is CSR or dense; -0.0 is a zero.
     """
     n_rows, n_labels = scores.shape
-    n_cells = max(int(each.nnz) if is_sparse(each) else n_rows * n_labels for each in (truth, scores))
+    n_cells = max(int(matrix.nnz) if is_sparse(matrix) else n_rows * n_labels for matrix in (truth, scores))
     step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
     pairs = [(_stored(matrix), Scratch()) for matrix in (truth, scores)]
     for start in range(0, max(n_rows, 1), step):

@@ -32,16 +32,8 @@ def compared(hits, *, n_rows=40, against=None, **options):
 def benchmark(datasets, *, against=None, published=None, why=None, failed=None, **options):
     """Make a benchmark of data sets by name, each with the right rows of its systems.
 
-    Parameters
-    ----------
-    datasets : dict of str to dict
-    against : str, optional
-    published : dict of str to dict of str to dict, optional
-        By data set and system the published values by metric.
-    why : dict of str to str, optional
-        Why a system is missing, by its name.
-    failed : dict of str to str, optional
-        The data sets that failed, and why.
+    `published` has values by data set, system and metric, `why` the reasons why systems are missing, and `failed` those
+    why data sets failed.
     """
     published, why, failed = published or {}, why or {}, failed or {}
     names = [name for hits in (*datasets.values(), *published.values()) for name in hits]

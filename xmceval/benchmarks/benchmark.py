@@ -172,16 +172,11 @@ def list_warnings(outcome: Benchmark, kind: str = "warnings") -> Iterator[str]:
     With ``doubts`` as `kind`, of results only the warnings that Python functions issue.
     """
     for name, comparison in outcome.items():
-        lines = dict.fromkeys([*comparison.warnings, *_list_lines(comparison, kind)])
+        lines = dict.fromkeys([*comparison.warnings, *shared_lines(comparison.results, kind)])
         yield from (f"{name}: {line}" for line in lines)
 
 
 def list_notes(outcome: Benchmark) -> Iterator[str]:
     """Yield how files were read, with the data set and systems that it is about."""
     for name, comparison in outcome.items():
-        yield from (f"{name}: {line}" for line in _list_lines(comparison, "notes"))
-
-
-def _list_lines(comparison: Comparison, kind: str) -> Iterator[str]:
-    """Yield the notes, warnings or doubts of the systems on a data set."""
-    return shared_lines(comparison.results, kind)
+        yield from (f"{name}: {line}" for line in shared_lines(comparison.results, "notes"))

@@ -62,8 +62,10 @@ def propose(home: Path) -> tuple[str, list[str]]:
         raise DataError(f"{home}: there is no file of true labels in it or its folders {hint}")
     numbers = Counter(name for folder in folders for name in folder.systems)
     least = min(2, len(folders))
-    kept = [_keep_systems(folder, [name for name, n in numbers.items() if n >= least]) for folder in folders]
-    kept = [folder for folder in kept if folder.systems]
+    kept = []
+    for folder in folders:
+        shared = {name: file for name, file in folder.systems.items() if numbers[name] >= least}
+        kept += [replace(folder, systems=shared)] if shared else []
     if not kept:
         where = "in two folders under the same name" if least == 2 else "with the truth's number of rows"
         raise DataError(f"{home}: no system was found {where}; systems are {listed(numbers) or 'missing'}")
@@ -124,10 +126,6 @@ def _count_rows(path: Path, *, are_scores: bool) -> int | None:
         return sum(block.n_rows for block in source.blocks()) if source.n_rows is None else source.n_rows
     except (XmcevalError, OSError):
         return None
-
-
-def _keep_systems(folder: Folder, names: Sequence[str]) -> Folder:
-    return replace(folder, systems={name: file for name, file in folder.systems.items() if name in names})
 
 
 def _list_left_out(folders: Sequence[Folder], kept: Sequence[str], systems: Sequence[str]) -> Iterator[str]:

@@ -172,6 +172,11 @@ def _by_text(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return names
 
 
+def _share(pairs: Iterable[tuple[str, str]], n: int) -> list[str]:
+    """Return each text, followed by the data sets to which it applies unless it is all `n`."""
+    return [text if len(names) == n else f"{text} ({listed(names)})" for text, names in _by_text(pairs).items()]
+
+
 def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
     """Yield why cells are missing, which data sets failed, and where there is no baseline."""
     gaps: dict[tuple[str, str], list[str]] = {}
@@ -211,10 +216,9 @@ def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
 def _describe_propensities(benchmark: Benchmark) -> Iterator[str]:
     """Describe the constants and sources of propensities, once where data sets share them."""
     propensities = {name: comparison.results[0].propensities for name, comparison in benchmark.items()}
-    texts = _by_text((_name_source(source), name) for name, source in propensities.items() if source is not None)
-    if texts:
-        parts = [text if len(texts) == 1 else f"{text} ({listed(names)})" for text, names in texts.items()]
-        yield f"propensities: {', '.join(parts)}"
+    sources = [(_name_source(source), name) for name, source in propensities.items() if source is not None]
+    if sources:
+        yield f"propensities: {', '.join(_share(sources, len(sources)))}"
 
 
 def _name_source(propensities: Propensities) -> str:
@@ -226,16 +230,14 @@ def _name_source(propensities: Propensities) -> str:
 
 def _describe_options(benchmark: Benchmark) -> Iterator[str]:
     """Describe the options of scoring in one line: with the data sets that they are for, unless it is all."""
-    texts = _by_text(
+    options = [
         (text, name)
         for name, comparison in benchmark.items()
         for text in list_options(comparison.results[0])
         if text.casefold() != f"dataset={name}".casefold()
-    )
-    if texts:
-        n = len(benchmark)
-        parts = (text if len(names) == n else f"{text} ({listed(names)})" for text, names in texts.items())
-        yield f"options: {' · '.join(parts)}"
+    ]
+    if options:
+        yield f"options: {' · '.join(_share(options, len(benchmark)))}"
 
 
 def _describe_cautions(benchmark: Benchmark) -> Iterator[str]:

@@ -36,6 +36,7 @@ def cautions(*names, estimate=FINE, slices=(), options=None, **counts):
 
 UNDEFINED = Estimate(0.0, None, None, None, None, undefined=True)
 
+NO_TRUTH = "no instance has a true label: is this the right truth file?"
 OF_GRADE_2 = (
     "75.0% of the labels of grade 2 or above have no score: for AUC(rel=2) they are tied with all other labels "
     "without a score"
@@ -58,7 +59,8 @@ LINES = [
     ),
     (cautions(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
     (cautions(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
-    (cautions(n_true=0), "no instance has a true label: is this the right truth file?"),
+    (cautions(n_true=0), NO_TRUTH),
+    (cautions("PSP@1", "macroF1@5", estimate=UNDEFINED, n_true=0), NO_TRUTH),  # and not that values are undefined
     (
         cautions("P@1", "nDCG@1", "nDCG@3", grades=(1, 1234)),
         "the truth has grades from 1 to 1,234, which are what a hit is worth for nDCG@1, nDCG@3",
@@ -112,12 +114,6 @@ def test_a_caution_says_what_applies(lines, expected):
 def test_there_is_no_caution_without_cause():
     assert cautions("P@1", "PSP@5", "macroF1@5", "LRAP", "MCC", unscored={1: Unscored(0, 200)}) == []
     assert cautions("P@1", unscored={1: Unscored(50, 200)}) == []
-
-
-def test_values_are_undefined_only_where_there_is_truth():
-    assert cautions("PSP@1", "macroF1@5", estimate=UNDEFINED, n_true=0) == [
-        "no instance has a true label: is this the right truth file?"
-    ]
 
 
 def test_cautions_follow_the_order_of_the_table():

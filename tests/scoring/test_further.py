@@ -1,4 +1,4 @@
-"""Metrics of columns and of the ranking field: against the judge and scikit-learn, and the laws that they keep."""
+"""Metrics of columns and of the ranking field: against scikit-learn, torchmetrics and trec_eval."""
 
 import itertools
 

@@ -94,8 +94,8 @@ class Seen:
 
 
 def precision(row):
-    """P: hits / k, over the whole list hits / its length."""
-    length = len(row.top) if row.is_whole else row.k
+    """P: hits / k, over the whole list hits / its length, which norm=returned counts within k."""
+    length = len(row.top) if row.is_whole or row.options.get("norm") == "returned" else row.k
     return (row.hits / length if length else 0), 1
 
 

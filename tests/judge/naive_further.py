@@ -52,11 +52,20 @@ def recall_at_precision(cells, least):
     return max(reached, default=0.0) / n_true
 
 
+def global_average_precision(rows):
+    """Average precision of all stored cells; a true label without a score is never found."""
+    stored = [((1, score), label in y, w) for y, s, w in rows for label, score in s.items()]
+    n_true, n_found = math.fsum(len(y) * w for y, _, w in rows), math.fsum(w for _, is_true, w in stored if is_true)
+    return average_precision(stored) * n_found / n_true if n_found else 0.0 if n_true else None
+
+
 RULES = {"macroAUC": auc, "microAUC": auc, "macroAP": average_precision}
 
 
 def column(name, rows, labels, unscored="bottom", precision=0.9):
     """Return a metric of columns: of all cells of these labels, or its mean over those with both classes."""
+    if name == "microAP":
+        return global_average_precision(rows)
     rule = RULES.get(name, lambda cells: recall_at_precision(cells, precision))
     columns = [cells_of(rows, label, unscored) for label in labels]
     if name.startswith("micro"):

@@ -82,6 +82,13 @@ def rate_of(rate, cells, beta, zero):
     return divide(*FRACTIONS[rate](*cells, beta**2), zero)
 
 
+def f_measure(p, r, beta):
+    """Return the F measure of a precision and a recall, in which recall weighs beta^2 times as much."""
+    if p is None or r is None:
+        return None
+    return (1 + beta**2) * p * r / (beta**2 * p + r) if p + r else 0.0
+
+
 def evaluate(rate, average, sets, n_labels, *, beta=1.0, zero="0", over="all", train=(), weights=None):
     """Return a rate: of all cells (micro), its mean over labels (macro, weighted), or its mean over rows (samples)."""
     if average == "micro":

@@ -97,14 +97,20 @@ def rate(kind, average="micro"):
 
     def judge(name, truth, scores, rules):
         sets, weights = sets_of(name, truth, scores, rules)
-        return naive_labels.evaluate(
-            *(kind, name.options.get("average", average), sets, rules.n_labels),
-            beta=name.number("beta"),
-            zero=name.options.get("zero", "0"),
-            over=name.options.get("over", "all"),
-            train=rules.train,
-            weights=weights,
-        )
+
+        def evaluate(kind):
+            return naive_labels.evaluate(
+                *(kind, name.options.get("average", average), sets, rules.n_labels),
+                beta=name.number("beta"),
+                zero=name.options.get("zero", "0"),
+                over=name.options.get("over", "all"),
+                train=rules.train,
+                weights=weights,
+            )
+
+        if name.options.get("of") == "means":
+            return naive_labels.f_measure(evaluate("precision"), evaluate("recall"), name.number("beta"))
+        return evaluate(kind)
 
     return judge
 
@@ -171,7 +177,9 @@ JUDGES = {
     **{name: cells(kind) for kind, name in enumerate(("tp", "fp", "fn", "tn"))},
     "NumRet": cells(0, 1),
     "NumRel": cells(0, 2),
-    **dict.fromkeys(("macroAUC", "microAUC", "macroAP", "macroRecallAtPrecision", "microRecallAtPrecision"), column),
+    **dict.fromkeys(
+        ("macroAUC", "microAUC", "macroAP", "microAP", "macroRecallAtPrecision", "microRecallAtPrecision"), column
+    ),
 }
 
 

@@ -106,7 +106,7 @@ def test_a_metric_is_asked_for_by_its_name():
         ("nDGC@5", "did you mean nDCG?"),
         ("PSP(norm=row)@5", "PSP(norm=row): expected one of ratio, none"),
         ("nDCG(base=10)@5", "nDCG has no option 'base'; its options: discount, gain"),
-        ("P(norm=k)@5", "P has no option 'norm'; its options: rel"),
+        ("R(norm=k)@5", "R has no option 'norm'; its options: rel"),
         ("P(rel=0)@5", "P(rel=0): expected a whole number of at least 1"),
         ("P(rel=1.5)@5", "P(rel=1.5): expected a whole number of at least 1"),
         ("RBP(p=1)@5", "RBP(p=1): expected a number between 0 and 1"),

@@ -87,6 +87,16 @@ def test_areas_are_scikit_learns_and_those_of_the_functions_of_matrices(rng, uns
     assert any("cells held in 0.1 MB of memory" in line for line in result.notes)
 
 
+def test_average_precision_of_stored_cells_is_scikit_learns_of_them_times_the_share_of_truth_that_is_stored(rng):
+    sk = pytest.importorskip("sklearn.metrics")
+    truth, scores = random_problem(rng)
+    for unscored in ("zero", "bottom"):
+        found = xmceval.score(truth, csr_matrix(scores), metrics="microAP", unscored=unscored)["microAP"]
+        is_stored = scores != 0
+        expected = sk.average_precision_score(truth[is_stored], scores[is_stored])
+        assert found == pytest.approx(expected * truth[is_stored].sum() / truth.sum())
+
+
 def test_bins_average_their_own_labels(rng):
     truth, scores = random_problem(rng)
     counts = np.arange(truth.shape[1])
@@ -136,7 +146,7 @@ def test_shards_merge_to_the_same_bits(rng):
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
-    assert growing == [*COLUMNS, "macroRecallAtPrecision", "microRecallAtPrecision"]
+    assert growing == [*COLUMNS, "microAP", "macroRecallAtPrecision", "microRecallAtPrecision"]
     compile_program(parse(["P", "macroF1"])).check_mergeable("Evaluator")
     with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
         compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")

@@ -69,18 +69,28 @@ def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str,
     )
 
 
-def _label_wise(name: str, title: str, rate: str, average: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
-    choices = {"over": OVER, **ZERO} if average == "macro" else dict(ZERO)
+def _label_wise(
+    name: str,
+    title: str,
+    rate: str,
+    average: str,
+    numbers: Mapping[str, Number] = NO_NUMBERS,
+    *,
+    formula: str = "",
+    choices: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    note: str = "",
+) -> Metric:
+    choices = {**choices, "over": OVER, **ZERO} if average == "macro" else dict(ZERO)
     return Metric(
         name,
         title,
-        {average: Norm("", average, FORMULAS[rate])},
+        {average: Norm("", average, FORMULAS[rate] + formula)},
         YANG if rate != "balanced" else SOKOLOVA,
         fold=rate,
         family="label",
         choices=choices,
         own_numbers=numbers,
-        note=MACRO_NOTE if average == "macro" else WEIGHTED_NOTE,
+        note=note + (MACRO_NOTE if average == "macro" else WEIGHTED_NOTE),
     )
 
 
@@ -143,7 +153,16 @@ MICRO_ENTRIES = (
 LABEL_ENTRIES = (
     _label_wise("macroP", "mean precision of labels", "precision", "macro"),
     _label_wise("macroR", "mean recall of labels", "recall", "macro"),
-    _label_wise("macroF1", "mean F measure of labels", "F", "macro", BETA),
+    _label_wise(
+        "macroF1",
+        "mean F measure of labels",
+        "F",
+        "macro",
+        BETA,
+        formula=" (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))",
+        choices={"of": ("labels", "means")},
+        note="of=means is the F measure of macroP and macroR (Sokolova, Lapalme 2009), as in caml-mimic; ",
+    ),
     _label_wise("macroJaccard", "mean Jaccard index of labels", "Jaccard", "macro"),
     _label_wise("macroBA", "mean balanced accuracy of labels", "balanced", "macro"),
     _label_wise("weightedP", "mean precision of labels, weighted by support", "precision", "weighted"),

@@ -24,7 +24,16 @@ TREC_NOTE = (
 
 
 def _column(
-    name: str, title: str, over: str, formula: str, fold: str, source: str, *, needs_labels: bool, **own: Any
+    name: str,
+    title: str,
+    over: str,
+    formula: str,
+    fold: str,
+    source: str,
+    *,
+    needs_labels: bool,
+    note: str = "",
+    **own: Any,
 ) -> Metric:
     return Metric(
         name,
@@ -36,7 +45,7 @@ def _column(
         cutoff="none",
         needs_labels=needs_labels,
         cost=COLUMN_COST,
-        note=COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2],
+        note=note or (COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2]),
         **own,
     )
 
@@ -70,6 +79,18 @@ COLUMN_ENTRIES = (
         "AP",
         "scikit-learn",
         needs_labels=False,
+    ),
+    _column(
+        "microAP",
+        "average precision of all stored cells",
+        "micro",
+        "sum over distinct scores of precision times the step in recall, of the stored cells with at least that score; "
+        "a true cell without a score adds 0",
+        "AP",
+        "Abu-El-Haija et al., YouTube-8M, 2016",
+        needs_labels=False,
+        note="global average precision (GAP) of YouTube-8M; where all true cells are stored it is scikit-learn's "
+        "average_precision_score of the stored cells; unscored= has no effect",
     ),
     _column(
         "macroRecallAtPrecision",

@@ -57,6 +57,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "macro_roc_auc": "macroAUC",
         "micro_roc_auc": "microAUC",
         "macro_average_precision": "macroAP",
+        "micro_average_precision": "microAP",
+        "global_average_precision": "microAP",
         "macro_balanced_accuracy": "macroBA",
         "weighted_precision": "weightedP",
         "weighted_recall": "weightedR",

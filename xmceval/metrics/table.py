@@ -32,7 +32,8 @@ TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit
 # Which other tools have the same definition, and where they differ.
 P_NOTE = (
     "missing predictions count as misses and k stays the divisor, as in XMLRepository's scripts, napkinXC, pyxclib "
-    f"and PECOS; P@all divides by the number of the instance's predictions, as set_P in trec_eval; {TREC_NOTE}"
+    "and PECOS; norm=returned divides by the predictions within the cutoff, as torchmetrics' RetrievalPrecision with "
+    f"adaptive_k; P@all divides by the number of the instance's predictions, as set_P in trec_eval; {TREC_NOTE}"
 )
 
 F_NOTE = (
@@ -84,7 +85,17 @@ _LOGS = ("log2", "ln", "letor", "none")
 _UNBOUNDED = (0.0, float("inf"))
 
 _ENTRIES = (
-    Metric("P", "precision", _mean("k", "hits / k"), MANNING, cutoff="optional", note=P_NOTE),
+    Metric(
+        "P",
+        "precision",
+        {
+            "k": Norm("k", "mean", "hits / k"),
+            "returned": Norm("min(k,m)", "mean", "hits / min(k, number of the instance's predictions)"),
+        },
+        MANNING,
+        cutoff="optional",
+        note=P_NOTE,
+    ),
     Metric("R", "recall", _mean("n", "hits / n"), MANNING, cutoff="optional", note=R_NOTE),
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(

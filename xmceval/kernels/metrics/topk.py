@@ -236,7 +236,8 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
             deepest, shallow = k if k < count else count, k if k < n else n
             got, ideal = running[ACTUAL, c, deepest], running[IDEAL, c, shallow]
             divisor = ideal if level < 0 else divisors[o, 0] * n + (divisors[o, 1] + levels[level, shallow])
-            if n == 0:
+            divisor += divisors[o, 2] * deepest
+            if n == 0 or divisor == 0.0:
                 divisor = np.inf
             best = worst = 0.0
             if ties > 0:

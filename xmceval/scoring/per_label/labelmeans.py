@@ -160,6 +160,28 @@ class _Macro(_Mean):
 
 
 @dataclass
+class _FOfMeans(_Mean):
+    """The F measure of the mean precision and the mean recall over a set of labels."""
+
+    precision: _Macro
+    recall: _Macro
+
+    def add(self, cells: LabelCells) -> None:
+        """Add labels to both means."""
+        self.precision.add(cells)
+        self.recall.add(cells)
+
+    def finish(self) -> float | None:
+        """Combine the means."""
+        precision, recall = self.precision.finish(), self.recall.finish()
+        if precision is None or recall is None:
+            return None
+        square = self.rate.beta**2
+        divisor = square * precision + recall
+        return (1 + square) * precision * recall / divisor if divisor else 0.0
+
+
+@dataclass
 class _Weighted(_Mean):
     """The mean of a rate over labels, each weighted by the rows in which it is true."""
 
@@ -244,6 +266,9 @@ def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, context: Conte
         return _Coverage(*common, measure.option("over"), measure.option("of") == "recommended")
     if fold in COUNTS or measure.average == "micro":
         return _Micro(*common)
+    if measure.option("of") == "means":
+        halves = (_Macro(rate._replace(rule=rule), *common[1:], over) for rule in ("precision", "recall"))
+        return _FOfMeans(*common, *halves)
     if measure.average == "macro":
         return _Macro(*common, over)
     return _Weighted(*common)

@@ -25,6 +25,7 @@ NO_CELLS = ScoredCells(
     np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
 )
 SHORT = 1 << 31  # labels below are held in 32 bits
+BELOW_ALL = 1 << 900  # cells: so many that what ranks with those without a score adds nothing to a precision
 
 
 class Held(Mergeable):
@@ -143,11 +144,14 @@ class LabelAreas(Task):
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
         areas: dict[str, Areas] = {}
         cells = part.cells()
-        for is_micro in (False, True) if micro else (False,):
-            measures = [measure for measure in self.measures if (measure.average == "micro") == is_micro]
+        n_cells = {"labels": part.rows, "cells": part.rows * n_labels, "stored": BELOW_ALL}
+        for group in n_cells if micro else ("labels",):
+            measures = [measure for measure in self.measures if _group_of(measure) == group]
             if measures:
-                n_cells = part.rows * (n_labels if is_micro else 1)
-                ranked = rank_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
+                zero_unscored = terms.zero_unscored and group != "stored"
+                ranked = rank_cells(
+                    *(cells, n_cells[group], part.bits), micro=group != "labels", zero_unscored=zero_unscored
+                )
                 areas |= {measure.name: compute_areas(*ranked, measure) for measure in measures}
         return areas
 
@@ -166,6 +170,13 @@ def copy_cells(
     """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
     dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
     return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
+
+
+def _group_of(measure: Measure) -> str:
+    """Return which cells a measure ranks together: those of a label, all cells, or all stored ones."""
+    if measure.average != "micro":
+        return "labels"
+    return "stored" if measure.metric.fold == "AP" else "cells"
 
 
 def _count_mixed(part: Held) -> int:

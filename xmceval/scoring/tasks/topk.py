@@ -60,10 +60,14 @@ OVER = MappingProxyType({"mean": 0, "ratio": 1, "micro": 0})
 
 
 class Divisor(NamedTuple):
-    """A row's divisor: slope * n + constant + levels[min(k, n)]; 0 where there are no levels."""
+    """A row's divisor: slope * n + constant + returned * min(k, m) + levels[min(k, n)]; 0 without levels.
+
+    n are the true labels of the row, m its predictions.
+    """
 
     slope: float = 0.0
     constant: float = 0.0
+    returned: float = 0.0
     levels: Float64 | None = None
 
 
@@ -89,6 +93,7 @@ DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyT
         "n": lambda _, __, ___: Divisor(slope=1.0),
         "(k+n)/2": lambda k, _, beta: _f_divisor(k, beta),
         "min(k,n)": lambda _, sums, __: Divisor(levels=np.arange(float(sums.size))),
+        "min(k,m)": lambda _, __, ___: Divisor(returned=1.0),
         "D(k)": lambda k, sums, _: Divisor(constant=float(sums[k])),
         "D(min(k,n))": lambda _, sums, __: Divisor(levels=sums),
     }
@@ -122,7 +127,7 @@ class TopK(RowTask):
     outputs : int64 array [n_outputs, 5]
         Curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`, or -1 where the divisor is
         the ideal ranking's sum.
-    divisors : float64 array [n_outputs, 2]
+    divisors : float64 array [n_outputs, 3]
         Slope and constant; see `Divisor`.
     levels : float64 array [n_levels, deepest cutoff + 1]
         The first row is 0.
@@ -233,8 +238,9 @@ class TopK(RowTask):
 
     @property
     def without_ceiling(self) -> Sequence[Measure]:
-        """The micro averages that divide by predictions."""
-        return [self.measures[micro.output] for micro in self.micro if micro.of_predicted]
+        """The measures that divide by predictions, of which another ranking could have fewer."""
+        by_returned = [measure for measure, divisor in zip(self.measures, self.divisors, strict=True) if divisor[2]]
+        return [*by_returned, *(self.measures[micro.output] for micro in self.micro if micro.of_predicted)]
 
     def finish_bins(self, part: Sums, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
@@ -292,7 +298,7 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
             tables += [divisor.levels] if level == len(tables) else []
         is_ratio, is_complement = OVER[measure.norm.over], int(metric.complement)
         outputs.append((curves.setdefault(curve, len(curves)), k, is_ratio, is_complement, level))
-        divisors.append((divisor.slope, divisor.constant))
+        divisors.append((divisor.slope, divisor.constant, divisor.returned))
     return TopK(
         measures,
         rel,

@@ -51,6 +51,7 @@ WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
         ("hit", "precision", BY_ORDER): "AP/hits",
         ("hit", "first", "1"): "RR",
         ("hit", "sum", "k"): "P",
+        ("hit", "sum", "min(k,m)"): "P",
         ("hit", "sum", "n"): "R",
         ("hit", "sum", "(k+n)/2"): "F1",
         ("hit", "sum", "1"): "RBP",

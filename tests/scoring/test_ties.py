@@ -123,7 +123,7 @@ def test_rows_stored_in_any_order_tie_as_sorted_ones(rng, ties):
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     y_true = rng.random((50, 20)) < 0.2
-    y_score = rng.permuted(np.arange(20.0) * np.ones((50, 1)), axis=1)
+    y_score = rng.permuted(np.arange(1.0, 21) * np.ones((50, 1)), axis=1)
     result = xmceval.score(y_true, y_score, ties=ties)
     assert dict(result) == dict(xmceval.score(y_true, y_score))
     inverse = naive.inverse_propensities(naive.label_counts(to_rows(y_true), 20), 50, 0.55, 1.5)

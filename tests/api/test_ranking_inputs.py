@@ -170,30 +170,38 @@ def test_a_wrong_dict_is_an_error_with_its_place(change, message):
         (
             ["qid", "docno", "label"],
             [("q1", "d1", 1)],
-            "^y_score: is a data frame without scores; expected a column score",
+            "^y_score: found the columns qid, docno, label; expected a column",
         ),
-        (["qid", "docno", "score"], [(0.5, "d1", 1.0)], "'qid' of row 0 is 0.5; expected text or integers"),
-        (["qid", "docno", "score"], [("q1", "d1", "x")], "the column 'score' is not of numbers"),
-        (["qid", "docno", "score"], [("q1", "d1", np.nan)], "query 'q1', document 'd1': the score is NaN"),
+        (
+            ["qid", "docno", "score"],
+            [(0.5, "d1", 1.0)],
+            "^y_score: entry 0: the column 'qid' is of type double; expected",
+        ),
+        (["qid", "docno", "score"], [("q1", "d1", "x")], "^y_score: entry 0: expected a number, found 'x'"),
+        (["qid", "docno", "score"], [("q1", "d1", np.nan)], r"^y_score: entry 0: has no score \(null or NaN\)"),
     ],
 )
 def test_a_wrong_data_frame_is_an_error(columns, rows, message):
+    pytest.importorskip("pyarrow")
     frame = pytest.importorskip("pandas").DataFrame(rows, columns=columns)
     with pytest.raises(DataError, match=message):
         xmceval.score(QRELS, frame)
 
 
-def test_grades_may_be_integers_in_a_column_of_scores_but_not_other_numbers():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(triples(QRELS), columns=["q_id", "doc_id", "score"])
-    assert dict(xmceval.score(frame, RUN)) == dict(xmceval.score(QRELS, RUN))
-    with pytest.raises(DataError, match="y_true: is a data frame without grades; expected a column relevance, rel"):
-        xmceval.score(frame.astype({"score": float}), RUN)
+def test_grades_may_be_in_a_column_of_scores():
+    pytest.importorskip("pyarrow")
+    frame = pytest.importorskip("pandas").DataFrame(triples(QRELS), columns=["q_id", "doc_id", "score"])
+    for score in (int, float):
+        assert dict(xmceval.score(frame.astype({"score": score}), RUN)) == dict(xmceval.score(QRELS, RUN))
+    with pytest.raises(DataError, match="fraction"):
+        xmceval.score(frame.assign(score=0.5), RUN)
 
 
-def test_a_data_frame_of_a_matrix_is_still_one():
-    frame = pytest.importorskip("pandas").DataFrame(np.eye(3), columns=["query", "score", "z"])
+def test_a_data_frame_with_some_columns_of_a_long_table_is_refused():
+    frame = pytest.importorskip("pandas").DataFrame(np.eye(3), columns=["x", "y", "z"])
     assert xmceval.score(np.eye(3), frame, metrics="P", k=1)["P@1"] == 1.0
+    with pytest.raises(DataError, match="beside 'query', a long table has a column of queries"):
+        xmceval.score(np.eye(3), frame.rename(columns={"x": "query", "y": "score"}), metrics="P", k=1)
 
 
 def test_sparse_matrices_that_are_dicts_are_still_matrices():

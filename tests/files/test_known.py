@@ -27,6 +27,13 @@ def parquet():
     parquet.write_table(pyarrow.table({"row": [0, 0, 1], "label": [17, 3, 5], "score": [0.91, 0.3, 0.5]}), "x")
 
 
+def feather():
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    feather.write_feather(pyarrow.table({"labels": [[17, 3], [5]], "scores": [[0.91, 0.3], [0.5]]}), "x")
+
+
 def npy(array):
     with open("x", "wb") as file:
         np.save(file, array)
@@ -66,12 +73,14 @@ EXAMPLES = {
     "raw texts": ("json", TRUTH, '{"uid": "a", "target_ind": []}\n{"uid": "b", "target_ind": [3, 17]}\n'),
     "PECOS": ("json", SCORES, '{"data": [[17, 0.91], [3, 0.3]]}\n{"data": [[5, 0.5]]}\n'),
     "JSON lists": ("json", SCORES, '[{"label": 17, "score": 0.91}]\n[{"label": 3, "score": 0.3}]\n'),
-    "CSV": ("triples", "", "row,label,score\n0,17,0.91\n0,3,0.3\n1,5,0.5\n"),
-    "TSV without a header": ("triples", "", "0\t17\t0.91\n0\t3\t0.3\n1\t5\t0.5\n"),
+    "CSV": ("csv", "", "row,label,score\n0,17,0.91\n0,3,0.3\n1,5,0.5\n"),
     "Parquet": ("parquet", "", parquet),
+    "Feather": ("arrow", "", feather),
     "qrels": ("qrels", "", QRELS),
     "BEIR": ("beir", "", "query-id\tcorpus-id\tscore\nq1\tdoc7\t1\nq2\tdoc9\t1\n"),
     "run": ("run", "", "q1 Q0 doc7 1 3.5 bm25\nq1 Q0 doc9 2 1.25 bm25\nq2 Q0 doc7 1 2 bm25\n"),
+    "MS MARCO": ("short-run", "", "q1\tdoc7\t1\nq1\tdoc9\t2\nq2\tdoc7\t1\n"),
+    "ranx": ("json-queries", "", '{"q1": {"doc7": 1, "doc9": 0}, "q2": {"doc7": 2}}'),
     "npz": ("npz", "", npz),
     "npz arrays": ("npz-arrays", "", npz_arrays),
     "pair": ("npy-pair", "", pair),
@@ -87,7 +96,7 @@ def test_an_example_is_read_as_its_format(example):
     if name in NAMES:
         Path("names").write_text("\n".join(NAMES[name]) + "\n")
         names = read_names("names")
-    if name == "run":
+    if "run" in name or name == "json-queries":
         Path("truth").write_text(QRELS)
         judgments = open_truth("truth").judgments
     if callable(content):
@@ -97,12 +106,12 @@ def test_an_example_is_read_as_its_format(example):
     for each in [role] if role else FORMATS[name].holds:
         opened = open_truth("x", names=names) if each == TRUTH else open_scores("x", names=names, judgments=judgments)
         assert opened.format is FORMATS[name]
-        assert FORMATS[name].title in opened.description
+        assert FORMATS[name].title in opened.description or name == "json-queries"
         rows = [block.rows(Scratch()) for block in opened.source.blocks()]
         assert sum(len(part.indices) for part in rows) > 0
 
 
 def test_every_format_has_an_example_and_every_grammar_a_format():
-    assert {name for name, _, _ in EXAMPLES.values()} == set(FORMATS)
+    assert {name for name, _, _ in EXAMPLES.values()} | {"frame"} == set(FORMATS)  # frames are in memory
     assert set(GRAMMARS) <= set(FORMATS)
     assert len({known.title for known in FORMATS.values()}) == len(FORMATS)

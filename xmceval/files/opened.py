@@ -102,6 +102,8 @@ class Opened:
         Whether its rows are lists of labels without values, which as predictions are ranked by their order.
     may_have_extra_column : bool
         Whether some tools write such files with one column more than there are labels.
+    is_joined : bool
+        Whether its rows were put into the order of the truth's queries.
     judgments : Judgments or None
         The queries and documents that predictions are joined to.
     lacking : tuple of bytes
@@ -116,8 +118,14 @@ class Opened:
     is_copied: bool = False
     is_ranked: bool = False
     may_have_extra_column: bool = False
+    is_joined: bool = False
     judgments: Judgments | None = None
     lacking: tuple[bytes, ...] = ()
+
+    @property
+    def are_lists(self) -> bool:
+        """Whether it is text of lists of ids without a header, which might be columns of something else."""
+        return self.format.name == "ids" and "no header" in self.facts
 
     @property
     def description(self) -> str:

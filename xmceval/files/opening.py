@@ -18,10 +18,12 @@ from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.kinds import open_trec, refuse_graded_features
+from xmceval.files.ranking.kinds import open_short_run, open_trec, refuse_graded_features
 from xmceval.files.ranking.recordlines import Records
-from xmceval.files.records.triples import open_triples
 from xmceval.files.sidecars.labelnames import Names
+from xmceval.files.tables.headerless import refuse_headerless
+from xmceval.files.tables.opening import open_arrow, open_csv, open_parquet, open_table
+from xmceval.files.tables.table import Table
 from xmceval.files.text.textsource import open_text
 
 HEAD_BYTES = 1 << 16
@@ -34,7 +36,7 @@ _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^
 
 
 def open_truth(
-    path: str | Path | Records,
+    path: str | Path | Records | Table,
     *,
     names: Names | None = None,
     kept: Judgments | None = None,
@@ -44,7 +46,7 @@ def open_truth(
 
     Parameters
     ----------
-    path : path or Records
+    path : path, Records or Table
         A file, or a pipe such as ``-``, standard input, which is copied to a temporary file.
     names : Names, optional
         Label names, for files that have them instead of ids.
@@ -54,17 +56,15 @@ def open_truth(
         The longest line of a text file, in MiB.
     """
     request = Request("truth", names, judgments=kept, max_line=max_line)
-    if isinstance(path, Records):
-        from xmceval.files.ranking.trec import open_qrels
-
-        return open_qrels(path, request)
+    if isinstance(path, (Records, Table)):
+        return _open_in_memory(path, request)
     path = to_path(path)
     take_pipe(path)
     return open_as(path, request)
 
 
 def open_scores(
-    path: str | Path | Records,
+    path: str | Path | Records | Table,
     *,
     names: Names | None = None,
     n_rows: int | None = None,
@@ -79,7 +79,7 @@ def open_scores(
 
     Parameters
     ----------
-    path : path or Records
+    path : path, Records or Table
         A file, or a pipe such as ``-``, standard input.
     names : Names, optional
         Label names, for files that have them instead of ids.
@@ -99,13 +99,20 @@ def open_scores(
     request = Request(
         "scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing, ranks_all=ranks_all
     )
-    if isinstance(path, Records):
-        from xmceval.files.ranking.trec import open_run
-
-        return open_run(path, request)
+    if isinstance(path, (Records, Table)):
+        return _open_in_memory(path, request)
     path = to_path(path)
     take_pipe(path)
     return open_as(path, request)
+
+
+def _open_in_memory(value: Records | Table, request: Request) -> Opened:
+    """Open grades or scores of other libraries' objects."""
+    if isinstance(value, Table):
+        return open_table(value, request)
+    from xmceval.files.ranking.trec import open_by_query
+
+    return open_by_query(value, request)
 
 
 def check_kind(kind: str | None) -> None:
@@ -190,10 +197,10 @@ def _open_npy(head: Head, request: Request) -> Opened:
     return open_npy(head.path, request)
 
 
-def _open_parquet(head: Head, request: Request) -> Opened:
-    from xmceval.files.records.parquet import open_parquet
+def _open_json_queries(head: Head, request: Request) -> Opened | None:
+    from xmceval.files.ranking.jsonruns import open_json_queries
 
-    return open_parquet(head.path, request)
+    return open_json_queries(head, request)
 
 
 def _open_text(head: Head, request: Request) -> Opened:
@@ -223,7 +230,9 @@ READERS = (  # in the order in which they are tried: the last one reads any text
     Reader(signatures.ZIP, _open_npz),
     Reader(signatures.NPY, _open_npy),
     Reader(signatures.MATLAB, _refuse("a MATLAB file", _SAVE)),
-    Reader(signatures.PARQUET, _open_parquet),
+    Reader(signatures.PARQUET, open_parquet),
+    Reader(signatures.ARROW_FILE, open_arrow),
+    Reader(signatures.ARROW_STREAM, open_arrow),
     Reader(signatures.PICKLE, _refuse("a pickle, which runs code when it is loaded", _SAVE)),
     Reader(signatures.HDF5, _refuse("an HDF5 file", _SAVE)),
     Reader(signatures.EMPTY_ZIP, _refuse("an empty zip archive", _SAVE)),
@@ -232,6 +241,9 @@ READERS = (  # in the order in which they are tried: the last one reads any text
     Reader(b"", _refuse_pages),
     Reader(b"", refuse_graded_features),
     Reader(b"", open_trec),
-    Reader(b"", open_triples),
+    Reader(b"", _open_json_queries),
+    Reader(b"", open_csv),
+    Reader(b"", open_short_run),
+    Reader(b"", refuse_headerless),
     Reader(b"", _open_text),
 )

@@ -13,6 +13,7 @@ from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
+from xmceval.files.tables.objects import find_table
 from xmceval.rows.block import Float64
 from xmceval.rows.sources import BatchSource
 from xmceval.scoring.evaluate import select_scores
@@ -66,6 +67,8 @@ def add_batch(
                 "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "
                 "these to xmceval.score)"
             )
+        if find_table(matrix, name) is not None:
+            raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
     opener, width = Opener(state.options), state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
     scores = opener.scores(find_shards(y_score, are_scores=True), opened, width).source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,13 @@ from xmceval.files.ranking.recordlines import find_records
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import Names, read_names
 from xmceval.files.sidecars.numbers import read_numbers
+from xmceval.files.tables.headerless import check_lists
+from xmceval.files.tables.objects import find_table
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.frames import as_frame, check_agreement, is_frame
 from xmceval.rows.matrices.lists import are_ranked_lists, are_triples
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
 from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists, is_wide
@@ -65,18 +68,21 @@ class Opener:
 
             return open_shards(matrix, open_part, are_scores=False)
         if not isinstance(matrix, (str, Path)):
-            records = find_records(matrix, name, "grade")
-            if records is None:
-                source = as_truth(matrix, name, width.or_none or self.options.n_labels)
-                return self._as_input(source)
-            matrix = records
+            table = find_table(matrix, name) or find_records(matrix, name, "grade")
+            if table is None:
+                frame = as_frame(matrix, name) if is_frame(matrix) else None
+                values = matrix if frame is None else frame.values
+                source = as_truth(values, name, width.or_none or self.options.n_labels)
+                return replace(self._as_input(source), frame=frame)
+            matrix = table
         kept = None if name == "train" else self.kept
         max_line = self.options.max_line
         open_file = partial(open_truth, matrix, names=self.names, kept=kept, max_line=max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
-        return Input(self._repaired(opened.source), opened.description, str(matrix), opened.judgments)
+        lists = to_path(matrix) if opened.are_lists else None
+        return Input(self._repaired(opened.source), opened.description, str(matrix), opened.judgments, lists=lists)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions, whose shards are found."""
@@ -107,15 +113,20 @@ class Opener:
     ) -> Input:
         """Open one file or matrix of predictions."""
         if not isinstance(matrix, (str, Path)):
-            records = find_records(matrix, name, "score")
-            if records is None:
+            table = find_table(matrix, name) or find_records(matrix, name, "score")
+            if table is None:
                 _refuse_array(truth, name)
+                if is_frame(matrix):
+                    frame = as_frame(matrix, name)
+                    if truth.frame is not None:
+                        check_agreement(truth.frame, frame)
+                    matrix = frame.values
                 matrix_source = as_scores(matrix, name, width.or_none, ranks_all=self.options.n_labels is not None)
                 _check_lists(truth, matrix_source)
                 _check_triples(truth, matrix_source)
                 _check_ids(truth, matrix_source)
                 return self._as_input(matrix_source)
-            matrix = records
+            matrix = table
         open_file = partial(
             open_scores,
             matrix,
@@ -129,6 +140,13 @@ class Opener:
             ranks_all=self.options.n_labels is not None,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
+        if truth.judgments is not None and not opened.is_joined:
+            raise DataError(
+                f"{matrix}: has rows without queries, and {truth.judgments.name} has grades by query and document, "
+                "whose order they cannot follow (hint: pass a TREC run, or a table of query_id, doc_id and score)"
+            )
+        if opened.are_lists and truth.lists is not None:
+            check_lists(truth.lists, to_path(matrix))
         _check_triples(truth, opened.source)
         source = self._repaired(opened.fit_width(width.or_none))
         return Input(source, opened.description, str(matrix), lacking=opened.lacking)

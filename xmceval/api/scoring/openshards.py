@@ -16,7 +16,9 @@ from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records
+from xmceval.files.tables.table import Table
 from xmceval.rows.block import Source
+from xmceval.rows.matrices.frames import Frame
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
@@ -36,6 +38,8 @@ class Input:
     parts: tuple[Input, ...] = ()  # the shards, where there are several
     may_be_ids: bool = False  # whether lists of equal length were read as a matrix, but may be ids of labels
     lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
+    frame: Frame | None = None  # the data frame, if it is one with a column per label
+    lists: Path | None = None  # the file, if it is text of lists of ids without a header
 
     @property
     def note(self) -> str:
@@ -69,10 +73,10 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     return Input(source, _describe(parts), shards.name, parts=parts, may_be_ids=may_be_ids)
 
 
-def open_lean(path: str | Path | Records, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
+def open_lean(path: str | Path | Records | Table, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_file()
-    if not is_shard or not opened.is_held or isinstance(path, Records) or pipe_key(to_path(path)) is not None:
+    if not is_shard or not opened.is_held or isinstance(path, (Records, Table)) or pipe_key(to_path(path)) is not None:
         return opened
     return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, open_file)))
 

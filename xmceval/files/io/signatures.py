@@ -9,6 +9,7 @@ NPY = b"\x93NUMPY"
 ZIP, EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 MATLAB = b"MATLAB"
 PARQUET = b"PAR1"
+ARROW_FILE, ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 HDF5 = b"\x89HDF"
 PICKLE = b"\x80"
 LFS = b"version https://git-lfs"
@@ -25,8 +26,8 @@ LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"
 
 # Endings of files of labels and scores, beside those of compressed ones.
 DATA_ENDINGS = frozenset(
-    {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".trec", ".qrels", ".run"}
-    | {".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}
+    {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather"}
+    | {".trec", ".qrels", ".run", ".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}
 )
 
 

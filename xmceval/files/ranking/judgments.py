@@ -27,14 +27,20 @@ class LineColumns(NamedTuple):
     names : str
     document, value : int
         Which columns they are.
+    format : str
+        The name of the format.
     has_header : bool
         Whether the first line has the names; tabs then separate columns, not blanks.
+    are_ranks : bool
+        Whether the values are ranks, of which 1 is the best.
     """
 
     names: str
     document: int
     value: int
+    format: str
     has_header: bool = False
+    are_ranks: bool = False
 
     @property
     def number(self) -> int:
@@ -58,8 +64,14 @@ class LineColumns(NamedTuple):
         return f"expected {self.names!r}, found {many}{quote(text)}"
 
 
-QRELS, RUN = LineColumns("query 0 document grade", 2, 3), LineColumns("query Q0 document rank score tag", 2, 4)
-BEIR = LineColumns("query-id corpus-id score", 1, 2, has_header=True)
+QRELS = LineColumns("query 0 document grade", 2, 3, "qrels")
+RUN = LineColumns("query Q0 document rank score tag", 2, 4, "run")
+BEIR = LineColumns("query-id corpus-id score", 1, 2, "beir", has_header=True)
+SCORED, RANKED, RANKED_AND_SCORED = (  # of Tevatron, MS MARCO and ColBERT
+    LineColumns("query document score", 1, 2, "short-run"),
+    LineColumns("query document rank", 1, 2, "short-run", are_ranks=True),
+    LineColumns("query document rank score", 1, 3, "short-run"),
+)
 
 
 @dataclass(frozen=True, eq=False)

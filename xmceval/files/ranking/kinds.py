@@ -10,7 +10,7 @@ from xmceval.errors import DataError
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
-from xmceval.files.ranking.judgments import BEIR
+from xmceval.files.ranking.judgments import BEIR, RANKED, RANKED_AND_SCORED, SCORED
 
 LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
 
@@ -24,9 +24,51 @@ def open_trec(head: Head, request: Request) -> Opened | None:
     kind = detect_format(head.lines, request)
     if not kind:
         return None
-    from xmceval.files.ranking.trec import OPENERS
+    from xmceval.files.ranking.trec import open_by_query, open_qrels, open_run
 
-    return OPENERS[kind](head.path, request)
+    if kind == "beir":
+        return open_by_query(head.path, request, BEIR)
+    return open_run(head.path, request) if kind == "run" else open_qrels(head.path, request)
+
+
+def open_short_run(head: Head, request: Request) -> Opened | None:
+    """Open lines of query, document and rank or score, without a header, beside qrels; return None for other files.
+
+    Nothing but the judgments says that such lines are a run. Whole numbers in the third column are ranks where they
+    are 1, 2, ... for each query, as in the runs of MS MARCO; other whole numbers could also be scores.
+    """
+    if request.judgments is None or not request.are_scores:
+        return None
+    rows = [line.split() for line in head.lines if line.strip()]
+    if not rows or len(rows[0]) not in {3, 4} or any(len(row) != len(rows[0]) for row in rows):
+        return None
+    if not all(_NUMBER.fullmatch(row[-1]) for row in rows):
+        return None
+    from xmceval.files.ranking.trec import open_run
+
+    if len(rows[0]) == 4:
+        return open_run(head.path, request, RANKED_AND_SCORED) if _are_ranks([row[:3] for row in rows]) else None
+    if not all(_INTEGER.fullmatch(row[2]) for row in rows):
+        return open_run(head.path, request, SCORED)
+    if _are_ranks(rows):
+        return open_run(head.path, request, RANKED)
+    raise DataError(
+        f"{head.path}: the third column may have ranks or scores, as it has whole numbers that are not 1, 2, ... for "
+        "each query (hint: write a first line 'query_id document_id rank' or 'query_id document_id score' between tabs)"
+    )
+
+
+def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
+    """Return whether the third words of the lines of each query are 1, 2, ..., or 0, 1, ..., in any order."""
+    if not all(row[2].isdigit() for row in rows):
+        return False
+    ranks: dict[bytes, list[int]] = {}
+    for row in rows:
+        ranks.setdefault(row[0], []).append(int(row[2]))
+    first = min(min(of_query) for of_query in ranks.values())
+    return first in {0, 1} and all(
+        sorted(of_query) == list(range(first, first + len(of_query))) for of_query in ranks.values()
+    )
 
 
 def refuse_graded_features(head: Head, request: Request) -> None:

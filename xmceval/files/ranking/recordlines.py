@@ -1,4 +1,4 @@
-"""Queries, documents and values in memory, as other tools for ranking have them: dicts by query and data frames."""
+"""Queries, documents and values in memory, as other tools for ranking have them: dicts by query."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, listed
+from xmceval.errors import DataError
 from xmceval.files.ranking.trecrows import Lines
 from xmceval.files.text.words import PADDING, Words
 from xmceval.rows.block import Float64, Int64
 
-QUERIES, DOCUMENTS = ("query_id", "qid", "query", "q_id"), ("doc_id", "docno", "docid", "document")
 PART_SIZE = 1 << 16  # documents that are read at a time
 NUMBERS = (Real, np.bool_)
 TOO_LARGE = "a {} is an integer too large for float64"
-VALUES = {"grade": ("relevance", "rel", "label", "grade"), "score": ("score",)}  # columns of data frames
 
 
 class RecordPart(NamedTuple):
@@ -57,11 +55,14 @@ class Records:
     noun : str
         What a value is: a grade or a score.
     parts : iterable of RecordPart
+    form : str
+        The name of the format, of files.
     """
 
     name: str
     noun: str
     parts: Iterable[RecordPart]
+    form: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -101,7 +102,7 @@ def is_dict(value: Any) -> bool:
 
 
 def find_records(value: Any, name: str, noun: str) -> Records | None:
-    """Return the records in a dict by query, a data frame, or a Qrels or Run of ranx; None if it is neither.
+    """Return the records in a dict by query, or a Qrels or Run of ranx; None if it is neither.
 
     Parameters
     ----------
@@ -115,14 +116,11 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
         return None
     if hasattr(value, "get_doc_ids_and_scores"):
         value = value.to_dict()
-    if is_by_query(value):
-        return _of_dict(value, name, noun)
-    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
-        return _of_frame(value, name, noun)
-    return None
+    return records_of(value, name, noun) if is_by_query(value) else None
 
 
-def _of_dict(table: Mapping[Any, Any], name: str, noun: str) -> Records:
+def records_of(table: Mapping[Any, Any], name: str, noun: str) -> Records:
+    """Return the records in a dict by query."""
     for query, row in table.items():
         if not isinstance(row, Mapping):
             raise DataError(f"{_place(name, query)}: expected a dict of {noun}s by document, got {type(row).__name__}")
@@ -156,39 +154,6 @@ def _take_some(items: Iterator[tuple[Any, Mapping[Any, Any]]]) -> Iterator[tuple
         n += len(item[1])
         if n >= PART_SIZE:
             return
-
-
-def _of_frame(frame: Any, name: str, noun: str) -> Records | None:
-    """Return the records in the rows of a data frame; None if it has no columns of queries and documents."""
-    columns = list(frame.columns)
-    found = [next((each for each in names if each in columns), None) for names in (QUERIES, DOCUMENTS, VALUES[noun])]
-    if found[0] is None or found[1] is None:
-        return None
-    if found[2] is None and "score" in columns and frame["score"].to_numpy().dtype.kind in "iu":
-        found[2] = "score"  # as ranx calls grades; other numbers would be the scores of a run
-    if found[2] is None:
-        raise DataError(f"{name}: is a data frame without {noun}s; expected a column {listed(VALUES[noun], 'or')}")
-    queries, documents = (_column_of_text(frame, str(each), name) for each in found[:2])
-    values = frame[found[2]].to_numpy()
-    if values.ndim != 1 or not (values.dtype.kind in "biuf" or all(isinstance(each, NUMBERS) for each in values)):
-        raise DataError(f"{name}: the column {found[2]!r} is not of numbers but {values.dtype}")
-    try:
-        floats = values.astype(np.float64)
-    except OverflowError:
-        raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
-    return Records(name, noun, [RecordPart(queries, np.ones(len(queries), dtype=np.int64), documents, floats)])
-
-
-def _column_of_text(frame: Any, column: str, name: str) -> list[str]:
-    """Return a column of names; integers are names as they would be written."""
-    values = frame[column].to_numpy()
-    names: list[Any] = values.tolist()
-    if values.ndim == 1 and values.dtype.kind in "iu":
-        return list(map(str, names))
-    row = next((i for i, each in enumerate(names) if not isinstance(each, str)), None)
-    if row is not None:
-        raise DataError(f"{name}: {column!r} of row {row} is {names[row]!r}; expected text or integers")
-    return names
 
 
 def _encode(part: RecordPart, noun: str, name: str) -> tuple[NDArray[np.uint8], Int64]:

@@ -5,25 +5,25 @@ Records in memory are read as files with the same lines would be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents, Judgments, LineColumns, name_queries
+from xmceval.files.ranking.judgments import QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records
 from xmceval.files.ranking.trecrows import Entries, Lines, TrecLines
+from xmceval.files.tables.byquery import QueryTable, TableLines
 from xmceval.files.text.words import Words
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
 
 
-def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QRELS) -> Opened:
+def open_qrels(path: Path | Records | QueryTable, request: Request, columns: LineColumns = QRELS) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear.
 
     A grade below 0 says that the document was in the pool but not judged, as in trec_eval: such lines are left out.
@@ -38,8 +38,8 @@ def open_qrels(path: Path | Records, request: Request, columns: LineColumns = QR
     entries = _judged(every_line)
     n_unjudged = every_line.values.size - entries.values.size
     csr = _with_labels(path, lines, entries, documents)
-    form = FORMATS["beir" if columns is BEIR else "qrels"]
-    opened = _held(path, csr, form, [_title(path, form), f"documents {documents.meaning}"], request)
+    form, facts = _describe(path, columns)
+    opened = _held(path, csr, form, [*facts, f"documents {documents.meaning}"], request)
     if n_unjudged:
         treatment = "counts" if n_unjudged == 1 else "count"
         opened.source.warnings.append(f"{path}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
@@ -56,32 +56,34 @@ def _judged(entries: Entries) -> Entries:
     return Entries(ends.astype(np.int64), entries.documents[is_judged], entries.values[is_judged])
 
 
-def open_beir(path: Path, request: Request) -> Opened:
-    """Read judgments below the header of BEIR's qrels.tsv."""
-    return open_qrels(path, request, BEIR)
+def open_by_query(source: Path | Records | QueryTable, request: Request, columns: LineColumns | None = None) -> Opened:
+    """Open a file, records or a table by query as truth or predictions."""
+    if request.are_scores:
+        return open_run(source, request, columns or RUN)
+    return open_qrels(source, request, columns or QRELS)
 
 
-def open_run(path: Path | Records, request: Request) -> Opened:
-    """Read ``query Q0 document rank score tag`` lines and put them into the order of the judged queries.
+def open_run(path: Path | Records | QueryTable, request: Request, columns: LineColumns = RUN) -> Opened:
+    """Read lines of query, document and score, and put them into the order of the judged queries.
 
-    The second and the fourth column are not read. Equal scores are put into the order of trec_eval.
+    Equal scores are put into the order of trec_eval.
     """
     if not request.are_scores:
         raise DataError(f"{path}: is a TREC run, which holds predictions; expected truth, such as TREC qrels")
     if request.is_alone:
-        return _open_own_run(path, request)
+        return _open_own_run(path, request, columns)
     judgments = request.judgments
-    if isinstance(path, Records) and judgments is None:
+    if not isinstance(path, Path) and judgments is None:
         raise DataError(
             f"{path}: has scores by query and document, so the truth must have grades by query and document "
-            "(hint: pass {query: {document: grade}}, or TREC qrels)"
+            "(hint: pass {query: {document: grade}}, TREC qrels, or a table with the same columns)"
         )
     if judgments is None:
         raise DataError(
             f"{path}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )
-    lines, form = _read(path, RUN, judgments.queries, judgments.documents.words), FORMATS["run"]
-    facts, entries = [_title(path, form)], lines.gather(len(judgments.queries))
+    lines, (form, facts) = _read(path, columns, judgments.queries, judgments.documents.words), _describe(path, columns)
+    entries = lines.gather(len(judgments.queries))
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, _with_labels(path, lines, entries, judgments.documents), form, facts, request)
@@ -91,10 +93,10 @@ def open_run(path: Path | Records, request: Request) -> Opened:
     if request.missing == "error":
         _refuse_differences(path, lines, judgments, unjudged, lacking)
     opened.source.warnings.extend(_tell_differences(path, lines, judgments, unjudged, lacking))
-    return replace(opened, lacking=tuple(lacking))
+    return replace(opened, is_joined=True, lacking=tuple(lacking))
 
 
-def _break_ties(path: Path | Records, lines: Lines, entries: Entries) -> int:
+def _break_ties(path: Path | Records | QueryTable, lines: Lines, entries: Entries) -> int:
     """Raise equal scores of a query by the least possible steps, the bytewise greatest document highest.
 
     So trec_eval orders them. Return how many scores were equal to another one.
@@ -111,16 +113,16 @@ def _break_ties(path: Path | Records, lines: Lines, entries: Entries) -> int:
     return int(raise_ties(entries.indptr, entries.documents, bits, words.ends, words.blob, keys, order))
 
 
-def _open_own_run(path: Path | Records, request: Request) -> Opened:
+def _open_own_run(path: Path | Records | QueryTable, request: Request, columns: LineColumns) -> Opened:
     """Read a run by itself: rows are its own queries."""
-    lines, form = _read(path, RUN), FORMATS["run"]
+    lines, (form, facts) = _read(path, columns), _describe(path, columns)
     documents = Documents.of(lines.documents, request.names)
     csr = _with_labels(path, lines, lines.gather(len(lines.queries)), documents)
-    return _held(path, csr, form, [_title(path, form), "rows are queries", f"documents {documents.meaning}"], request)
+    return _held(path, csr, form, [*facts, "rows are queries", f"documents {documents.meaning}"], request)
 
 
 def _tell_differences(
-    path: Path | Records, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
+    path: Path | Records | QueryTable, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
 ) -> Iterator[str]:
     """Report queries that only one of run and qrels has."""
     if unjudged:
@@ -136,7 +138,7 @@ def _tell_differences(
 
 
 def _refuse_differences(
-    path: Path | Records, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
+    path: Path | Records | QueryTable, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
 ) -> None:
     """Refuse queries that only one of run and qrels has."""
     ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
@@ -153,28 +155,34 @@ def _refuse_differences(
 
 
 def _read(
-    path: Path | Records,
+    path: Path | Records | QueryTable,
     columns: LineColumns,
     judged: Mapping[bytes, int] | None = None,
     documents: Words | None = None,
 ) -> Lines:
-    """Read the lines of a file, or records as lines."""
+    """Read the lines of a file, of a table or of records."""
     if isinstance(path, Records):
         return RecordLines(path, judged, documents)
+    if isinstance(path, QueryTable):
+        return TableLines(path, judged, documents)
     return TrecLines(path, columns, judged, documents)
 
 
-def _title(path: Path | Records, form: Format) -> str:
-    return f"{path.noun}s by query and document" if isinstance(path, Records) else form.title
+def _describe(path: Path | Records | QueryTable, columns: LineColumns) -> tuple[Format, list[str]]:
+    """Return the format, and what people are told of it."""
+    if isinstance(path, QueryTable):
+        return path.table.form, [*path.table.facts, f"columns {', '.join(path.columns.names)}"]
+    form = FORMATS[path.form if isinstance(path, Records) and path.form else columns.format]
+    return form, [f"{path.noun}s by query and document" if isinstance(path, Records) else form.title]
 
 
-def _held(path: Path | Records, csr: Csr, form: Format, facts: Sequence[str], request: Request) -> Opened:
+def _held(path: Path | Records | QueryTable, csr: Csr, form: Format, facts: Sequence[str], request: Request) -> Opened:
     """Return an opened file whose rows are in memory."""
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
     return Opened(source, form, tuple(facts), request.role, is_held=True)
 
 
-def _with_labels(path: Path | Records, lines: Lines, entries: Entries, documents: Documents) -> Csr:
+def _with_labels(path: Path | Records | QueryTable, lines: Lines, entries: Entries, documents: Documents) -> Csr:
     """Return rows with labels instead of the numbers of documents."""
     try:
         labels = documents.labels(lines.documents)
@@ -183,8 +191,3 @@ def _with_labels(path: Path | Records, lines: Lines, entries: Entries, documents
     if labels.max(initial=0) < 2**31:
         labels = labels.astype(np.int32)
     return Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
-
-
-OPENERS: Mapping[str, Callable[[Path, Request], Opened]] = MappingProxyType(
-    {"qrels": open_qrels, "beir": open_beir, "run": open_run}
-)

@@ -15,7 +15,7 @@ from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote
 from xmceval.files.ranking.judgments import LineColumns
-from xmceval.files.records.decimals import explain_decimal
+from xmceval.files.text.decimals import explain_decimal
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch
 
@@ -172,6 +172,8 @@ class TrecLines(Lines):
         if wrong >= 0:
             text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
             raise DataError(f"{self.path}:{line + n_lines}: {columns.explain(text)}")
+        if columns.are_ranks:
+            np.negative(values[:n_rows], out=values[:n_rows])
         lengths = np.diff(runs[2, :n_runs], append=n_rows)
         self._add(chunk.text, np.repeat(self._rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
         return n_lines

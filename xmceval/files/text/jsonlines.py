@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from xmceval.files.records.decimals import explain_decimal
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
+from xmceval.files.text.decimals import explain_decimal
 
 
 def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:

@@ -16,8 +16,8 @@ from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.files.records.decimals import check_decimals
 from xmceval.files.sidecars.labelnames import Names, unknown_name
+from xmceval.files.text.decimals import check_decimals
 from xmceval.files.text.grammars import Grammar
 from xmceval.files.text.textlayout import HEAD_BYTES, TextLayout, describe_blank, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch, StoredRows

@@ -1,0 +1,437 @@
+"""Tables: whatever library or file they come from, long or with lists, they give the values of the same dicts."""
+# ruff: noqa: E501 - a case is one line
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from support.files import write
+
+import xmceval
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+from pyarrow import feather, parquet  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+
+QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d1": 1}}
+RUN = {"q2": {"d1": 0.5, "d9": 0.25}, "q1": {"d2": 0.75, "d1": 0.5}}
+OPTIONS = {"metrics": "P,nDCG,RR,AP", "k": [1, 2]}
+LABELS = [[0, 2], [1], [], [3, 4]]
+SCORED = [[(0, 0.9), (1, 0.5)], [(1, 0.3), (4, 0.8)], [(2, 0.1)], [(4, 0.9), (0, 0.7), (3, 0.1)]]
+
+
+def triples(rows):
+    return [(key, label, value) for key, row in rows.items() for label, value in dict(row).items()]
+
+
+def long(rows, names):
+    return pd.DataFrame(triples(rows), columns=names)
+
+
+def by_query(names=("query_id", "doc_id", "relevance"), score="score"):
+    return long(QRELS, names), long(RUN, [*names[:2], score])
+
+
+def by_row(value="value"):
+    truth = {row: dict.fromkeys(labels, 1) for row, labels in enumerate(LABELS)}
+    return long(truth, ["row", "label", value]), long(dict(enumerate(SCORED)), ["row", "label", "score"])
+
+
+def lists():
+    labels, scores = ([[pair[i] for pair in row] for row in SCORED] for i in (0, 1))
+    return pd.DataFrame({"labels": LABELS}), pd.DataFrame({"labels": labels, "scores": scores})
+
+
+def queried_lists():
+    truth = {
+        "qid": list(QRELS),
+        "docs": [list(row) for row in QRELS.values()],
+        "rel": [list(row.values()) for row in QRELS.values()],
+    }
+    scores = {
+        "qid": list(RUN),
+        "docs": [list(row) for row in RUN.values()],
+        "scores": [list(row.values()) for row in RUN.values()],
+    }
+    return pd.DataFrame(truth), pd.DataFrame(scores)
+
+
+FORMS = {"by query": by_query, "by row": by_row, "lists": lists, "lists by query": queried_lists}
+
+
+def score(truth, scores, **options):
+    return dict(xmceval.score(truth, scores, **{**OPTIONS, "n_labels": None, **options}))
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return the values of the queries and those of the rows, from dicts and from text."""
+    body = "".join(" ".join(f"{label}:{value}" for label, value in row) + "\n" for row in SCORED)
+    rows = score([set(labels) for labels in LABELS], write("expected", body), n_labels=5)
+    return {True: score(QRELS, RUN), False: rows}
+
+
+def agrees(form, truth, scores, expected):
+    is_by_query = form.endswith("query")
+    found = score(truth, scores, n_labels=None if is_by_query else 5)
+    assert found == expected[is_by_query]
+
+
+def arrow(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def typed(strings, integers):
+    """Return a container of a table with other Arrow types of text and whole numbers, also in lists."""
+
+    def retype(kind):
+        if pa.types.is_list(kind):
+            return pa.large_list(retype(kind.value_type))
+        return (
+            strings
+            if pa.types.is_string(kind) or pa.types.is_large_string(kind)
+            else integers
+            if pa.types.is_integer(kind)
+            else kind
+        )
+
+    def convert(frame):
+        table = arrow(frame)
+        return table.cast(pa.schema([(field.name, retype(field.type)) for field in table.schema]))
+
+    return convert
+
+
+CONTAINERS = {
+    "pandas": lambda frame: frame,
+    "pandas, columns turned round": lambda frame: frame[frame.columns[::-1]],
+    "arrow": arrow,
+    "batch": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
+    "reader": lambda frame: arrow(frame).to_reader(max_chunksize=1),
+    "chunks": lambda frame: pa.concat_tables([arrow(frame)[:1], arrow(frame)[1:1], arrow(frame)[1:]]),
+    "large strings, small integers": typed(pa.large_string(), pa.int8()),
+    "string views, unsigned integers": typed(pa.string_view(), pa.uint64()),
+    "dictionaries": lambda frame: arrow(
+        frame.astype({name: "category" for name in frame if type(frame[name][0]) is str})
+    ),
+    "another column": lambda frame: frame.assign(timestamp=range(len(frame))),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("form", FORMS)
+def test_containers_agree(form, container, expected):
+    agrees(form, *map(CONTAINERS[container], FORMS[form]()), expected)
+
+
+def save_parquet(frame, path):
+    parquet.write_table(arrow(frame), path, row_group_size=2)
+
+
+def save_stream(frame, path):
+    table = arrow(frame)
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table, max_chunksize=1)
+
+
+def save_gzipped(frame, path):
+    Path(path).write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
+
+
+FILES = {
+    "parquet": save_parquet,
+    "feather": lambda frame, path: feather.write_feather(arrow(frame), path),
+    "arrow stream": save_stream,
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "csv, quoted, CRLF": lambda frame, path: frame.to_csv(path, index=False, quoting=1, lineterminator="\r\n"),
+    "csv.gz": save_gzipped,
+    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "semicolons below a comment": lambda frame, path: Path(path).write_text(
+        "# mine\n\n" + frame.to_csv(index=False, sep=";").replace("\n", "\n\n")
+    ),
+    "parquet.gz": lambda frame, path: (
+        save_parquet(frame, path),
+        Path(path).write_bytes(gzip.compress(Path(path).read_bytes())),
+    ),
+}
+
+
+@pytest.mark.parametrize("save", FILES)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_files_agree(form, save, is_shuffled, expected):
+    if "lists" in form and ("csv" in save or "tsv" in save or "semi" in save):
+        pytest.skip("text has no lists")
+    if form == "lists" and is_shuffled:
+        pytest.skip("the lines are the rows")
+    truth, scores = FORMS[form]()
+    for frame, path in ((truth, "t"), (scores, "s")):
+        FILES[save](frame.sample(frac=1, random_state=3) if is_shuffled and path == "s" else frame, path)
+    agrees(form, "t", "s", expected)
+
+
+NAMED = [
+    ("userID", "itemID", "rating", "prediction"),
+    ("user_id", "item_id", "weight", "score"),
+    ("user", "item", "rating", "score"),
+    ("q_id", "doc_id", "score", "score"),
+    ("Query-ID", "Corpus ID", "Score", "similarity"),
+    ("qid", "docno", "label", "score"),
+    ("qid", "pid", "rel", "prob"),
+]
+
+
+@pytest.mark.parametrize("names", NAMED, ids="-".join)
+def test_columns_are_known_by_the_names_of_other_tools(names, expected):
+    agrees("by query", *by_query(names[:3], names[3]), expected)
+    truth, scores = by_query(names[:3], names[3])
+    agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected)
+
+
+def test_ids_that_are_numbers_are_names():
+    users = {11: {101: 5}, 12: {102: 5}, 13: {103: 5}, 14: {104: 5}}
+    items = {11: {101: 0.9}, 12: {999: 0.8}, 13: {998: 0.7}, 14: {997: 0.6}}
+    truth, scores = long(users, ["user", "item", "rating"]), long(items, ["user", "item", "score"])
+    assert score(truth, scores, metrics="P", k=1) == {"P@1": 0.25}
+    assert score(truth.astype({"user": str}), scores.astype({"item": str}), metrics="P", k=1) == {"P@1": 0.25}
+
+
+def test_rows_without_entries_have_no_predictions():
+    result = xmceval.score(
+        write("t", "4 5\n" + "0:1\n" * 4), write("s", "row,label,score\n0,0,0.9\n"), metrics="P", k=1
+    )
+    assert (result["P@1"], result.counts.n_predictions) == (0.25, 1)
+
+
+def test_truth_without_grades_counts_every_line(expected):
+    truth, scores = by_row()
+    agrees("by row", truth[["row", "label"]], scores, expected)
+
+
+def test_ranks_are_scores_of_which_the_least_is_best():
+    ranked = pd.DataFrame({"qid": ["q1", "q1", "q2"], "docno": ["d2", "d1", "d1"], "rank": [1, 2, 1]})
+    assert score(by_query()[0], ranked, metrics="P", k=1) == {"P@1": 0.5}
+
+
+def test_labels_may_have_names(expected):
+    write("names", "".join(f"label {i}\n" for i in range(5)))
+    truth, scores = [frame.assign(label=[f"label {label}" for label in frame.label]) for frame in by_row()]
+    assert score(truth, scores, labels="names", n_labels=5) == expected[False]
+
+
+RUNS = {
+    "ranx": json.dumps(RUN),
+    "indented": json.dumps(RUN, indent=2),
+    "mteb": json.dumps({"mteb_model_meta": {"model_name": "m"}, "default": {"test": RUN}}),
+    "sentence-transformers": "".join(json.dumps({"query_id": query, "query": "text", "results": [{"corpus_id": d, "score": s} for d, s in row.items()]}) + "\n" for query, row in RUN.items()),
+    "beir": "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in triples(RUN)),
+    "tevatron": "".join(f"{q}\t{d}\t{s}\n" for q, d, s in triples(RUN)),
+    "ms marco": "".join(f"{q}\t{d}\t{rank}\n" for q, row in RUN.items() for rank, d in enumerate(row, 1)),
+    "colbert": "".join(f"{q} {d} {rank} {s}\n" for q, row in RUN.items() for rank, (d, s) in enumerate(row.items(), 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", RUNS)
+def test_runs_of_other_tools_are_joined_by_query(form, expected):
+    write("q.txt", "".join(f"{q} 0 {d} {grade}\n" for q, d, grade in triples(QRELS)))
+    write("q.json", json.dumps(QRELS))
+    for truth in ("q.txt", "q.json", by_query()[0]):
+        assert score(truth, write("run", RUNS[form])) == expected[True]
+
+
+def test_wide_frames_are_matrices_whose_names_are_checked():
+    truth, scores = (pd.DataFrame(np.eye(3) + add, columns=list("abc"), index=[5, 6, 7]) for add in (0, 0.1))
+    for same in (scores, scores.reset_index(drop=True), scores.astype("Float64"), scores.to_numpy()):
+        assert score(truth, same, metrics="P", k=1) == {"P@1": 1.0}
+    for other, message in (
+        (scores[["a", "c", "b"]], r"y_score: its columns have 'c' where y_true has 'b'; .* \(hint: pass y_score\[y_true\.columns\]\)"),
+        (scores.loc[[5, 7, 6]], r"y_score: its index has 7 where y_true has 6; .* \(hint: pass y_score\.loc\[y_true\.index\]\)"),
+        (scores.rename(columns={"c": "d"}), "y_score: its columns have 'd' where y_true has 'c'"),
+        (scores[["a", "b"]], "y_score: has 2 columns, y_true has 3"),
+        (scores.rename(columns={"a": "user"}), "y_score: is a data frame with the columns user, b, c; beside 'user', a long table"),
+        (scores.set_axis([0, 2, 1], axis=1), r"y_score: its columns are numbered \[0, 2, 1\]"),
+    ):  # fmt: skip
+        with pytest.raises(xmceval.DataError, match=message):
+            score(truth, other, metrics="P", k=1)
+
+
+LONG = {"row": [0, 1], "label": [0, 1], "score": [0.1, 0.2]}
+WRONG = {
+    "null row": ({"row": [0, None]}, "s: entry 1: has no row"),
+    "null label": ({"label": [None, 1]}, "s: entry 0: has no label"),
+    "null score": ({"score": [0.1, None]}, "s: entry 1: has no score"),
+    "nan": ({"score": [0.1, float("nan")]}, "s row 1: the score value of label 1 is NaN"),
+    "row -1": ({"row": [0, -1]}, "s: entry 1: has the row -1; expected a 0-based whole number"),
+    "row 1.5": ({"row": [0, 1.5]}, "s: entry 1: has the row 1.5"),
+    "row 2^62": ({"row": [0, 2**62]}, "s: entry 1: has the row 4611686018427387904"),
+    "too many rows": ({"row": [0, 2]}, "s: has an entry in row 2, but the truth has 2 rows"),
+    "label 2^64": ({"label": pa.array([0, 2**64 - 1], pa.uint64())}, "s: entry 1: has the label 18446744073709551615"),
+    "label too large": ({"label": [0, 7]}, "s row 1: label 7 is outside 0..1"),
+    "twice": ({"row": [0, 0], "label": [1, 1]}, "s row 0: label 1 appears twice"),
+    "names": ({"label": ["a", "b"]}, "s: entry 0: 'a' is a name, not a label id"),
+    "dates": ({"row": pa.array([0, 1], pa.date32())}, "s: entry 0: the column 'row' is of type date32"),
+    "text": ({"score": ["0.1", "x"]}, "s: entry 1: expected a number, found 'x'"),
+    "a percent sign": ({"score": ["0.1", "20%"]}, "s: entry 1: expected a number, found '20%'; percent signs are not read"),
+    "wide integers": ({"score": [1, 2**60 + 1]}, "s: entry 0: the column 'score' has numbers that float64 would round"),
+    "lists and none": ({"score": [[0.1], [0.2]]}, "s: 'score' has lists, and 'label' has none"),
+    "two labels": ({"col": [1, 0]}, "s: found the columns row, label, score, col; expected a column of queries"),
+    "two scores": ({"prediction": [1, 0]}, "s: score and prediction may both have the scores"),
+    "no names": ({"row": None, "u": [0, 1]}, "s: found the columns label, score, u; expected a column of queries"),
+    "queries": ({"row": None, "query_id": ["0", "1"]}, "s: has scores by query and document, so the truth must have"),
+    "no lines": ({"row": pa.array([], pa.int64()), "label": pa.array([], pa.int64()), "score": pa.array([])}, "s: the table has no lines"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_tables_are_refused_with_their_place(case):
+    columns, message = WRONG[case]
+    table = pa.table({name: column for name, column in {**LONG, **columns}.items() if column is not None})
+    parquet.write_table(table, "s")
+    for scores in ("s", table):
+        with pytest.raises(xmceval.DataError) as caught:
+            score([{0}, {1}], scores, metrics="P", k=1, n_labels=2)
+        assert str(caught.value).startswith(message if scores == "s" else message.replace("s", "y_score", 1))
+
+
+TEXTS = {
+    "a field missing": ("row,label,score\n0,0,0.9\n1,1\n", "s:3: expected 3 fields, found 2: '1,1'"),
+    "no number": ("row,label,score\n0,0,0.9\n\n1,1,\n", "s:4: expected a number, found ''"),
+    "a decimal comma": ("row;label;score\n0;0;0,9\n", "s:2: expected a number, found '0,9'; decimal commas are not read"),
+    "other names": ("user,movie,stars\n1,2,0.5\n", "s:1: the header is 'user,movie,stars'; expected a column of queries"),
+    "no header": ("0,0,0.9\n1,1,0.5\n", "s:1: may be lines of row, label and score or user, item and rating, found '0,0,0.9' (hint: name the columns"),
+    "no header, blanks": ("u1 7 4.5 881250949\nu2 8 3.5 881250950\n", "s:1: may be lines of row, label and score or"),
+    "several rows in JSON": ('[{"row": 0, "label": 1, "score": 1}, {"row": 1, "label": 1, "score": 1}]\n', 's: its first line has objects of several "row"'),
+    "damaged": ("PAR1 and more", "s: cannot be read as Parquet; is it damaged or truncated?"),
+    "damaged arrow": ("ARROW1 and more", "s: cannot be read as Arrow; is it damaged or truncated?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_wrong_files_are_refused_with_their_place(case):
+    content, message = TEXTS[case]
+    with pytest.raises(xmceval.DataError) as caught:
+        score([{0}, {1}], write("s", content), metrics="P", k=1, n_labels=2)
+    assert str(caught.value).startswith(message)
+
+
+BROKEN_RUNS = {
+    "cut": ('{"q1": {"d1": 0.5}', "s:1: expected JSON ("),
+    "a query twice": ('{"q1": {"d1": 1}, "q1": {"d2": 1}}', "s: 'q1' appears twice in an object"),
+    "a document twice": ('{"q1": {"d1": 1, "d1": 2}}', "s: 'd1' appears twice in an object"),
+    "text": ('{"q1": {"d1": "1"}}', "s: query 'q1', document 'd1': the score is not a number but str"),
+    "two splits": ('{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 1}}}, "de": {"test": {"q1": {"d1": 1}}}}', "s: has predictions of several subsets or splits, 'en/test' and 'de/test'"),
+    "results": ('{"query_id": "q1", "results": [{"doc": 1}]}\n', 's:1: expected {"query_id": ..., "results"'),
+    "results twice": ('{"query_id": "q1", "results": []}\n{"query_id": "q1", "results": []}\n', "s:2: the query 'q1' appears twice"),
+    "ranks or scores": ("q1 d1 7\nq1 d2 9\n", "s: the third column may have ranks or scores"),
+    "no queries": ("0:0.5\n0:0.5\n", "s: has rows without queries, and y_true has grades by query and document"),
+    "no queries in a table": ("row,label,score\n0,0,0.5\n", "s: has rows without queries, and y_true has grades"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN_RUNS)
+def test_broken_runs_are_refused(case):
+    content, message = BROKEN_RUNS[case]
+    with pytest.raises(xmceval.DataError) as caught:
+        score(QRELS, write("s", content), metrics="P", k=1)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ","])
+@pytest.mark.parametrize("more", ["", "881250949"])
+def test_lists_that_may_be_columns_are_refused(separator, more):
+    def lines(rows):
+        return "".join(separator.join(map(str, [*row, more][: 3 + bool(more)])) + "\n" for row in rows)
+
+    truth, scores = ([(100 + i // 2, 1000 + i % 7 + shift, 5) for i in range(9)] for shift in (0, 2000))
+    with pytest.raises(xmceval.DataError, match="t and s: may be lists of labels, or tables of row, label and score"):
+        score(write("t", lines(truth)), write("s", lines(scores)), metrics="P", k=1)
+    header = "9 3007\n" if not more else "9 881250950\n"
+    assert score(write("t", header + lines(truth)), write("s", lines(scores)), metrics="P", k=1) == {"P@1": 1.0}
+
+
+@pytest.mark.parametrize("content", ["u.parquet", "u.csv"])
+def test_tables_need_pyarrow(content, monkeypatch):
+    by_row()[1].to_csv("u.csv", index=False)
+    write("u.parquet", b"PAR1" + bytes(9))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(xmceval.XmcevalError, match=r"pip install 'xmceval\[arrow\]'"):
+        score([{0}, {1}], content, n_labels=5)
+
+
+def test_many_entries_are_read_part_by_part(monkeypatch):
+    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
+    rng = np.random.default_rng(4)
+    rows = {
+        row: {int(label): float(rng.random()) for label in rng.choice(40, rng.integers(0, 15), replace=False)}
+        for row in range(300)
+    }
+    text = "".join(" ".join(f"{label}:{value!r}" for label, value in row.items()) + "\n" for row in rows.values())
+    truth, scores = [{row % 40} for row in range(300)], long(rows, ["row", "label", "score"])
+    save_parquet(scores, "sorted")
+    save_parquet(scores.sample(frac=1, random_state=1), "shuffled")
+    expected = score(truth, write("text", text), n_labels=40)
+    assert score(truth, "sorted", n_labels=40) == score(truth, "shuffled", n_labels=40) == expected
+
+
+def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
+    equal = pa.table({"row": np.zeros(5000, int), "label": np.zeros(5000, int), "score": np.ones(5000)})
+    parquet.write_table(equal, "s")
+    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
+    with pytest.raises(xmceval.DataError, match="s row 0: has more than 2 entries"):
+        score([{0}, {1}], "s", n_labels=2)
+    parquet.write_table(
+        pa.table({"query_id": ["q1"], "doc_id": ["a" * (1 << 20)], "score": [1.0]}), "n", compression="zstd"
+    )
+    with pytest.raises(xmceval.DataError, match="n: the names in 'doc_id' are longer than 65,536 bytes"):
+        score(QRELS, "n")
+    monkeypatch.setattr("os.sysconf", lambda name: 1)
+    parquet.write_table(equal.slice(0, 2).set_column(0, "row", [[1, 0]]), "u")
+    with pytest.raises(xmceval.DataError, match="u: sorting 2 lines takes about"):
+        score([{0}, {1}], "u", n_labels=2)
+
+
+@settings(deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from(["int64", "str", "category"]), st.booleans())
+def test_order_and_names_change_nothing(rng, dtype, is_file):
+    """Lines and columns in another order, other names of queries and documents, and other types: the same values."""
+    n_queries, n_documents = rng.randint(1, 6), rng.randint(1, 8)
+    scores = {
+        q: dict(zip(rng.sample(range(n_documents), k), rng.sample(range(100), k), strict=True))
+        for q in range(n_queries)
+        if (k := rng.randint(0, n_documents))
+    }
+    grades = {
+        q: {d: rng.randint(0, 2) for d in rng.sample(range(n_documents), rng.randint(1, n_documents))}
+        for q in range(n_queries)
+    }
+    names = [rng.sample(range(1000), n) for n in (n_queries, n_documents)]
+    expected = score(
+        {f"q{q}": {f"d{d}": v for d, v in row.items()} for q, row in grades.items()},
+        {"other": {}, **{f"q{q}": {f"d{d}": float(v) for d, v in row.items()} for q, row in scores.items()}},
+    )
+    tables = []
+    for rows, value in ((grades, "relevance"), (scores, "score")):
+        lines = [(names[0][q], names[1][d], v) for q, d, v in triples(rows)]
+        frame = pd.DataFrame(rng.sample(lines, len(lines)), columns=["qid", "docno", value])
+        frame = frame.astype({"qid": dtype, "docno": dtype})[rng.sample(["qid", "docno", value], 3)]
+        if is_file:
+            parquet.write_table(arrow(frame), value, row_group_size=3)
+        tables.append(value if is_file else frame)
+    if scores:
+        assert score(*tables) == expected
+
+
+def test_a_stream_is_read_once():
+    table = arrow(by_row()[1])
+    buffer = io.BytesIO()
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    reader = pa.ipc.open_stream(buffer.getvalue())
+    assert score([set(labels) for labels in LABELS], reader, metrics="P", k=1, n_labels=5) == {"P@1": 0.5}

@@ -1,0 +1,106 @@
+"""JSON by query: ``{query: {document: score}}`` of ranx, BEIR and MTEB, and the lines of sentence-transformers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import DataError, listed
+from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.ranking.recordlines import records_of
+from xmceval.files.ranking.trec import open_by_query
+
+META = "mteb_model_meta"  # a key beside the subsets of a task
+
+_BY_QUERY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
+
+
+def open_json_queries(head: Head, request: Request) -> Opened | None:
+    """Open JSON whose first key has an object, or lines of a query with its results; return None for other files."""
+    content = head.content.removeprefix(UTF8_BOM)
+    if _BY_QUERY.match(content):
+        table = _load(head.path)
+        table = _subset(head.path, table) if META in table else table
+    elif _LINE.match(content) and b'"results"' in content:
+        table = _results(head.path)
+    else:
+        return None
+    noun = "score" if request.are_scores else "grade"
+    return open_by_query(replace(records_of(table, str(head.path), noun), form="json-queries"), request)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    """Load an object with objects; a key that appears twice is refused."""
+    text = _text(path)
+    try:
+        loaded = json.loads(text, object_pairs_hook=_to_dict)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{error.lineno}: expected JSON ({error.msg}: character {error.colno})") from None
+    except _TwiceError as error:
+        raise DataError(f"{path}: {error.args[0][:60]!r} appears twice in an object; expected each key once") from None
+    except (RecursionError, ValueError):
+        raise DataError(f"{path}: expected JSON without deep nesting and huge numbers") from None
+    return dict(loaded)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_all_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
+
+
+class _TwiceError(Exception):
+    """A key appears twice."""
+
+
+def _to_dict(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    pairs = list(pairs)
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for i, key in enumerate(keys) if key in keys[:i]))
+    return table
+
+
+def _subset(path: Path, task: dict[str, Any]) -> dict[str, Any]:
+    """Return the scores of the only subset and split of a task's predictions."""
+    found = {
+        f"{subset}/{split}": table
+        for subset, splits in task.items()
+        if subset != META and isinstance(splits, dict)
+        for split, table in splits.items()
+    }
+    if len(found) != 1:
+        names = listed([repr(name) for name in found], "and") or "none"
+        raise DataError(f"{path}: has predictions of several subsets or splits, {names}; expected one (hint: keep one)")
+    (table,) = found.values()
+    return dict(table) if isinstance(table, dict) else {"": table}
+
+
+def _results(path: Path) -> dict[str, Any]:
+    """Return the scores of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``."""
+    table: dict[str, Any] = {}
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            pairs = [(str(hit["corpus_id"]), hit["score"]) for hit in row["results"]]
+            query = str(row["query_id"])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
+            raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}") from None
+        documents = dict(pairs)
+        if query in table or len(documents) < len(pairs):
+            what = f"the query {query[:40]!r}" if query in table else "a document"
+            raise DataError(f"{path}:{number}: {what} appears twice")
+        table[query] = documents
+    return table

@@ -1,0 +1,1 @@
+"""Tables: Parquet, Arrow IPC, CSV and data frames, all read as batches of Arrow columns that are known by name."""

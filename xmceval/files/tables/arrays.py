@@ -1,0 +1,203 @@
+"""Arrow columns as arrays of numpy: text, whole numbers and numbers; a null is refused with its place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError
+from xmceval.files.text.decimals import explain_decimal
+from xmceval.files.text.words import PADDING
+from xmceval.rows.block import Int64
+
+AnyArray = NDArray[Any]
+
+LONGEST_NAME = 1 << 16  # bytes
+
+
+class Text(NamedTuple):
+    """Words in one array of bytes, uint8 with some bytes after the last word, and where each begins and ends [n]."""
+
+    bytes: NDArray[np.uint8]
+    begins: Int64
+    ends: Int64
+
+
+class Column(NamedTuple):
+    """A column of some lines of a table, or what its lists have: an Arrow array, its name, and the place of a line.
+
+    Attributes
+    ----------
+    array : pyarrow.Array
+    name : str
+    place : callable
+        Returns where a line is, for messages.
+    """
+
+    array: Any
+    name: str
+    place: Callable[[int], str]
+
+    def refuse(self, line: int, problem: str) -> DataError:
+        """Return the error for a line."""
+        return DataError(f"{self.place(line)}: {problem}")
+
+    def refuse_type(self, expected: str) -> DataError:
+        """Return the error for a column of another type."""
+        return self.refuse(0, f"the column {self.name!r} is of type {self.array.type}; expected {expected}")
+
+    def checked(self) -> Column:
+        """Return the column without a dictionary, if it has no null."""
+        import pyarrow
+
+        array = self.array
+        if isinstance(array, pyarrow.ExtensionArray):
+            array = array.storage
+        if pyarrow.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if array.null_count:
+            line = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+            raise self.refuse(line, f"has no {self.name} (null or NaN)")
+        return self._replace(array=array)
+
+
+def to_text(column: Column) -> Text:
+    """Return the names of a column of text or integers, which are named as they would be written."""
+    import pyarrow
+
+    column = column.checked()
+    kind = pyarrow.types
+    is_text = kind.is_string(column.array.type) or kind.is_large_string(column.array.type)
+    if not (is_text or kind.is_string_view(column.array.type) or kind.is_integer(column.array.type)):
+        raise column.refuse_type("text or integers")
+    strings = column.array.cast(pyarrow.large_string())
+    _, offsets, content = strings.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    first, last = (int(ends[0]), int(ends[-1])) if len(strings) else (0, 0)
+    text = np.zeros(last - first + PADDING, dtype=np.uint8)
+    if last > first:
+        text[: last - first] = np.frombuffer(content, dtype=np.uint8)[first:last]
+    lengths = np.diff(ends)
+    if lengths.size and not 0 < lengths.min() <= lengths.max() <= LONGEST_NAME:
+        line = int(np.argmax((lengths == 0) | (lengths > LONGEST_NAME)))
+        problem = f"is longer than {LONGEST_NAME:,} bytes" if lengths[line] else "is empty"
+        raise column.refuse(line, f"the name in {column.name!r} {problem}")
+    return Text(text, ends[:-1] - first, ends[1:] - first)
+
+
+def is_text(column: Column) -> bool:
+    """Return whether a column has text, or a dictionary of it."""
+    import pyarrow
+
+    kind = pyarrow.types
+    type_ = column.array.type.value_type if kind.is_dictionary(column.array.type) else column.array.type
+    return bool(kind.is_string(type_) or kind.is_large_string(type_) or kind.is_string_view(type_))
+
+
+def to_whole(column: Column, hint: Callable[[str, None], str] | None = None) -> AnyArray:
+    """Return the rows or labels of a column: integers from 0 on, floats with whole values, or text of digits.
+
+    `hint` words the message for text that is no number. Integers are int32 or int64.
+    """
+    import pyarrow
+
+    column = column.checked()
+    kind = pyarrow.types
+    if is_text(column):
+        column = column._replace(array=_parse(column, pyarrow.int64(), f"a 0-based {column.name} number", hint))
+    elif not (kind.is_integer(column.array.type) or kind.is_floating(column.array.type)):
+        raise column.refuse_type("0-based whole numbers")
+    numbers: AnyArray = column.array.to_numpy(zero_copy_only=False)
+    is_float = numbers.dtype.kind == "f"
+    if numbers.size and (is_float or numbers.min() < 0 or numbers.max() >= 2**53):
+        wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
+        if wrong.any():
+            line = int(np.argmax(wrong))
+            word = repr(numbers.tolist()[line])
+            raise column.refuse(line, f"has the {column.name} {word}; expected a 0-based whole number below 2^53")
+    return numbers if numbers.dtype in {np.dtype(np.int32), np.dtype(np.int64)} else numbers.astype(np.int64)
+
+
+def to_numbers(column: Column) -> AnyArray:
+    """Return the grades or scores of a column, as float32 or float64."""
+    import pyarrow
+
+    column = column.checked()
+    kind, type_ = pyarrow.types, column.array.type
+    if is_text(column):
+        array = _parse(column, pyarrow.float64(), "a number")
+    elif kind.is_float32(type_) or kind.is_float64(type_):
+        array = column.array
+    elif kind.is_float16(type_) or kind.is_boolean(type_):
+        array = column.array.cast(pyarrow.uint8()) if kind.is_boolean(type_) else column.array
+        return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+    elif kind.is_integer(type_) or kind.is_decimal(type_):
+        try:
+            array = column.array.cast(pyarrow.float64())
+        except pyarrow.ArrowInvalid:
+            raise column.refuse(0, f"the column {column.name!r} has numbers that float64 would round") from None
+    else:
+        raise column.refuse_type("numbers")
+    numbers: AnyArray = array.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def flatten(column: Column) -> tuple[Column, Int64]:
+    """Return what the lists of a column have, one after the other, and the length of each, int64 [n_lines]."""
+    from pyarrow import compute
+
+    column = column.checked()
+    lengths: Int64 = compute.list_value_length(column.array).to_numpy(zero_copy_only=False).astype(np.int64)
+    ends = np.cumsum(lengths)
+
+    def place(entry: int) -> str:
+        return column.place(int(np.searchsorted(ends, entry, side="right")))
+
+    return Column(column.array.flatten(), column.name, place), lengths
+
+
+def flatten_like(column: Column, lengths: Int64) -> Column:
+    """Return what the lists of a column have, which are as long as those of another, int64 [n_lines]."""
+    flat, others = flatten(column)
+    if not np.array_equal(lengths, others):
+        line = int(np.argmax(lengths != others))
+        raise column.refuse(line, f"has {lengths[line]:,} labels, but {others[line]:,} in {column.name!r}")
+    return flat
+
+
+def falling(lengths: Int64) -> NDArray[np.float64]:
+    """Return scores for ranked lists of these lengths, int64 [n_lines]: they fall by 1 to the 1 of the last label."""
+    ends = np.cumsum(lengths)
+    return (np.repeat(ends, lengths) - np.arange(int(lengths.sum()))).astype(np.float64)
+
+
+def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None], str] | None = None) -> Any:
+    """Parse a column of text; the first word that is no number is refused with its place."""
+    import pyarrow
+    from pyarrow import compute
+
+    words = compute.utf8_trim_whitespace(column.array)
+    try:
+        return words.cast(type_)
+    except pyarrow.ArrowInvalid:
+        numbers = []
+        for line, word in enumerate(words.to_pylist()):
+            number = _to_float(word)
+            is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
+            if number is None or not is_whole:
+                problem = f"expected {expected}, found {word[:40]!r}{explain_decimal(word.encode(errors='replace'))}"
+                raise column.refuse(line, problem if hint is None else hint(word[:40], None)) from None
+            numbers.append(number)
+        return pyarrow.array(numbers, pyarrow.float64())
+
+
+def _to_float(word: str) -> float | None:
+    """Return the number that a word is; None for another word."""
+    try:
+        return float(word) if word.isascii() and "_" not in word else None
+    except ValueError:
+        return None

@@ -1,0 +1,73 @@
+"""Tables by query: lines of query, document and value, or lists of documents, joined by the names of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from xmceval.files.ranking.trecrows import Lines
+from xmceval.files.tables.arrays import Column, to_text
+from xmceval.files.tables.byrow import read_values
+from xmceval.files.tables.columns import Columns
+from xmceval.files.tables.table import Table
+from xmceval.files.text.words import Words
+
+
+@dataclass(frozen=True)
+class QueryTable:
+    """A table whose lines have the names of queries."""
+
+    table: Table
+    columns: Columns
+    are_scores: bool
+
+    def __str__(self) -> str:
+        return self.table.name
+
+
+class TableLines(Lines):
+    """The lines of a table, or the documents in its lists.
+
+    Parameters
+    ----------
+    source : QueryTable
+    judged, documents
+        As in `Lines`.
+    """
+
+    def __init__(
+        self, source: QueryTable, judged: Mapping[bytes, int] | None = None, documents: Words | None = None
+    ) -> None:
+        super().__init__(judged, documents)
+        self.noun = "document" if source.columns.are_lists else "line"
+        for batch in source.table.batches(source.columns.names):
+            self._read(source, {column.name: column for column in batch})
+
+    def _read(self, source: QueryTable, by_name: Mapping[str, Column]) -> None:
+        import pyarrow
+        from pyarrow import compute
+
+        columns = source.columns
+        key = by_name[columns.key or ""].checked()
+        is_view = pyarrow.types.is_string_view(key.array.type)
+        names = key.array.cast(pyarrow.string()) if is_view else key.array
+        runs = compute.run_end_encode(names)  # lines of one query mostly follow one another
+        ends = runs.run_ends.to_numpy().astype(np.int64)
+
+        def place(run: int) -> str:
+            return key.place(int(ends[run - 1]) if run else 0)
+
+        queries = self.queries.number(*to_text(Column(runs.values, key.name, place)))
+        rows = np.repeat(self._rows_of(queries), np.diff(ends, prepend=0))
+        value = None if columns.value is None else by_name[columns.value]
+        label, values, lengths = read_values(columns, by_name[columns.label], value, are_scores=source.are_scores)
+        if lengths is not None:
+            rows = np.repeat(rows, lengths)
+        if value is not None:
+            wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
+            if wrong.size:
+                raise label.refuse(int(wrong[0]), f"the {'score' if source.are_scores else 'grade'} is NaN")
+        text = to_text(label)
+        self._add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))

@@ -1,0 +1,246 @@
+"""Tables by row: entries of row, label and value, or lists of labels line by line; streamed where they are in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, counted
+from xmceval.files.arrays.csr import coo_to_csr
+from xmceval.files.opened import Opened, Request
+from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
+from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
+from xmceval.files.tables.columns import Columns
+from xmceval.files.tables.table import Table
+from xmceval.rows.block import Int64
+from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
+
+AnyArray = NDArray[Any]
+
+LONGEST_ROW = 1 << 26  # entries of one row, all of which are held
+BYTES_OF_ENTRY = 48  # while entries are sorted
+
+
+class Entries(NamedTuple):
+    """Entries of some lines of a table.
+
+    Attributes
+    ----------
+    rows, labels, values : array [n]
+    stop : int
+        The row after the last of these lines, whose lists may be empty.
+    """
+
+    rows: AnyArray
+    labels: AnyArray
+    values: AnyArray
+    stop: int
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """A table whose lines are entries, or rows with lists, by the number of the row.
+
+    Attributes
+    ----------
+    table : Table
+    columns : Columns
+    names : Names or None
+        Label names, for labels that are text.
+    are_scores : bool
+    """
+
+    table: Table
+    columns: Columns
+    names: Names | None
+    are_scores: bool
+
+    def entries(self) -> Iterator[Entries]:
+        """Yield the entries of some lines after the other, in the order of the table."""
+        first = 0
+        for batch in self.table.batches(self.columns.names):
+            by_name = {column.name: column for column in batch}
+            label = by_name[self.columns.label]
+            value = None if self.columns.value is None else by_name[self.columns.value]
+            n_lines = len(label.array)
+            rows = (
+                np.arange(first, first + n_lines) if self.columns.key is None else to_whole(by_name[self.columns.key])
+            )
+            first, stop = first + n_lines, int(rows.max(initial=-1)) + 1
+            label, values, lengths = read_values(self.columns, label, value, are_scores=self.are_scores)
+            if lengths is not None:
+                rows = np.repeat(rows, lengths)
+            yield Entries(rows, self._labels(label), values, stop)
+
+    def _labels(self, column: Column) -> AnyArray:
+        """Return the ids of labels, or of their names."""
+        if self.names is None or not is_text(column):
+            return to_whole(column, hint=unknown_name)
+        text = to_text(column)
+        labels = self.names.words.find(*text)
+        if (labels < 0).any():
+            line = int(np.argmax(labels < 0))
+            word = text.bytes[text.begins[line] : text.ends[line]].tobytes().decode(errors="replace")
+            raise column.refuse(line, unknown_name(word[:40], self.names))
+        return labels
+
+
+def read_values(
+    columns: Columns, label: Column, value: Column | None, *, are_scores: bool
+) -> tuple[Column, AnyArray, Int64 | None]:
+    """Return the labels of some lines, one per entry, their values, and where lines have lists the lengths of these.
+
+    Without a column of values they are 1 in truth, and in lists of predictions they fall from the first to the last.
+    """
+    lengths = None
+    if columns.are_lists:
+        label, lengths = flatten(label)
+        value = None if value is None else flatten_like(value, lengths)
+    if value is not None:
+        values = to_numbers(value)
+        return label, -values if columns.is_rank else values, lengths
+    if are_scores and lengths is not None:
+        return label, falling(lengths), lengths
+    return label, np.ones(len(label.array)), lengths
+
+
+@dataclass(frozen=True)
+class RowPieces(FilePieces):
+    """The rows of a file whose entries are in the order of rows, as pieces that are read anew for each pass."""
+
+    rows: RowTable
+    path: Path
+    n_rows: int
+    most: int  # entries of a row
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return False
+
+    def starting_at(self, row: int) -> FilePieces:
+        """Refuse: lines are read from the first on."""
+        raise TypeError(f"{self.path}: cannot be read from row {row:,} on")
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (self.path,)
+
+    def __iter__(self) -> Iterator[Matrix]:
+        done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
+        for part in self.rows.entries():
+            last = part.stop - 1
+            cut = int(np.searchsorted(part.rows, last))
+            if last > done:
+                yield self._piece([*held, _slice(part, 0, cut)], done, last)
+                held, done = [], last
+            held.append(_slice(part, cut, part.rows.size))
+            if sum(entries.rows.size for entries in held) > self.most:
+                raise DataError(f"{self.rows.table.name} row {last}: has more than {counted(self.most, 'entry')}")
+        yield self._piece(held, done, self.n_rows)
+
+    def _piece(self, parts: list[Entries], start: int, stop: int) -> Csr:
+        """Return rows from one on up to another as CSR."""
+        rows, labels, values, _ = _join(parts)
+        indptr = np.searchsorted(rows, np.arange(start, stop + 1, dtype=rows.dtype))
+        return Csr(indptr, labels, values, self.rows.are_scores)
+
+
+def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
+    """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
+    names = _find_names(table, columns.label, request.names)
+    rows = RowTable(table, columns, names, request.are_scores)
+    facts = [*table.facts, f"columns {', '.join(columns.names)}"]
+    facts += [] if names is None else [f"label names from {names.source}"]
+    if table.path is not None:
+        is_sorted, stop, n_lines = _measure(table, columns)
+        if is_sorted:
+            n_rows = _count_rows(table.name, stop, n_lines, request)
+            pieces = RowPieces(rows, table.path, n_rows, request.n_labels or LONGEST_ROW)
+            source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False)
+            return Opened(source, table.form, tuple(facts), request.role)
+        refuse_beyond_memory(table.name, n_lines)
+    entries = _join(list(rows.entries()))
+    n_lines = entries.stop if columns.key is None else entries.rows.size
+    n_rows = _count_rows(table.name, entries.stop, n_lines, request)
+    csr = Csr(*coo_to_csr(table.name, entries.rows, entries.labels, entries.values, n_rows), request.are_scores)
+    source = MatrixSource(table.name, n_rows, None, [csr], is_exact=False)
+    if table.path is not None:
+        facts.append(f"{counted(entries.rows.size, 'entry')} sorted by row")
+    return Opened(source, table.form, tuple(facts), request.role, is_held=True)
+
+
+def refuse_beyond_memory(name: str, n_lines: int) -> None:
+    """Refuse a table that is to be sorted and does not fit into the memory of this machine."""
+    n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if n_bytes > available:
+        raise DataError(
+            f"{name}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than this "
+            "machine has (hint: write the table sorted by the numbers of rows: it is then read part by part)"
+        )
+
+
+def _find_names(table: Table, label: str, names: Names | None) -> Names | None:
+    """Return the label names, unless the first labels are ids of which none is a name."""
+    if names is None or table.path is None:  # what is in memory may be read only once
+        return names
+    first = next(table.batches([label]), None)
+    if first is None:
+        return names
+    column = flatten(first[0])[0] if table.is_list(label) else first[0]
+    if not is_text(column):
+        return None
+    words = [word for word in column.array.to_pylist() if word is not None]
+    are_ids = all(map(is_id, words)) and not any(word in names.labels for word in words)
+    return None if are_ids else names
+
+
+def _measure(table: Table, columns: Columns) -> tuple[bool, int, int]:
+    """Return whether lines are in the order of rows, the row after the last, and the number of lines."""
+    if columns.key is None and table.n_lines is not None:
+        return True, table.n_lines, table.n_lines
+    last, stop, n_lines, is_sorted = -1, 0, 0, True
+    for (column,) in table.batches([columns.key or columns.label]):
+        n_lines += len(column.array)
+        if columns.key is None:
+            continue
+        rows = to_whole(column)
+        is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
+        last, stop = int(rows[-1]), max(stop, int(rows.max()) + 1)
+    return is_sorted, n_lines if columns.key is None else stop, n_lines
+
+
+def _count_rows(name: str, stop: int, n_lines: int, request: Request) -> int:
+    """Return the number of rows: that of the truth, if it is known, else up to the largest row of the table."""
+    n_rows = request.n_rows if request.are_scores else None
+    if n_rows is not None and stop > n_rows:
+        raise DataError(
+            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
+        )
+    if n_lines == 0:
+        raise DataError(f"{name}: the table has no lines")
+    n_rows = stop if n_rows is None else n_rows
+    if n_rows > max(n_lines * 2**10, 2**22):
+        raise DataError(f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')}")
+    return n_rows
+
+
+def _slice(entries: Entries, start: int, stop: int) -> Entries:
+    return Entries(entries.rows[start:stop], entries.labels[start:stop], entries.values[start:stop], entries.stop)
+
+
+def _join(parts: list[Entries]) -> Entries:
+    """Return the entries of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), 0)
+    rows, labels, values, stops = zip(*parts, strict=True)
+    return Entries(np.concatenate(rows), np.concatenate(labels), np.concatenate(values), max(stops))

@@ -1,0 +1,197 @@
+"""Names of columns: which columns of a table hold rows or queries, labels or documents, and grades or scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from xmceval.errors import DataError, listed
+
+# Names as people write them, by role. Case, blanks, hyphens and underscores do not matter, and lists may have a plural.
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "row": ("row", "row_id", "row_number", "instance", "instance_id", "sample", "sample_id"),
+        "query": ("query_id", "qid", "q_id", "query", "user_id", "user", "uid", "topic_id", "topic"),
+        "document": (
+            "doc_id", "docno", "docid", "doc", "document_id", "document", "corpus_id", "pid", "passage_id",
+            "item_id", "item", "iid", "movie_id", "product_id",
+        ),
+        "label": ("label", "label_id", "column", "col", "class", "class_id", "target_ind"),
+        "grade": ("relevance", "rel", "grade", "rating", "target_rel"),
+        "score": ("score", "prediction", "pred", "probability", "prob", "similarity"),
+        "number": ("value", "weight"),  # a grade in truth, a score in predictions
+        "rank": ("rank", "ranking"),
+    }
+)  # fmt: skip
+
+# Columns that long tables often have besides, which say nothing about grades.
+UNUSED = frozenset({"timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split"})
+
+
+# Names that may also be of a text; where a column of ids is beside them, it is meant.
+TEXTS = frozenset({"query", "topic", "user", "document", "doc", "item", "label", "class"})
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table by their roles.
+
+    Attributes
+    ----------
+    key : str or None
+        The column of rows or queries; None where each line of the table is the next row.
+    has_queries : bool
+        Whether the key names queries; otherwise it has the numbers of rows.
+    label : str
+        The column of labels or documents.
+    value : str or None
+        The column of grades or scores; None in truth whose entries count 1, and in lists that are ranked.
+    is_rank : bool
+        Whether the values are ranks, of which 1 is the best.
+    are_lists : bool
+        Whether labels and values are lists, all those of a row in one line.
+    """
+
+    key: str | None
+    has_queries: bool
+    label: str
+    value: str | None
+    is_rank: bool = False
+    are_lists: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read."""
+        return [name for name in (self.key, self.label, self.value) if name is not None]
+
+
+def plain(name: str) -> str:
+    """Return a name without case and what separates its words."""
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+_ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
+
+
+def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, list[str]]:
+    """Return the columns of each role; those in `lists` may have a plural."""
+    roles: dict[str, list[str]] = {role: [] for role in NAMES}
+    for name in names:
+        word = plain(name)
+        role = _ROLES.get(word)
+        if role is None and name in lists:
+            role = _ROLES.get(word.removesuffix("s")) or _ROLES.get(word.removesuffix("es"))
+        if role is not None:
+            roles[role].append(name)
+    return roles
+
+
+def are_known(names: Iterable[str]) -> bool:
+    """Return whether columns have a key, and labels or documents: whether they are those of a long table."""
+    roles = find_roles(names)
+    keys, labels = len(roles["row"] + roles["query"]), len(roles["document"] + roles["label"])
+    return bool(keys and labels)
+
+
+def find_columns(
+    place: str, names: Sequence[str], lists: Collection[str] = (), *, are_scores: bool, numbers: Collection[str] = ()
+) -> Columns:
+    """Find the columns of a table by their names.
+
+    Parameters
+    ----------
+    place : str
+        The table, for messages.
+    names : sequence of str
+        All columns.
+    lists : collection of str
+        Those that have lists.
+    are_scores : bool
+        Whether they are predictions.
+    numbers : collection of str
+        Those that have numbers.
+    """
+    roles = find_roles(names, lists)
+    label, rest = _find_label(roles)
+    keys = _without_texts(roles["row"] + roles["query"])
+    if label is None or len(keys) > 1 or (not keys and label not in lists):
+        raise DataError(_explain(place, names, keys if len(keys) > 1 else (), are_scores=are_scores))
+    values = _find_values(roles, rest, are_scores=are_scores)
+    if len(values) > 1:
+        noun = "scores" if are_scores else "grades"
+        raise DataError(f"{place}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
+    value = values[0] if values else None
+    are_lists = label in lists
+    if value is None and are_scores and not are_lists:
+        raise DataError(_explain(place, names, (), are_scores=are_scores))
+    if value is not None and (value in lists) != are_lists:
+        raise DataError(
+            f"{place}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
+            "has none; expected lists in both or in neither"
+        )
+    if value is None and not are_scores:
+        _refuse_unknown_numbers(place, set(numbers) - {*keys, label}, roles)
+    has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
+    return Columns(keys[0] if keys else None, has_queries, label, value, is_rank, are_lists)
+
+
+def explain_names(*, are_scores: bool) -> str:
+    """Return the columns that are expected and the names they may have, for a message."""
+    score, grade = _some("score", "number", "rank"), _some("grade", "number")
+    value = f"one of scores ({score})" if are_scores else f"in graded truth one of grades ({grade})"
+    return (
+        f"a column of queries ({_some('query')}) or rows ({_some('row')}), one of documents or labels "
+        f"({_some('document', 'label')}), and {value}"
+    )
+
+
+def _some(*roles: str) -> str:
+    return ", ".join([name for role in roles for name in NAMES[role][: 8 // len(roles)]])
+
+
+def _find_label(roles: Mapping[str, list[str]]) -> tuple[str | None, list[str]]:
+    """Return the column of labels or documents, and those that may have grades instead.
+
+    Where there are documents, ``label`` is a grade, as search engines' tools have it.
+    """
+    documents, labels = _without_texts(roles["document"]), roles["label"]
+    if documents:
+        return (documents[0] if len(documents) == 1 else None), labels
+    labels = _without_texts(labels)
+    return (labels[0] if len(labels) == 1 else None), []
+
+
+def _without_texts(names: list[str]) -> list[str]:
+    """Return the columns of ids among several; ``docno`` goes before ``docid``, which is a number of PyTerrier's."""
+    ids = [name for name in names if plain(name) not in TEXTS and plain(name).endswith(("id", "no"))] or names
+    return [name for name in ids if plain(name) == "docno"] or ids
+
+
+def _find_values(roles: Mapping[str, list[str]], rest: list[str], *, are_scores: bool) -> list[str]:
+    """Return the columns that may have the values: those whose names say so, else those that may be either."""
+    if are_scores:
+        return roles["score"] or roles["number"] or roles["grade"] or roles["rank"]
+    return roles["grade"] + rest or roles["number"] or roles["score"]
+
+
+def _refuse_unknown_numbers(place: str, numbers: Collection[str], roles: Mapping[str, list[str]]) -> None:
+    """Refuse truth without grades beside a column of numbers that may have them under another name."""
+    known = {name for names in roles.values() for name in names}
+    unknown = sorted(name for name in numbers if name not in known and plain(name) not in UNUSED)
+    if unknown:
+        raise DataError(
+            f"{place}: {listed([repr(name) for name in unknown])} may have the grades, but no grades are known by this "
+            "name (hint: rename the column to relevance, or leave it out if every line is a true label)"
+        )
+
+
+def _explain(place: str, names: Sequence[str], keys: Sequence[str], *, are_scores: bool) -> str:
+    found = ", ".join(names[:12]) or "none"
+    if keys:
+        return f"{place}: {listed(keys, 'and')} may both name the rows, of the columns {found} (hint: keep one of them)"
+    return (
+        f"{place}: found the columns {found}; expected {explain_names(are_scores=are_scores)} "
+        "(hint: rename the columns)"
+    )

@@ -1,0 +1,272 @@
+"""Table: a file or an object as batches of Arrow columns; pyarrow is imported only when one is read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import DataError, counted, missing_package
+from xmceval.files.formats import FORMATS, Format
+from xmceval.files.io.chunks import LineChunks
+from xmceval.files.io.pipes import stored_at
+from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes
+from xmceval.files.tables.arrays import LONGEST_NAME, Column
+
+BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
+BLOCK_BYTES = 1 << 22  # of CSV that are parsed at a time, and the longest line
+DELIMITERS = {b",": "commas", b"\t": "tabs", b";": "semicolons"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of Arrow columns.
+
+    Attributes
+    ----------
+    name : str
+        The file or argument, for messages.
+    form : Format
+    schema : pyarrow.Schema
+    read : callable
+        Takes names of columns and returns an iterator of record batches.
+    path : Path or None
+        The file, which can be read again and again; None for what is in memory.
+    n_lines : int or None
+        How many lines there are, if that is known beforehand.
+    place : callable
+        Returns where a line is, for messages.
+    facts : tuple of str
+        What people are told of it.
+    """
+
+    name: str
+    form: Format
+    schema: Any
+    read: Callable[[list[str]], Iterator[Any]]
+    place: Callable[[int], str]
+    path: Path | None = None
+    n_lines: int | None = None
+    facts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return [str(name) for name in self.schema.names]
+
+    def is_list(self, name: str) -> bool:
+        """Return whether a column has lists."""
+        from pyarrow import types
+
+        type_ = self.schema.field(name).type
+        return bool(types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_))
+
+    def is_number(self, name: str) -> bool:
+        """Return whether a column has numbers; those of CSV are text."""
+        from pyarrow import types
+
+        type_ = self.schema.field(name).type
+        return bool(types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_))
+
+    def batches(self, names: list[str]) -> Iterator[list[Column]]:
+        """Yield the columns of some lines after the other."""
+        first = 0
+        with _in_words(self.name, self.form.title):
+            for batch in self.read(names):
+                place = partial(_shifted, self.place, first)
+                if batch.num_rows:
+                    yield [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
+                first += batch.num_rows
+
+
+def _shifted(place: Callable[[int], str], first: int, line: int) -> str:
+    return place(first + line)
+
+
+@contextmanager
+def _in_words(name: str, title: str) -> Iterator[None]:
+    """Turn what pyarrow raises into an error in words."""
+    import pyarrow
+
+    try:
+        yield
+    except DataError:
+        raise
+    except (MemoryError, pyarrow.ArrowMemoryError):
+        raise DataError(f"{name}: a part of this table does not fit into memory") from None
+    except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
+        message = " ".join(str(error).split())[:200]
+        raise DataError(f"{name}: cannot be read as {title}; is it damaged or truncated? ({message})") from None
+
+
+def import_pyarrow(what: str) -> Any:
+    """Return pyarrow, or refuse what needs it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise missing_package(what, "pyarrow", "arrow") from None
+    return pyarrow
+
+
+def parquet_table(path: Path) -> Table:
+    """Return the table of a Parquet file."""
+    import_pyarrow(f"{path}: is a Parquet file; reading it")
+    from pyarrow import parquet
+
+    form = FORMATS["parquet"]
+    with _in_words(str(path), form.title):
+        stored: Any = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
+        file = parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
+        schema, n_lines = file.schema_arrow, file.metadata.num_rows
+
+    def read(names: list[str]) -> Iterator[Any]:
+        file = parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
+        _refuse_long_names(str(path), file, names)
+        yield from file.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False)
+
+    place = partial(_row_of_table, str(path))
+    return Table(str(path), form, schema, read, place, path, n_lines, (form.title,))
+
+
+def _refuse_long_names(path: str, file: Any, names: list[str]) -> None:
+    """Refuse columns that are small in the file and huge once they are decoded, before that is done."""
+    for group in range(file.metadata.num_row_groups):
+        chunks = file.metadata.row_group(group)
+        for number in range(chunks.num_columns):
+            chunk = chunks.column(number)
+            is_read = chunk.path_in_schema.split(".")[0] in names
+            if is_read and chunk.total_uncompressed_size > LONGEST_NAME * max(chunk.num_values, 1):
+                raise DataError(f"{path}: the names in {chunk.path_in_schema!r} are longer than {LONGEST_NAME:,} bytes")
+
+
+def arrow_table(path: Path) -> Table:
+    """Return the table of an Arrow IPC file (Feather) or stream."""
+    pyarrow = import_pyarrow(f"{path}: is an Arrow file; reading it")
+    form = FORMATS["arrow"]
+
+    def open_file() -> Any:
+        stored = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
+        source = pyarrow.memory_map(str(stored)) if isinstance(stored, Path) else pyarrow.BufferReader(stored.read())
+        try:
+            return pyarrow.ipc.open_file(source)
+        except pyarrow.ArrowInvalid:
+            source.seek(0)
+            return pyarrow.ipc.open_stream(source)
+
+    def read(names: list[str]) -> Iterator[Any]:
+        file = open_file()
+        batches = (file.get_batch(i) for i in range(file.num_record_batches)) if hasattr(file, "get_batch") else file
+        for batch in batches:
+            yield from _in_parts(batch.select(names))
+
+    with _in_words(str(path), form.title):
+        schema = open_file().schema
+    return Table(str(path), form, schema, read, partial(_row_of_table, str(path)), path, None, (form.title,))
+
+
+def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
+    """Return the table below the header of a CSV or TSV file, whose columns are all text."""
+    pyarrow = import_pyarrow(f"{path}: has a header line, {', '.join(names)[:60]!r}; reading such tables")
+    from pyarrow import csv as reader
+
+    form = FORMATS["csv"]
+    read_options = reader.ReadOptions(
+        column_names=names, skip_rows=n_header_lines, block_size=BLOCK_BYTES, use_threads=False
+    )
+
+    def read(wanted: list[str]) -> Iterator[Any]:
+        convert = reader.ConvertOptions(
+            column_types=dict.fromkeys(wanted, pyarrow.string()), include_columns=wanted, strings_can_be_null=False
+        )
+        parse = reader.ParseOptions(delimiter=delimiter.decode())
+        with open_bytes(path) as stream:
+            try:
+                for batch in reader.open_csv(pyarrow.PythonFile(stream, mode="r"), read_options, parse, convert):
+                    yield from _in_parts(batch)
+            except pyarrow.ArrowInvalid:
+                _refuse_wrong_line(path, n_header_lines, delimiter, len(names))
+                raise
+
+    place = partial(_line_of_text, path, n_header_lines)
+    facts = form.title, f"between {DELIMITERS[delimiter]}"
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
+    return Table(str(path), form, schema, read, place, path, None, facts)
+
+
+def split_fields(line: bytes, delimiter: bytes) -> list[str]:
+    """Return the fields of a line of CSV, none where it is damaged."""
+    text = line.strip(b"\r\n").decode(errors="replace")
+    try:
+        return [field.strip() for field in next(csv.reader([text], delimiter=delimiter.decode()), [])]
+    except csv.Error:
+        return []
+
+
+def memory_table(value: Any, name: str) -> Table:
+    """Return the table of an object that exports an Arrow stream: a data frame, a table, a reader, a relation.
+
+    A single array of lists is a table with the column ``labels``.
+    """
+    pyarrow = import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
+    form = FORMATS["frame"]
+    with _in_words(name, "an Arrow table"):
+        try:
+            reader = pyarrow.RecordBatchReader.from_stream(value)
+            schema = reader.schema
+        except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column
+            array = pyarrow.chunked_array([pyarrow.array(value)] if isinstance(value, pyarrow.Array) else value)
+            reader = pyarrow.table({"labels": array}).to_reader()
+            schema = reader.schema
+
+    def read(names: list[str]) -> Iterator[Any]:
+        for batch in reader:
+            yield from _in_parts(batch.select(names))
+
+    return Table(name, form, schema, read, partial(_row_of_table, name), None, None, (form.title,))
+
+
+def _in_parts(batch: Any) -> Iterator[Any]:
+    """Yield a large batch in parts."""
+    for first in range(0, batch.num_rows, BATCH_ROWS):
+        yield batch.slice(first, BATCH_ROWS)
+
+
+def _row_of_table(name: str, line: int) -> str:
+    return f"{name}: entry {line}"
+
+
+def _line_of_text(path: Path, n_header_lines: int, entry: int) -> str:
+    """Return the place of an entry of CSV, counting blank lines too."""
+    for i, (number, _) in enumerate(_filled_lines(path, n_header_lines)):
+        if i == entry:
+            return f"{path}:{number}"
+    return _row_of_table(str(path), entry)
+
+
+def _refuse_wrong_line(path: Path, n_header_lines: int, delimiter: bytes, n_fields: int) -> None:
+    """Refuse the first line of CSV that has another number of fields than the header."""
+    for number, line in _filled_lines(path, n_header_lines):
+        fields = split_fields(line, delimiter)
+        if len(fields) != n_fields:
+            expected = counted(n_fields, "field")
+            raise DataError(f"{path}:{number}: expected {expected}, found {len(fields):,}: {quote(line)}")
+
+
+def _filled_lines(path: Path, n_header_lines: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbers of the lines below the header that are not blank, and these lines."""
+    number = 0
+    for chunk in LineChunks(path):
+        text = bytes(chunk.buffer[chunk.start : chunk.stop])
+        for line in (text.removeprefix(UTF8_BOM) if number == 0 else text).split(b"\n")[:-1]:
+            number += 1
+            if number > n_header_lines and line.strip(b"\r"):
+                yield number, line

@@ -1,0 +1,71 @@
+"""Wide data frames as matrices: one column per label, whose names and index are those of the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xmceval.errors import DataError
+from xmceval.rows.matrices.storage import AnyArray
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A data frame of numbers.
+
+    Attributes
+    ----------
+    name : str
+    values : array [n_rows, n_labels]
+    columns : list
+        The names of the labels.
+    index : list or None
+        The names of the rows; None where they are only numbered.
+    """
+
+    name: str
+    values: AnyArray
+    columns: Sequence[Any]
+    index: Sequence[Any] | None
+
+
+def is_frame(value: Any) -> bool:
+    """Return whether a value is a data frame, of pandas or polars."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy") and not hasattr(value, "tocsr")
+
+
+def as_frame(value: Any, name: str) -> Frame:
+    """Take a data frame of numbers; a missing one becomes NaN."""
+    values = value.to_numpy()
+    if values.dtype.kind == "O":  # of pandas' own types that may have missing values
+        try:
+            values = value.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise DataError(f"{name}: expected a data frame of numbers, one column per label") from None
+    columns, index = list(value.columns), getattr(value, "index", None)
+    if all(isinstance(column, int) for column in columns) and sorted(columns) == list(range(len(columns))) != columns:
+        raise DataError(f"{name}: its columns are numbered {columns[:5]} ...; expected 0, 1, ... (hint: sort them)")
+    names = None if index is None or type(index).__name__ == "RangeIndex" else list(index)
+    return Frame(name, values, columns, names)
+
+
+def check_agreement(truth: Frame, scores: Frame) -> None:
+    """Refuse scores whose columns or index are not those of the truth, in the same order."""
+    for noun, ours, theirs, hint in (
+        ("columns", truth.columns, scores.columns, f"{scores.name}[{truth.name}.columns]"),
+        ("index", truth.index, scores.index, f"{scores.name}.loc[{truth.name}.index]"),
+    ):
+        if ours is None or theirs is None or list(ours) == list(theirs):
+            continue
+        place = next((i for i, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
+        is_same_set = place is not None and sorted(map(str, ours)) == sorted(map(str, theirs))
+        if place is None:
+            found = f"has {len(theirs):,} {noun if noun == 'columns' else 'rows'}, {truth.name} has {len(ours):,}"
+        else:
+            verb = "have" if noun == "columns" else "has"
+            found = f"its {noun} {verb} {theirs[place]!r} where {truth.name} has {ours[place]!r}"
+        ways = f" (hint: pass {hint})" if is_same_set else ""
+        raise DataError(f"{scores.name}: {found}; expected the same {noun} in the same order{ways}")

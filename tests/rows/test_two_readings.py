@@ -125,10 +125,11 @@ def test_lines_of_row_label_and_value_are_refused_as_matrices(y_true, y_score, f
         (np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), np.array([[1, 0, 2], [0, 1, 3], [1, 1, 4]])),
         (np.array([[4, 0, 1], [2, 1, 0]]), np.array([[0.9, 0.1, 0.4], [0.2, 0.3, 0.1]])),
         (np.array([[2, 0, 1], [2, 0, 3], [1, 1, 0]]), np.array([[2, 1, 1], [2, 3, 9], [1, 5, 0]])),
-        (np.array([[4, 0, 1], [2, 1, 0]]), np.array([[3, 1, 1], [1, 5, 0]])),
+        (np.array([[4, 0, 1], [2, 1, 0], [4, 1, 1]]), np.array([[3, 1, 1], [1, 5, 0], [3, 3, 2]])),
+        (np.array([[3, 0, 2], [4, 1, 1]]), np.array([[3, 2, 1], [4, 0, 2]])),
         (sp.csr_array(RATINGS), PREDICTED),
     ],
-    ids=["0 and 1", "fractions", "a pair twice", "other rows", "sparse"],
+    ids=["0 and 1", "fractions", "a pair twice", "other rows", "two rows", "sparse"],
 )
 def test_matrices_of_three_labels_are_scored(y_true, y_score):
     assert 0 <= xmceval.score(y_true, y_score, metrics="P", k=1)["P@1"] <= 1

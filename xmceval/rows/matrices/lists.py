@@ -142,8 +142,10 @@ def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
     """Return whether matrices [n_rows, 3] may have a row, a label and a value in each row, as long tables do.
 
     In both, row and label are whole, no pair appears twice, and the row counts up or repeats; one has the rows of the
-    other. Truth of 0 and 1 is a matrix of labels.
+    other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, in which anything counts up.
     """
+    if min(len(truth), len(scores)) < 3:
+        return False
     if truth.shape[1:] != (3,) or scores.shape[1:] != (3,) or ((truth == 0) | (truth == 1)).all():
         return False
     rows = list[AnyArray]()

@@ -435,11 +435,10 @@ def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_tha
     assert evaluator.result()["P@1"] == 2 / 3
 
 
-def test_integers_that_may_be_ids_or_grades_and_scores_are_refused():
+def test_ids_that_were_read_as_grades_and_scores_are_warned_of():
     exact, found = np.array([[3, 7, 1], [2, 0, 9]]), np.array([[7, 3, 4], [2, 9, 5]])
-    with pytest.raises(DataError, match=r"may be grades and scores of 3 labels, or ids of labels \(hint: of ids pass"):
+    with pytest.warns(xmceval.XmcevalWarning, match="as grades and scores of 3 labels, but look like ids of labels"):
         xmceval.score(exact, found, metrics="RP", k=3)
-    assert not xmceval.score(sp.csr_array(exact), found, metrics="RP", k=3).warnings
     as_told = xmceval.score([set(row) for row in exact], found, metrics="RP", k=3, n_labels=10)
     assert (as_told["RP@3"], as_told.warnings) == (2 / 3, ())
     for y_true, y_score in ((exact > 2, found), (exact, found / 2), (np.minimum(exact, 2), found), (exact, found // 4)):

@@ -188,7 +188,10 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
 
 
 def _check_ids(truth: Input, scores: MatrixSource) -> None:
-    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids."""
+    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids.
+
+    Where the truth is as many columns of integers, both may be grades and scores after all: a warning says so.
+    """
     are_integers = scores.is_exact and scores.dtype is not None and scores.dtype.kind in "iu"
     source = _unrepaired(truth.source)
     pieces = source.pieces if isinstance(source, MatrixSource) else ()
@@ -204,9 +207,9 @@ def _check_ids(truth: Input, scores: MatrixSource) -> None:
                 f"has {counted(n_columns, 'column')} (hint: pass n_labels if they are ids of labels)"
             )
     elif n_columns > 1 and all(map(_look_like_ids, (*scores.pieces, *pieces))):
-        raise AmbiguousError(
-            f"{truth.source.name} and {scores.name} may be grades and scores of {n_columns:,} labels, or ids of labels "
-            "(hint: of ids pass the truth as a list of sets, and n_labels; of grades pass a sparse matrix)"
+        scores.warnings.append(
+            f"{truth.source.name} and {scores.name} were read as grades and scores of {n_columns:,} labels, but look "
+            "like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
         )
 
 

@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 Calls = Iterator[tuple[str, Callable[[], Any]]]
 Values = dict[str, list[float]]
 
-PACKAGES = ("numpy", "torch", "scikit-learn", "napkinxc", "libpecos", "xclib", "pytrec_eval-terrier", "scipy")
+PACKAGES = ("numpy", "torch", "scikit-learn", "napkinxc", "libpecos", "xclib", "pytrec_eval-terrier", "duckdb", "scipy")
 SHORTEST = 0.1  # seconds that are timed at least, after as many; shorter calls are repeated
 METRICS = {"map": "AP@1000", "ndcg": "nDCG@1000", "recip_rank": "RR@1000", "P_10": "P@10", "recall_100": "R@100"}
 A, B = 0.55, 1.5
@@ -136,6 +136,46 @@ def make_run(n_queries: int, qrels: str, run: str) -> None:
             ranked.writelines(f"{query} Q0 D{each:07d} {rank} {score:.6f} made\n" for rank, (each, score) in lines)
 
 
+def tables(n_rows: int) -> Calls:
+    """P@1 and P@5 of Parquet of row, label and score, 100 predictions per row, in the order of rows; one thread."""
+    paths = [str(MADE / f"table-{n_rows}.{kind}.parquet") for kind in ("truth", "preds")]
+    if has("xmceval"):
+        make_tables(n_rows, *paths)
+        yield "xmceval.score", lambda: xmceval.score(*paths, metrics="P", k=[1, 5], n_labels=131_073, threads=1)["P@5"]
+    if has("duckdb"):
+        import duckdb
+
+        yield "DuckDB", lambda: duckdb.sql(f"set threads = 1; {BY_SQL.format(*paths, n_rows)}").fetchall()[0][1]
+
+
+BY_SQL = """
+with ranked as (select *, row_number() over (partition by row order by score desc, label) as rank from '{1}'),
+hits as (select rank from ranked join '{0}' using (row, label) where rank <= 5)
+select count(*) filter (rank = 1) / {2}, count(*) / {2} / 5 from hits"""
+
+
+def make_tables(n_rows: int, truth: str, preds: str) -> None:
+    """Write a truth and predictions as Parquet, unless they are there."""
+    if not has("pyarrow"):
+        return
+    from bench.data import Shape, draw_scores, draw_truth
+    from pyarrow import parquet, table
+
+    shape = Shape(n_rows, 131_073, 2.29, n_rows, 2.29)
+    for path, draw in ((truth, partial(draw_truth, shape, "truth")), (preds, partial(draw_scores, shape))):
+        with suppress(FileExistsError), open(path, "xb") as file:
+            writer = None
+            for chunk, first in enumerate(range(0, n_rows, 16_000)):
+                n = min(16_000, n_rows - first)
+                lengths, labels, values = draw(chunk, n)
+                rows = np.repeat(np.arange(first, first + n, dtype=np.int32), lengths)
+                part = table({"row": rows, "label": labels, "score": values.astype(np.float32)})
+                writer = writer or parquet.ParquetWriter(file, part.schema)
+                writer.write_table(part)
+            if writer is not None:
+                writer.close()
+
+
 WORKS: Mapping[str, Callable[[], Calls]] = {
     "P@5, CSR, 10 × 159": few_rows,
     "P@5 of a batch, 32 × 100": partial(updates, 32, 100),
@@ -147,8 +187,10 @@ WORKS: Mapping[str, Callable[[], Calls]] = {
     "coverage error, dense, 2,000 × 2,000": partial(drop_ins, "coverage_error"),
     "nDCG, dense, 2,000 × 2,000": partial(drop_ins, "ndcg_score"),
     "AUC, micro, dense, 2,000 × 2,000": partial(drop_ins, "roc_auc_score", average="micro"),
-    f"{WHOLE}, 2,000 queries × 500": partial(ranking, 2_000),
-    f"{WHOLE}, 20,000 queries × 500": partial(ranking, 20_000),
+    f"{WHOLE}, TREC run of 2,000 queries × 500": partial(ranking, 2_000),
+    f"{WHOLE}, TREC run of 20,000 queries × 500": partial(ranking, 20_000),
+    f"{WHOLE}, Parquet of 64,000 × 100": partial(tables, 64_000),
+    f"{WHOLE}, Parquet of 640,000 × 100": partial(tables, 640_000),
 }
 
 

@@ -21,6 +21,8 @@ def bins_of_equal_mass(counts, n_bins):
 def row_shares(name, k, options, y, s, bins, n_bins, inverse):
     """Return each bin's (numerator, denominator): what the metric gains at the ranks with labels of the bin."""
     top = naive.ranked(s, k)
+    if options.get("norm") == "returned":  # the divisor is that of the whole ranking, at each of its ranks
+        k, options = max(len(top), 1), {}
     row = partial(naive.seen, y, k=k, options=options, inverse=inverse, n_labels=None)
     shares, before = [0.0] * n_bins, 0.0
     for rank, label in enumerate(top, 1):

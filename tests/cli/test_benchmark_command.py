@@ -66,7 +66,7 @@ def test_a_data_set_that_fails_ends_with_exit_code_1_after_all_others_are_printe
     [
         ("P@1:99", 0, ""),
         ("P@1:5", 3, "breach: one: b is worse than a on P@1 by "),
-        ("nDCG@1", 1, "Error: a gate cannot be decided: nDCG@1 was not computed"),
+        ("nDCG@1", 1, "Error: nDCG@1: not decided, because it was not computed"),
         ("X", 2, "unknown metric 'X'"),
     ],
 )

@@ -8,16 +8,10 @@ import sys
 import pytest
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRUTH
 
-from xmceval.cli import gating
-from xmceval.errors import DataError
-from xmceval.metrics.names import parse
-from xmceval.report.gateoutcomes import GateOutcome
-
 pytestmark = pytest.mark.usefixtures("in_sample")
 COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
-PERCENT = "(hint: pass P@1>=55, or --fraction for limits and table as fractions)"
-NOT_COMPUTED = "Error: a gate cannot be decided: {} was not computed; expected any of P@1, P@3"
+NOT_COMPUTED = "Error: {}: not decided, because it was not computed; expected any of P@1, P@3"
 WORSE = "breach: model_b is worse than model_a on P@1 by 13.60 ± 5.29 points"
 
 
@@ -37,7 +31,7 @@ def lines_of(lines):
         (["P@1:14", "P@3"], 0, []),
         (["P@1:14", "P@1:13", "P:1"], 3, [f"{WORSE}, more than {limit} (p < 0.0001)" for limit in (13, 1)]),
         (["P@1", "P@7"], 1, [NOT_COMPUTED.format("P@7")]),
-        (["P@1:x"], 2, ["Error: gate 'P@1:x': expected a limit of at least 0, such as P@5:0.5"]),
+        (["P@1:x"], 2, ["Error: gate 'P@1:x': expected METRIC:X, such as P@5:0.5"]),
     ],
 )
 def test_compare_says_each_breach_and_ends_with_its_code(run, gates, code, lines):
@@ -48,7 +42,7 @@ def test_compare_says_each_breach_and_ends_with_its_code(run, gates, code, lines
 
 def test_what_was_not_tested_is_said_after_the_output_and_beside_breaches(run):
     code, out, err = run(*COMPARE, "-m", "P,macroF1", "--fail-if-worse", "P@1", "--fail-if-worse", "macroF1@1")
-    undecided = "Error: a gate cannot be decided: model_b was not tested against model_a on macroF1@1\n"
+    undecided = "Error: macroF1@1: not decided, because model_b was not tested against model_a\n"
     assert (code, err) == (1, f"{WORSE} (p < 0.0001)\n{undecided}")
     assert out.startswith("500 instances")
 
@@ -100,7 +94,6 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
         ),
         (["P@1>=60", "R@1>=2"], 1, [NOT_COMPUTED.format("R@1")]),
         (["P@1<=686"], 2, ["Error: gate 'P@1<=686' has no effect: values of P@1 are from 0 to 100"]),
-        (["P@1>=0.55"], 2, [f"Error: gate 'P@1>=0.55': limits of shares are in percent, as in the table {PERCENT}"]),
     ],
 )
 def test_score_says_each_value_that_is_not_as_required(run, required, code, lines):
@@ -142,11 +135,3 @@ def test_a_breach_is_one_where_nobody_reads_the_output():
         ended = subprocess.run([*command, gate], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
         os.close(write)
         assert (ended.returncode, ended.stderr.startswith(WORSE)) == (code, code == 3)
-
-
-def test_gates_that_cannot_be_decided_are_one_line():
-    [measure] = parse("P@1")
-    outcomes = [GateOutcome("worse", "a", "b", "", measure, 0.0, why=f"why {i}", is_decided=False) for i in range(5)]
-    line = "^5 gates cannot be decided: why 0; why 1; why 2; and 2 more$"
-    with pytest.raises(DataError, match=line), gating.enforced(outcomes):
-        pass

@@ -12,14 +12,13 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.messages import say
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError
 
 if TYPE_CHECKING:
     from xmceval.report.gateoutcomes import GateOutcome
     from xmceval.report.gates import Gate
 
 BREACH = 3
-MOST_UNDECIDED = 3  # gates, of which it is written why
 
 fail_if_worse = options.option(
     "--fail-if-worse",
@@ -49,10 +48,7 @@ def not_worse(texts: Sequence[str]) -> list[Gate]:
 
 @contextmanager
 def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
-    """Report gates that did not pass after the output is written, also where nobody reads it to its end.
-
-    `failures` are what else went wrong, which the output does not have.
-    """
+    """Report gates that did not pass, and other failures, after the output is written, even if nobody reads it."""
     try:
         yield
     except BrokenPipeError:
@@ -62,12 +58,8 @@ def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> I
     breaches = [outcome.why for outcome in outcomes if outcome.is_decided and not outcome.passed]
     for line in breaches:
         say(f"breach: {line}")
-    undecided = [*dict.fromkeys(outcome.why for outcome in outcomes if not outcome.is_decided)]
-    if undecided:
-        number = "a gate" if len(undecided) == 1 else counted(len(undecided), "gate")
-        more = f"; and {len(undecided) - MOST_UNDECIDED:,} more" if len(undecided) > MOST_UNDECIDED else ""
-        raise DataError(*failures, f"{number} cannot be decided: {'; '.join(undecided[:MOST_UNDECIDED])}{more}")
-    if failures:
-        raise DataError(*failures)
+    errors = dict.fromkeys([*failures, *(outcome.why for outcome in outcomes if not outcome.is_decided)])
+    if errors:
+        raise DataError(*errors)
     if breaches:
         raise click.exceptions.Exit(BREACH)

@@ -9,28 +9,22 @@ from xmceval.metrics.measure import Measure
 
 @dataclass(frozen=True)
 class GateOutcome:
-    """Whether a gate passed for a system, and on a data set of a benchmark.
+    """Whether a gate passed for a system.
 
     Attributes
     ----------
     kind : {"worse", "at_least", "at_most"}
-    system : str
-    baseline : str
-        Empty where values are checked.
-    dataset : str
-        Empty outside of a benchmark.
+    system, baseline, dataset : str
+        The baseline is empty for gates of values, the data set outside of a benchmark.
     measure : Measure
     limit : float
         A fraction where the measure is a share.
-    value : float or None
-        The difference from the baseline, or the value; None where there is none.
-    p_adjusted : float or None
-        Of the difference; p itself where it is not adjusted.
-    passed : bool
+    value, p_adjusted : float or None
+        The value, or the difference from the baseline with the p that decides; None where there is none.
+    passed, is_decided : bool
+        A gate without a value or a test to decide by does not pass.
     why : str
         Why it did not pass.
-    is_decided : bool
-        Whether there was a value or a test to decide by; a gate that cannot be decided does not pass.
     """
 
     kind: str

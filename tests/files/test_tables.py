@@ -435,3 +435,48 @@ def test_a_stream_is_read_once():
         stream.write_table(table)
     reader = pa.ipc.open_stream(buffer.getvalue())
     assert score([set(labels) for labels in LABELS], reader, metrics="P", k=1, n_labels=5) == {"P@1": 0.5}
+
+
+PER_ROW = {
+    "a frame": lambda values, noun: pd.DataFrame({"qid": ["q2", "q1", "q9"], noun: values}),
+    "a frame by index": lambda values, noun: pd.DataFrame({noun: values}, index=pd.Index(["q2", "q1", "q9"], name="qid")),
+    "a series": lambda values, _: pd.Series(values, index=["q2", "q1", "q9"]),
+    "a mapping": lambda values, _: dict(zip(["q2", "q1", "q9"], values, strict=True)),
+    "a csv": lambda values, noun: write("per", f"query_id,{noun}\n" + "".join(f"{q},{v}\n" for q, v in zip(["q2", "q1", "q9"], values, strict=True))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", PER_ROW)
+def test_groups_and_weights_are_joined_by_query(form):
+    make, options = PER_ROW[form], {"metrics": "P", "k": 1}
+    weighted = xmceval.score(QRELS, RUN, sample_weight=make([3.0, 1.0, 0.0], "weight"), **options)
+    assert dict(weighted) == dict(xmceval.score(QRELS, RUN, sample_weight=[1, 3], **options)) == {"P@1": 0.75}
+    grouped = xmceval.score(QRELS, RUN, by_group=make(["b", "a", "c"], "language"), **options)
+    assert [(part.bin.name, part.figures[0].estimate.value) for part in grouped.slices] == [("a", 0.0), ("b", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (pd.Series([1.0, 2.0], index=["q1", "q7"]), "sample_weight: 1 row of 2 has no weight; the first is 'q2'"),
+        (pd.DataFrame({"qid": ["q1"], "w": [1.0]}), "sample_weight: 1 row of 2 has no weight; the first is 'q2'"),
+        (pd.DataFrame({"qid": ["q1"], "a": [1.0], "b": [2.0]}), "sample_weight: found the columns qid, a, b; expected"),
+        (
+            pd.DataFrame({"qid": ["q1", "q1"], "w": [1.0, 2.0]}),
+            "sample_weight: entry 1: the weight of 'q1' is 2.0, but",
+        ),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(values, message):
+    with pytest.raises(xmceval.DataError) as caught:
+        xmceval.score(QRELS, RUN, sample_weight=values, metrics="P", k=1)
+    assert str(caught.value).startswith(message)
+
+
+def test_weights_of_another_index_are_refused():
+    truth = pd.DataFrame(np.eye(3), index=[5, 6, 7])
+    weights = pd.Series([1.0, 2, 3], index=[7, 6, 5])
+    for call in (xmceval.score, xmceval.Evaluator(metrics="P", k=1, max_weight=3).update):
+        with pytest.raises(xmceval.DataError, match=r"sample_weight.*: its index is not that of y_true"):
+            call(truth, np.eye(3), sample_weight=weights)
+    assert xmceval.score(truth, np.eye(3), sample_weight=weights[::-1], metrics="P", k=1)["P@1"] == 1

@@ -58,12 +58,9 @@ class RowGroups:
     source: str
 
     @classmethod
-    def of(cls, values: Any, ids: RowIds | None = None) -> RowGroups:
-        """Take the group of each row from a sequence, or of each id from a mapping."""
+    def of(cls, values: Any) -> RowGroups:
+        """Take the group of each row from a sequence."""
         source = "by_group"
-        if isinstance(values, Mapping):
-            named = {str(each): _name(group) for each, group in values.items()}
-            return cls.of_ids(named, ids, source)
         values = as_plain(values, source) if isinstance(values, np.ndarray) else values
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)
@@ -83,14 +80,8 @@ class RowGroups:
                 f"{source}: has groups by id, but the rows have no ids "
                 f"(hint: pass {argument('row_ids', kind='FILE')}, or the group of each row in the order of the rows)"
             )
-        missing = [each for each in ids.ids if each not in groups]
-        if missing:
-            raise DataError(
-                f"{source}: {counted(len(missing), 'row')} of {len(ids.ids):,} {'has' if len(missing) == 1 else 'have'}"
-                f" no group; the first is {missing[0][:40]!r}"
-            )
-        names = [groups[each] for each in ids.ids]
-        return cls.of_names(names, (f"{source}: the row {each[:40]!r}" for each in ids.ids), source)
+        names = ids.join(groups, source, "group")
+        return cls.of_names(names, (f"{source}: the row {row[:40]!r}" for row in ids.ids), source)
 
     @classmethod
     def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from xmceval.errors import DataError, counted
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -57,3 +59,14 @@ class RowIds:
                 f"{self.source}: has {counted(len(self.ids), 'id')}, and there are {counted(n_rows, 'row')}; "
                 "expected one id per row"
             )
+
+    def join(self, values: Mapping[str, Value], source: str, noun: str) -> list[Value]:
+        """Return the value of each row; those of ids that no row has are not needed."""
+        missing = [row for row in self.ids if row not in values]
+        if missing:
+            verb = "has" if len(missing) == 1 else "have"
+            raise DataError(
+                f"{source}: {counted(len(missing), 'row')} of {len(self.ids):,} {verb} no {noun}; the first is "
+                f"{missing[0][:40]!r}"
+            )
+        return [values[row] for row in self.ids]

@@ -251,7 +251,7 @@ class Options:
     def _take_groups(self) -> None:
         """Take groups of rows in memory; those of ids are taken where the ids are known."""
         passed = self.by_group
-        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
+        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)) or hasattr(passed, "to_numpy"):
             return
         from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
 

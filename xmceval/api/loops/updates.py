@@ -9,12 +9,14 @@ import numpy as np
 
 from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, take_numbers
 from xmceval.api.scoring.openshards import check_inputs
+from xmceval.api.scoring.perrow import in_order
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
 from xmceval.files.tables.objects import find_table
 from xmceval.rows.block import Float64
+from xmceval.rows.matrices.frames import Frame
 from xmceval.rows.sources import BatchSource
 from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options
@@ -74,7 +76,7 @@ def add_batch(
     scores = opener.scores(find_shards(y_score, are_scores=True), opened, width).source
     first_row = to.n_rows if first_row is None else first_row
     truth = BatchSource(opened.source, first_row, number)
-    weights = _read_weights(state, sample_weight, truth)
+    weights = _read_weights(state, sample_weight, truth, opened.frame)
     if state.options.threshold is not None:
         check_narrow(scores)
     predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
@@ -95,7 +97,7 @@ def _check_growing(state: State) -> None:
         )
 
 
-def _read_weights(state: State, sample_weight: Any, truth: BatchSource) -> Float64 | None:
+def _read_weights(state: State, sample_weight: Any, truth: BatchSource, frame: Frame | None) -> Float64 | None:
     """Check the sample weights of a batch."""
     greatest, name = state.max_weight, f"sample_weight of batch {truth.number}"
     if greatest is None or sample_weight is None:
@@ -104,6 +106,8 @@ def _read_weights(state: State, sample_weight: Any, truth: BatchSource) -> Float
         if greatest is not None:
             raise UsageError(f"batch {truth.number} has no sample_weight, but max_weight was passed")
         return None
+    if hasattr(sample_weight, "to_numpy"):
+        sample_weight = in_order(sample_weight, name, "weight", None, frame)
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(

@@ -25,6 +25,7 @@ from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
+from xmceval.rows.shards import Shards
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
@@ -127,7 +128,8 @@ class Setup(Rules):
                 truth = opener.truth(y_true, "y_true")
         by_label = options.train, options.counts, options.inverse_propensities, options.filter
         check_common_labels(truth.judgments, *by_label)
-        rules = find_rules(opener, program, truth.source, max_weight=max_weight)
+        weights = _per_row(options.sample_weight, "sample_weight", "weight", options, truth)
+        rules = find_rules(opener, program, truth.source, max_weight=max_weight, sample_weight=weights)
         setup = cls(
             program=rules.program,
             terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
@@ -146,31 +148,20 @@ class Setup(Rules):
     @cached_property
     def row_ids(self) -> RowIds | None:
         """The ids of the rows, where there are any: those that were passed, or the queries of the truth."""
-        passed, judgments, n_rows = self.options.row_ids, self.truth.judgments, self.truth.source.n_rows
-        if passed is None:
-            return None if judgments is None else judgments.row_ids
-        if judgments is not None:
-            raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
-        ids = passed
-        if not isinstance(ids, RowIds):
-            from xmceval.files.sidecars.rowidfile import read_row_ids  # not loaded by a score without it
-
-            ids = read_row_ids(passed)
-        if n_rows is not None:
-            ids.check_number(n_rows)
-        return ids
+        return _find_ids(self.options, self.truth)
 
     def _find_groups(self, passed: Any) -> RowGroups:
         """Return the group of each row."""
         n_rows = self.truth.source.n_rows
+        passed = _per_row(passed, "by_group", "group", self.options, self.truth)
         if isinstance(passed, RowGroups):
             groups = passed
-        elif isinstance(passed, Mapping):
-            groups = RowGroups.of(passed, self.row_ids)
-        else:
+        elif isinstance(passed, (str, Path, Shards)):
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
             groups = read_row_groups(passed, self.row_ids)
+        else:
+            groups = RowGroups.of(passed)
         if n_rows is not None:
             groups.check_number(n_rows, _describe_left(self.options))
         return groups
@@ -259,12 +250,39 @@ class Setup(Rules):
         return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
 
+def _find_ids(options: Options, truth: Input) -> RowIds | None:
+    """Return the ids of the rows that were passed, or the queries of the truth; None without either."""
+    passed, judgments, n_rows = options.row_ids, truth.judgments, truth.source.n_rows
+    if passed is None:
+        return None if judgments is None else judgments.row_ids
+    if judgments is not None:
+        raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
+    ids = passed
+    if not isinstance(ids, RowIds):
+        from xmceval.files.sidecars.rowidfile import read_row_ids  # not loaded by a score without it
+
+        ids = read_row_ids(passed)
+    if n_rows is not None:
+        ids.check_number(n_rows)
+    return ids
+
+
+def _per_row(values: Any, name: str, noun: str, options: Options, truth: Input) -> Any:
+    """Return weights or groups in the order of the rows, where they name these."""
+    if not isinstance(values, (str, Path, Mapping)) and not hasattr(values, "to_numpy"):
+        return values
+    from xmceval.api.scoring.perrow import in_order  # not loaded by a score without it
+
+    return in_order(values, name, noun, _find_ids(options, truth), truth.frame)
+
+
 def find_rules(
     opener: Opener,
     program: Program,
     truth: Source | None = None,
     *,
     max_weight: float | None = None,
+    sample_weight: Any = None,
 ) -> Rules:
     """Find propensities, weights and filters; there is no truth where its rows come in batches."""
     options = opener.options
@@ -273,10 +291,11 @@ def find_rules(
         lookup = find_propensities(opener, truth, lookup.width)
     program = fit_program(program, lookup)
     lookup.width.check_cutoff(program.deepest)
-    has_weights = options.sample_weight is not None or max_weight is not None
+    sample_weight = options.sample_weight if sample_weight is None else sample_weight
+    has_weights = sample_weight is not None or max_weight is not None
     weights, unit = None, 1.0
     if has_weights:
-        weights, unit = read_weights(options.sample_weight, truth, max_weight, _describe_left(options))
+        weights, unit = read_weights(sample_weight, truth, max_weight, _describe_left(options))
     terms = Terms.of(
         options,
         width=lookup.width,

@@ -26,6 +26,12 @@ class Text(NamedTuple):
     begins: Int64
     ends: Int64
 
+    def tolist(self) -> list[str]:
+        """Return the words."""
+        content = self.bytes.tobytes()
+        places = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
+        return [content[begin:end].decode(errors="surrogateescape") for begin, end in places]
+
 
 class Column(NamedTuple):
     """A column of some lines of a table, or what its lists have: an Arrow array, its name, and the place of a line.

@@ -141,10 +141,12 @@ def explain_names(*, are_scores: bool) -> str:
     """Return the columns that are expected and the names they may have, for a message."""
     score, grade = _some("score", "number", "rank"), _some("grade", "number")
     value = f"one of scores ({score})" if are_scores else f"in graded truth one of grades ({grade})"
-    return (
-        f"a column of queries ({_some('query')}) or rows ({_some('row')}), one of documents or labels "
-        f"({_some('document', 'label')}), and {value}"
-    )
+    return f"{explain_keys()}, one of documents or labels ({_some('document', 'label')}), and {value}"
+
+
+def explain_keys() -> str:
+    """Return the names that a column of queries or rows may have, for a message."""
+    return f"a column of queries ({_some('query')}) or rows ({_some('row')})"
 
 
 def _some(*roles: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.io.streams import quote
+from xmceval.files.io import signatures
+from xmceval.files.io.pipes import take_pipe
+from xmceval.files.io.streams import is_empty, quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.tables.byrow import open_by_row
 from xmceval.files.tables.columns import are_known, explain_names, find_columns, find_roles
 from xmceval.files.tables.table import DELIMITERS, Table, arrow_table, csv_table, parquet_table, split_fields
 
-MOST_COLUMNS = 1000
+MOST_BYTES, MOST_LINES = 1 << 16, 1000  # that are looked at
 
 
 def open_table(table: Table, request: Request) -> Opened:
@@ -47,18 +50,17 @@ def open_csv(head: Head, request: Request) -> Opened | None:
 
     A first line of other names above lines of numbers is refused: it is a header of columns that are not known.
     """
-    filled = [(number, line) for number, line in enumerate(head.lines, 1) if line.strip()][:MOST_COLUMNS]
-    filled = filled[next((i for i, (_, line) in enumerate(filled) if not line.startswith(b"#")), len(filled)) :]
-    if not filled:
+    header = _first_line(head)
+    if header is None:
         return None
-    number, line = filled[0]
+    number, line = header
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
         if len(names) < 2 or any(not name or name[0].isdigit() or ":" in name for name in names):
             continue
         if are_known(names):
             return open_table(csv_table(head.path, names, delimiter, number), request)
-        if any(find_roles(names).values()) and _are_numbered(filled[1:], delimiter, len(names)):
+        if any(find_roles(names).values()) and _are_numbered(head.lines[number:], delimiter, len(names)):
             raise DataError(
                 f"{head.path}:{number}: the header is {quote(line)}; expected "
                 f"{explain_names(are_scores=request.are_scores)} (hint: rename the columns)"
@@ -66,9 +68,34 @@ def open_csv(head: Head, request: Request) -> Opened | None:
     return None
 
 
-def _are_numbered(lines: Sequence[tuple[int, bytes]], delimiter: bytes, n_columns: int) -> bool:
+def table_at(path: Path) -> Table | None:
+    """Return the table of a Parquet or Arrow file, or of text with a header that has a column of queries or rows."""
+    take_pipe(path)
+    if is_empty(path):
+        return None
+    head = Head(path, content := read_first_bytes(path, MOST_BYTES), is_whole=len(content) < MOST_BYTES)
+    if content.startswith(signatures.PARQUET):
+        return parquet_table(path)
+    if content.startswith((signatures.ARROW_FILE, signatures.ARROW_STREAM)):
+        return arrow_table(path)
+    number, line = _first_line(head) or (0, b"")
+    for delimiter in DELIMITERS:
+        names = split_fields(line, delimiter)
+        roles = find_roles(names)
+        if len(names) > 1 and (roles["query"] or roles["row"]):
+            return csv_table(path, names, delimiter, number)
+    return None
+
+
+def _first_line(head: Head) -> tuple[int, bytes] | None:
+    """Return the number of the first line that is neither blank nor a comment, and that line."""
+    numbered = enumerate(head.lines, 1)
+    return next(((number, line) for number, line in numbered if line.strip() and not line.startswith(b"#")), None)
+
+
+def _are_numbered(lines: Sequence[bytes], delimiter: bytes, n_columns: int) -> bool:
     """Return whether lines have as many fields as the header, of which the first or last is a number."""
-    rows = [line.split(delimiter) for _, line in lines]
+    rows = [line.split(delimiter) for line in lines[:MOST_LINES] if line.strip()]
     ends = [(row[0].strip(b' "\r'), row[-1].strip(b' "\r')) for row in rows]
     return bool(rows) and all(
         len(row) == n_columns and (first.isdigit() or last.replace(b".", b"", 1).isdigit())

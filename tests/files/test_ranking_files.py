@@ -196,3 +196,47 @@ LABELED = {
 def test_labels_before_features_are_read(form):
     text, n_hits = LABELED[form]
     assert xmceval.score(write("x", text), write("p", "1\n0\n4\n"), k=1, metrics="P")["P@1"] == n_hits / 3
+
+
+HINT = r"; a document has one {} \(hint: pass duplicates='max' to count its largest value\)$"
+JUDGED_TWICE = {
+    "equal grades": "q 0 a 1\nq 0 a 1\n",
+    "other grades": "q 0 a 1\nq 0 a 0\n",
+    "the other way": "q 0 a 0\nq 0 a 1\n",
+    "no grade": "q 0 a 0\nq 0 a 0\nq 0 b 1\n",
+    "a grade below 0": "q 0 a -1\nq 0 a 1\n",
+}
+
+
+@pytest.mark.parametrize("form", JUDGED_TWICE)
+def test_a_document_that_is_judged_twice_is_a_duplicate_whatever_its_grades(form):
+    qrels = JUDGED_TWICE[form]
+    message = r"document 'a' appears twice for query 'q' \(first in {}\)" + HINT.format("truth")
+    with pytest.raises(xmceval.DataError, match=r"^q:2: " + message.format("q:1")):
+        score(qrels)
+    beir = "query-id\tcorpus-id\tscore\n" + qrels.replace(" 0 ", "\t").replace(" ", "\t")
+    with pytest.raises(xmceval.DataError, match=r"^q:3: " + message.format("q:2")):
+        score(beir)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([line.split() for line in qrels.splitlines()], columns=["qid", "0", "docno", "label"])
+    with pytest.raises(xmceval.DataError, match=r"^y_true: entry 1: " + message.format("y_true: entry 0")):
+        xmceval.score(frame.astype({"label": int}), {"q": {"a": 1.0}}, metrics="P")
+    assert score(qrels, "q Q0 a 1 1 me\n", ["P"], [1], duplicates="max")["P@1"] == (form != "no grade")
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (RUN.replace("d9", "d3"), r"r:2: document 'd3' appears twice for query 'q2' \(first in r:1\)"),
+        (f"# me\n\n{RUN}q3 Q0 d1 1 1 me\n\nq1 Q0 d1 1 1 me\n", r"r:9: document 'd1' .* \(first in r:5\)"),
+        ("query_id,doc_id,score\n\nq1,d2,1\nq2,d2,1\nq1,d2,2\n", r"r:5: document 'd2' .* 'q1' \(first in r:3\)"),
+    ],
+)
+def test_a_document_twice_in_a_run_is_named_with_both_lines(run, message):
+    with pytest.raises(xmceval.DataError, match=f"^{message}{HINT.format('score')}"):
+        score(run=run)
+
+
+def test_a_wrong_grade_in_a_dict_is_named_by_query_and_document():
+    with pytest.raises(xmceval.DataError, match="^y_true: query 'q': the truth value of document 'b' is 0.5, a frac"):
+        xmceval.score({"q": {"a": 1, "b": 0.5}}, {"q": {"a": 1.0}}, metrics="P")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -123,6 +123,14 @@ class Scratch:
         )
 
 
+class EntryNames(NamedTuple):
+    """How messages name the entries of a label in a row: their places, the label and the row."""
+
+    places: Sequence[str]
+    label: str
+    row: str
+
+
 class StoredRows(ABC):
     """Some consecutive rows as a source stores them, such as lines of text or a part of a matrix; they do not change.
 
@@ -146,6 +154,10 @@ class StoredRows(ABC):
     @abstractmethod
     def place(self, row: int) -> str:
         """Return where a row is, for a message."""
+
+    def entry_names(self, row: int, label: int) -> EntryNames:
+        """Return how messages name the entries of a label in a row."""
+        return EntryNames([self.place(row)], f"label {label}", "in this row")
 
     def blank_from(self) -> int:
         """Return the row from which on all rows are blank lines; `n_rows` where there are none."""
@@ -228,6 +240,11 @@ class Block:
     def place(self, row: int) -> str:
         """Return where a row of this block is, for a message."""
         return f"{self.prefix}{self.stored.place(row)}"
+
+    def entry_names(self, row: int, label: int) -> EntryNames:
+        """Return how messages name the entries of a label in a row of this block."""
+        places, *words = self.stored.entry_names(row, label)
+        return EntryNames([f"{self.prefix}{place}" for place in places], *words)
 
     def blank_from(self) -> int:
         """Return the row of this block from which on all rows are blank lines; `n_rows` where there are none."""

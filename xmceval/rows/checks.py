@@ -46,25 +46,29 @@ def validated_truth(
 def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool) -> Fault:
     """Describe what a check kernel left in `status`, int64 [5]."""
     code, row, label, entry = (int(number) for number in status[:4])
+    names = block.entry_names(row, label)
+    place = names.places[0]
     if label < 0:
         problem = f"label {label} is negative; labels are 0-based column numbers"
     elif code == kernels.OUT_OF_RANGE:
-        problem = f"label {label} is outside 0..{width.n_labels - 1} ({width}; labels are 0-based)"
-    else:
-        problem = _PROBLEMS[code].format(label=label, value=float(rows.values[max(entry, 0)]), kind=kind)
-        if may_merge and code == kernels.DUPLICATE:
+        problem = f"{names.label} is outside 0..{width.n_labels - 1} ({width}; labels are 0-based)"
+    elif code == kernels.DUPLICATE:
+        noun, first = names.label.split()[0], f" (first in {place})" if len(names.places) > 1 else ""
+        place = names.places[:2][-1]
+        problem = f"{names.label} appears twice {names.row}{first}; a {noun} has one {kind}"
+        if may_merge:
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
+    else:
+        problem = _PROBLEMS[code].format(label=names.label, value=float(rows.values[max(entry, 0)]), kind=kind)
     doubt = "are truth and predictions swapped?" if code == kernels.FRACTION else ""
     if code == kernels.NEGATIVE and rows.values[max(entry, 0)] == -1:
         doubt = "does -1 mean false? then pass 0"
-    return Fault(block.first_row + row, f"{block.place(row)}: {problem}", doubt)
+    return Fault(block.first_row + row, f"{place}: {problem}", doubt)
 
 
 _PROBLEMS = {
-    kernels.DUPLICATE: "label {label} appears twice in this row; a label has one {kind}",
-    kernels.NOT_A_NUMBER: "the {kind} value of label {label} is NaN; expected a number",
-    kernels.NEGATIVE: "the truth value of label {label} is {value:g}, negative; expected 0, 1 or a whole grade",
-    kernels.FRACTION: "the truth value of label {label} is {value:g}, a fraction; expected 1 or a whole grade",
-    kernels.TOO_LARGE: "the truth value of label {label} is {value:g}; "
-    "grades above 2^40 are refused, with gain=exp above 40",
+    kernels.NOT_A_NUMBER: "the {kind} value of {label} is NaN; expected a number",
+    kernels.NEGATIVE: "the truth value of {label} is {value:g}, negative; expected 0, 1 or a whole grade",
+    kernels.FRACTION: "the truth value of {label} is {value:g}, a fraction; expected 1 or a whole grade",
+    kernels.TOO_LARGE: "the truth value of {label} is {value:g}; grades above 2^40 are refused, with gain=exp above 40",
 }

@@ -1,8 +1,18 @@
-"""Lines of text files that may have comments."""
+"""Lines of text files that may have comments, and their numbers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.files.io.chunks import LineChunks
+from xmceval.files.io.signatures import UTF8_BOM
 
 _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
 
@@ -10,3 +20,41 @@ _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
 def without_comment(line: bytes) -> bytes:
     """Return a line without its comment: ``#`` begins one only where a word may begin."""
     return _COMMENT.sub(b"", line, count=1) if b"#" in line else line
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the lines of a file are that are neither blank nor comments, below its header: for messages."""
+
+    path: Path
+    n_header_lines: int = 0
+    has_comments: bool = False
+
+    def __call__(self, entry: int) -> str:
+        """Return the place of a line, given how many come before it."""
+        before = self._skipped - np.arange(self._skipped.size)  # the lines before each that is skipped
+        return f"{self.path}:{entry + 1 + int(np.searchsorted(before, entry, side='right'))}"
+
+    def filled_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the text of each line."""
+        for number, line in self._lines():
+            if not self._is_skipped(number, line):
+                yield number, line
+
+    @cached_property
+    def _skipped(self) -> NDArray[np.int64]:
+        """The lines that are skipped, from 0 on."""
+        skipped = (number - 1 for number, line in self._lines() if self._is_skipped(number, line))
+        return np.fromiter(skipped, dtype=np.int64)
+
+    def _is_skipped(self, number: int, line: bytes) -> bool:
+        is_blank = not line.strip(None if self.has_comments else b"\r")
+        return number <= self.n_header_lines or is_blank or (self.has_comments and line.startswith(b"#"))
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        number = 0
+        for chunk in LineChunks(self.path):
+            text = bytes(chunk.buffer[chunk.start : chunk.stop])
+            for line in (text.removeprefix(UTF8_BOM) if number == 0 else text).split(b"\n")[:-1]:
+                number += 1
+                yield number, line

@@ -5,20 +5,23 @@ Records in memory are read as files with the same lines would be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.formats import FORMATS, Format
+from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records
 from xmceval.files.ranking.trecrows import Entries, Lines, TrecLines
 from xmceval.files.tables.byquery import QueryTable, TableLines
 from xmceval.files.text.words import Words
+from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
 
@@ -26,7 +29,7 @@ from xmceval.rows.matrices.storage import Csr
 def open_qrels(path: Path | Records | QueryTable, request: Request, columns: LineColumns = QRELS) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear.
 
-    A grade below 0 says that the document was in the pool but not judged, as in trec_eval: such lines are left out.
+    A grade below 0 says that the document was in the pool but not judged, as in trec_eval: it counts as 0.
     """
     if request.are_scores:
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
@@ -34,26 +37,17 @@ def open_qrels(path: Path | Records | QueryTable, request: Request, columns: Lin
     lines = _read(path, columns, None if kept is None else kept.queries)
     documents = Documents.of(lines.documents, request.names)
     queries = {query: row for row, query in enumerate(lines.queries.tolist())} if kept is None else kept.queries
-    every_line = lines.gather(len(queries))
-    entries = _judged(every_line)
-    n_unjudged = every_line.values.size - entries.values.size
-    csr = _with_labels(path, lines, entries, documents)
+    entries = lines.gather(len(queries))
+    is_unjudged = entries.values < 0
+    n_unjudged = int(np.count_nonzero(is_unjudged))
+    entries.values[is_unjudged] = 0
     form, facts = _describe(path, columns)
-    opened = _held(path, csr, form, [*facts, f"documents {documents.meaning}"], request)
+    opened = _held(path, lines, queries, entries, documents, form, [*facts, f"documents {documents.meaning}"], request)
     if n_unjudged:
         treatment = "counts" if n_unjudged == 1 else "count"
         opened.source.warnings.append(f"{path}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
     return replace(opened, judgments=Judgments(str(path), queries, documents, left_out))
-
-
-def _judged(entries: Entries) -> Entries:
-    """Return the lines whose grade is not below 0; NaN is left to later checks."""
-    is_judged = ~(entries.values < 0)
-    if is_judged.all():
-        return entries
-    ends = np.concatenate([[0], np.cumsum(is_judged)])[entries.indptr]
-    return Entries(ends.astype(np.int64), entries.documents[is_judged], entries.values[is_judged])
 
 
 def open_by_query(source: Path | Records | QueryTable, request: Request, columns: LineColumns | None = None) -> Opened:
@@ -86,7 +80,7 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
     entries = lines.gather(len(judgments.queries))
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
-    opened = _held(path, _with_labels(path, lines, entries, judgments.documents), form, facts, request)
+    opened = _held(path, lines, judgments.queries, entries, judgments.documents, form, facts, request)
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
@@ -117,8 +111,8 @@ def _open_own_run(path: Path | Records | QueryTable, request: Request, columns: 
     """Read a run by itself: rows are its own queries."""
     lines, (form, facts) = _read(path, columns), _describe(path, columns)
     documents = Documents.of(lines.documents, request.names)
-    csr = _with_labels(path, lines, lines.gather(len(lines.queries)), documents)
-    return _held(path, csr, form, [*facts, "rows are queries", f"documents {documents.meaning}"], request)
+    entries, facts = lines.gather(len(lines.queries)), [*facts, "rows are queries", f"documents {documents.meaning}"]
+    return _held(path, lines, lines.queries.tolist(), entries, documents, form, facts, request)
 
 
 def _tell_differences(
@@ -176,18 +170,53 @@ def _describe(path: Path | Records | QueryTable, columns: LineColumns) -> tuple[
     return form, [f"{path.noun}s by query and document" if isinstance(path, Records) else form.title]
 
 
-def _held(path: Path | Records | QueryTable, csr: Csr, form: Format, facts: Sequence[str], request: Request) -> Opened:
-    """Return an opened file whose rows are in memory."""
-    source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, form, tuple(facts), request.role, is_held=True)
-
-
-def _with_labels(path: Path | Records | QueryTable, lines: Lines, entries: Entries, documents: Documents) -> Csr:
-    """Return rows with labels instead of the numbers of documents."""
+def _held(
+    path: Path | Records | QueryTable,
+    lines: Lines,
+    queries: Iterable[bytes],
+    entries: Entries,
+    documents: Documents,
+    form: Format,
+    facts: Sequence[str],
+    request: Request,
+) -> Opened:
+    """Return an opened file whose rows are in memory, with labels instead of the numbers of documents."""
     try:
         labels = documents.labels(lines.documents)
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
     if labels.max(initial=0) < 2**31:
         labels = labels.astype(np.int32)
-    return Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
+    csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
+    names = QueryNames(str(path), lines, queries, csr, documents)
+    source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False, names=names)
+    return Opened(source, form, tuple(facts), request.role, is_held=True)
+
+
+@dataclass(frozen=True)
+class QueryNames:
+    """The queries and documents of rows and labels, for messages."""
+
+    name: str
+    lines: Lines
+    queries: Iterable[bytes]
+    csr: Csr
+    documents: Documents
+
+    def __call__(self, row: int, label: int) -> EntryNames:
+        """Return how messages name the entries of a document for a query."""
+        query = next(islice(self.queries, row, None))
+        document = self.lines.documents[int(np.argmax(self.documents.labels(self.lines.documents) == label))]
+        labels = self.csr.indices[self.csr.indptr[row] : self.csr.indptr[row + 1]]
+        places = [f"{self.name}: query {quote(query)}"]
+        if self.lines.place is not None:
+            places = list(map(self.lines.place, self.lines.find(row, np.flatnonzero(labels == label))))
+        return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        """Leave names out of what goes to another process."""
+        return _no_names, ()
+
+
+def _no_names() -> None:
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.io.chunks import Chunk, LineChunks
+from xmceval.files.io.lines import Places
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote
 from xmceval.files.ranking.judgments import LineColumns
@@ -57,6 +58,8 @@ class Lines:
         The lines that are left out.
     noun : str
         What a line is called.
+    place : callable or None
+        Returns where a line is, from 0 on of all, if lines have places.
     """
 
     noun = "line"
@@ -65,8 +68,20 @@ class Lines:
         self.judged = judged
         self.queries, self.documents = Words(), Words() if documents is None else documents
         self.n_ignored = 0
+        self.place: Callable[[int], str] | None = None
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
         self._parts: list[SomeLines] = []
+        self._runs: list[tuple[Int32, Int64]] = []  # the rows of lines that follow each other, and how many these are
+
+    def find(self, row: int, numbers: Int64) -> list[int]:
+        """Return the lines that are the i-th ones of a row, int64 [n] from 0 on, among all lines."""
+        rows, lengths = (np.concatenate(column) for column in zip(*self._runs, strict=True))
+        runs = np.flatnonzero(rows == row)
+        ends = np.cumsum(lengths[runs])
+        at = np.searchsorted(ends, numbers, side="right")
+        first = (np.cumsum(lengths) - lengths)[runs]
+        found: list[int] = (first[at] + numbers - (ends - lengths[runs])[at]).tolist()
+        return found
 
     def first_nan(self) -> int | None:
         """Return the number of the first line whose value is NaN, of those that are not left out."""
@@ -99,6 +114,8 @@ class Lines:
 
     def _add(self, text: NDArray[np.uint8], rows: Int32, documents: Int64, values: Float64) -> None:
         """Add lines, int64 [2, n] where their documents are in some text."""
+        starts = np.flatnonzero(np.diff(rows, prepend=-2))
+        self._runs.append((rows[starts], np.diff(starts, append=rows.size)))
         is_kept = rows >= 0
         if not is_kept.all():
             self.n_ignored += int(np.count_nonzero(~is_kept))
@@ -127,11 +144,13 @@ class TrecLines(Lines):
         super().__init__(judged, documents)
         self.path, self.columns = path, columns
         self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
-        scratch, line = Scratch(), 1
+        scratch, line, n_header_lines = Scratch(), 1, 0
         for chunk in LineChunks(path):
             if line == 1:
-                line += self._skip_header(chunk)
+                n_header_lines = self._skip_header(chunk)
+                line += n_header_lines
             line += self._read(chunk, line, scratch)
+        self.place = Places(path, n_header_lines, has_comments=True)
 
     def first_nan(self) -> int | None:
         """Return the number of the first line whose value is NaN, of those that are not left out."""

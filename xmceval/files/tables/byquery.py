@@ -42,6 +42,8 @@ class TableLines(Lines):
     ) -> None:
         super().__init__(judged, documents)
         self.noun = "document" if source.columns.are_lists else "line"
+        if not source.columns.are_lists:
+            self.place = source.table.place
         for batch in source.table.batches(source.columns.names):
             self._read(source, {column.name: column for column in batch})
 

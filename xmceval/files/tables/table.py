@@ -13,9 +13,8 @@ from typing import Any
 
 from xmceval.errors import DataError, counted, missing_package
 from xmceval.files.formats import FORMATS, Format
-from xmceval.files.io.chunks import LineChunks
+from xmceval.files.io.lines import Places
 from xmceval.files.io.pipes import stored_at
-from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes
 from xmceval.files.tables.arrays import LONGEST_NAME, Column
 
@@ -196,7 +195,7 @@ def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
                 _refuse_wrong_line(path, n_header_lines, delimiter, len(names))
                 raise
 
-    place = partial(_line_of_text, path, n_header_lines)
+    place = Places(path, n_header_lines)
     facts = form.title, f"between {DELIMITERS[delimiter]}"
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
     return Table(str(path), form, schema, read, place, path, None, facts)
@@ -244,29 +243,10 @@ def _row_of_table(name: str, line: int) -> str:
     return f"{name}: entry {line}"
 
 
-def _line_of_text(path: Path, n_header_lines: int, entry: int) -> str:
-    """Return the place of an entry of CSV, counting blank lines too."""
-    for i, (number, _) in enumerate(_filled_lines(path, n_header_lines)):
-        if i == entry:
-            return f"{path}:{number}"
-    return _row_of_table(str(path), entry)
-
-
 def _refuse_wrong_line(path: Path, n_header_lines: int, delimiter: bytes, n_fields: int) -> None:
     """Refuse the first line of CSV that has another number of fields than the header."""
-    for number, line in _filled_lines(path, n_header_lines):
+    for number, line in Places(path, n_header_lines).filled_lines():
         fields = split_fields(line, delimiter)
         if len(fields) != n_fields:
             expected = counted(n_fields, "field")
             raise DataError(f"{path}:{number}: expected {expected}, found {len(fields):,}: {quote(line)}")
-
-
-def _filled_lines(path: Path, n_header_lines: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbers of the lines below the header that are not blank, and these lines."""
-    number = 0
-    for chunk in LineChunks(path):
-        text = bytes(chunk.buffer[chunk.start : chunk.stop])
-        for line in (text.removeprefix(UTF8_BOM) if number == 0 else text).split(b"\n")[:-1]:
-            number += 1
-            if number > n_header_lines and line.strip(b"\r"):
-                yield number, line

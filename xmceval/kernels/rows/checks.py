@@ -78,7 +78,9 @@ def check_scores(indptr, indices, scores, n_labels, table, found):
 
 @kernel
 def validate_truth(indptr, indices, grades, n_labels, largest, found):
-    """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending.
+    """Check a block of truth and bring it into order, in place: labels ascending, explicit zeros out.
+
+    A label with two values is a duplicate even if one of them is 0.
 
     `found` is int64 [5], all 0 before.
     """
@@ -86,7 +88,6 @@ def validate_truth(indptr, indices, grades, n_labels, largest, found):
     start = indptr[0]
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]
-        first = kept
         # Almost all rows ascend and have no grades: then nothing moves unless zeros before them were left out.
         if start == kept and start < stop:
             others = np.int64(grades[start] != 1.0)
@@ -96,11 +97,10 @@ def validate_truth(indptr, indices, grades, n_labels, largest, found):
                 start = kept = stop
                 indptr[row + 1] = kept
                 continue
-        code, label, place = FINE, np.int64(0), start
+        code, wrong = FINE, start
         for entry in range(start, stop):
             grade = grades[entry]
-            label, place = indices[entry], kept
-            if label < 0 or label >= n_labels:
+            if indices[entry] < 0 or indices[entry] >= n_labels:
                 code = OUT_OF_RANGE
             elif grade != 1.0:
                 if grade != grade:
@@ -112,20 +112,20 @@ def validate_truth(indptr, indices, grades, n_labels, largest, found):
                 elif grade > largest:
                     code = TOO_LARGE
             if code != FINE:
-                grades[place] = grade
+                wrong = entry
                 break
-            indices[kept] = label
-            grades[kept] = grade
-            kept += grade != 0.0
-            found[ZEROS] += grade == 0.0
-        if code == FINE and not _ascending(indices, first, kept):
-            sort_entries(indices, grades, first, kept, kept < first)  # such rows are rare and short
-            for entry in range(first + 1, kept):
+        if code == FINE and not _ascending(indices, start, stop):
+            sort_entries(indices, grades, start, stop, stop < start)  # such rows are rare and short
+            for entry in range(start + 1, stop):
                 if indices[entry] == indices[entry - 1]:
-                    code, label, place = DUPLICATE, indices[entry], entry
+                    code, wrong = DUPLICATE, entry
         if code != FINE:
-            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, label, place
+            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, indices[wrong], wrong
             return
+        for entry in range(start, stop):
+            indices[kept], grades[kept] = indices[entry], grades[entry]
+            kept += grades[entry] != 0.0
+            found[ZEROS] += grades[entry] == 0.0
         start = stop
         indptr[row + 1] = kept
     indptr[0] = 0

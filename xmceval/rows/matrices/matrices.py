@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, Fault
-from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
+from xmceval.rows.block import Block, EntryNames, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
 from xmceval.rows.matrices.dense import Dense, select
@@ -49,6 +49,8 @@ class MatrixRows(StoredRows):
         The number of the first of them in the matrix.
     depth : int or None
         How many labels are selected per row, where the piece is dense and not all are needed.
+    names : callable or None
+        Returns how messages name the entries of a label in a row of the matrix, where these have names.
     """
 
     name: str
@@ -57,6 +59,7 @@ class MatrixRows(StoredRows):
     n_rows: int
     row: int
     depth: int | None = None
+    names: Callable[[int, int], EntryNames] | None = None
 
     def split(self, n_rows: int) -> tuple[MatrixRows, MatrixRows]:
         """Return the first rows, and the rest."""
@@ -70,6 +73,10 @@ class MatrixRows(StoredRows):
     def place(self, row: int) -> str:
         """Return the name of the matrix and the number of a row in it."""
         return f"{self.name} row {self.row + row}"
+
+    def entry_names(self, row: int, label: int) -> EntryNames:
+        """Return how messages name the entries of a label in a row."""
+        return super().entry_names(row, label) if self.names is None else self.names(self.row + row, label)
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
         """Select the `depth` best labels of each row, and the true labels that tie with the last."""
@@ -113,6 +120,8 @@ class MatrixSource:
         Whether it is of lists of equal length, which may have been ids of labels.
     first_row : int
         The number of the first row of `pieces`, where those before it are left out.
+    names : callable or None
+        Returns how messages name the entries of a label in a row, where these have names.
     """
 
     name: str
@@ -127,6 +136,7 @@ class MatrixSource:
     note: str = ""
     may_be_ids: bool = False
     first_row: int = 0
+    names: Callable[[int, int], EntryNames] | None = None
 
     @property
     def can_start(self) -> bool:
@@ -167,7 +177,7 @@ class MatrixSource:
             while start < n_rows:
                 stop = min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
                 row = first_row + start
-                yield Block(MatrixRows(self.name, piece, start, stop - start, row, self.depth), row)
+                yield Block(MatrixRows(self.name, piece, start, stop - start, row, self.depth, self.names), row)
                 start = stop
             first_row += n_rows
 

@@ -384,8 +384,16 @@ def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
     equal = pa.table({"row": np.zeros(5000, int), "label": np.zeros(5000, int), "score": np.ones(5000)})
     parquet.write_table(equal, "s")
     monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
-    with pytest.raises(xmceval.DataError, match="s row 0: has more than 2 entries"):
+    monkeypatch.setattr("xmceval.files.tables.byrow.LONGEST_ROW", 1600)
+    with pytest.raises(xmceval.DataError, match=r"s row 0: has 200 or more entries for at most 1 different label"):
         score([{0}, {1}], "s", n_labels=2)
+    parquet.write_table(equal.set_column(1, "label", [np.arange(5000)]), "s")
+    with pytest.raises(xmceval.DataError, match="s row 0: has more than 1,600 entries"):
+        score([{0}, {1}], "s")
+    strings = equal.cast(pa.schema([("row", pa.string()), ("label", pa.string()), ("score", pa.float64())]))
+    parquet.write_table(strings.rename_columns(["query_id", "doc_id", "score"]), "s")
+    with pytest.raises(xmceval.DataError, match="s: has 200 or more entries for at most 3 different documents"):
+        score(QRELS, "s")
     parquet.write_table(
         pa.table({"query_id": ["q1"], "doc_id": ["a" * (1 << 20)], "score": [1.0]}), "n", compression="zstd"
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from xmceval.files.ranking.trecrows import Lines
 from xmceval.files.tables.arrays import Column, to_text
-from xmceval.files.tables.byrow import read_values
+from xmceval.files.tables.byrow import read_values, refuse_repeats
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.table import Table
 from xmceval.files.text.words import Words
@@ -41,6 +41,7 @@ class TableLines(Lines):
         self, source: QueryTable, judged: Mapping[bytes, int] | None = None, documents: Words | None = None
     ) -> None:
         super().__init__(judged, documents)
+        self.n_entries = 0
         self.noun = "document" if source.columns.are_lists else "line"
         if not source.columns.are_lists:
             self.place = source.table.place
@@ -71,5 +72,8 @@ class TableLines(Lines):
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
                 raise label.refuse(int(wrong[0]), f"the {'score' if source.are_scores else 'grade'} is NaN")
+        self.n_entries += rows.size
+        n_pairs = len(self.queries) * max(len(self.documents), 1)
+        refuse_repeats(str(source), self.n_entries, n_pairs, "document")
         text = to_text(label)
         self._add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))

@@ -24,7 +24,8 @@ from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 
 AnyArray = NDArray[Any]
 
-LONGEST_ROW = 1 << 26  # entries of one row, all of which are held
+LONGEST_ROW = 1 << 24  # entries of one row, all of which are held
+MOST_REPEATS = 64  # entries per label of a row, or per document of a query, in tables that are long
 BYTES_OF_ENTRY = 48  # while entries are sorted
 
 
@@ -118,7 +119,6 @@ class RowPieces(FilePieces):
     rows: RowTable
     path: Path
     n_rows: int
-    most: int  # entries of a row
 
     @property
     def can_start(self) -> bool:
@@ -142,8 +142,10 @@ class RowPieces(FilePieces):
                 yield self._piece([*held, _slice(part, 0, cut)], done, last)
                 held, done = [], last
             held.append(_slice(part, cut, part.rows.size))
-            if sum(entries.rows.size for entries in held) > self.most:
-                raise DataError(f"{self.rows.table.name} row {last}: has more than {counted(self.most, 'entry')}")
+            n_held = sum(entries.rows.size for entries in held)
+            if n_held > LONGEST_ROW:
+                raise DataError(f"{self.rows.table.name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
+            refuse_repeats(f"{self.rows.table.name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
         yield self._piece(held, done, self.n_rows)
 
     def _piece(self, parts: list[Entries], start: int, stop: int) -> Csr:
@@ -163,7 +165,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         is_sorted, stop, n_lines = _measure(table, columns)
         if is_sorted:
             n_rows = _count_rows(table.name, stop, n_lines, request)
-            pieces = RowPieces(rows, table.path, n_rows, request.n_labels or LONGEST_ROW)
+            pieces = RowPieces(rows, table.path, n_rows)
             source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False)
             return Opened(source, table.form, tuple(facts), request.role)
         refuse_beyond_memory(table.name, n_lines)
@@ -175,6 +177,15 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     if table.path is not None:
         facts.append(f"{counted(entries.rows.size, 'entry')} sorted by row")
     return Opened(source, table.form, tuple(facts), request.role, is_held=True)
+
+
+def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:
+    """Refuse many entries that are mostly the same: a small file may have any number of them."""
+    if n_entries > LONGEST_ROW >> 4 and n_entries > MOST_REPEATS * n_distinct:
+        raise DataError(
+            f"{place}: has {n_entries:,} or more entries for at most {n_distinct:,} different {noun}s, so that some "
+            "appear many times; expected one score for each"
+        )
 
 
 def refuse_beyond_memory(name: str, n_lines: int) -> None:

@@ -1,6 +1,8 @@
 """TREC files: their lines in every form that real tools write, joined by query and document; grades before features."""
 # ruff: noqa: E501 - a case is one line
 
+import re
+
 import pytest
 from support.files import QRELS, RUN, write
 
@@ -15,6 +17,7 @@ RUNS = {
     "0 in the second column": RUN.replace("Q0", "0"),
     "an iteration in the second column": RUN.replace("Q0", "3"),
     "blanks after the tag": RUN.replace("me", "me \t\r"),
+    "without a tag": RUN.replace(" me", ""),
     "tabs": RUN.replace(" ", "\t"),
     "a comment": "# made by me\n" + RUN,
     "permuted": "".join(reversed(RUN.splitlines(keepends=True))),
@@ -178,9 +181,16 @@ def test_grades_before_features_are_refused(form, is_truth):
     found = text.splitlines()[line - 1].strip()
     assert str(caught.value) == (
         f"x:{line}: expected labels, found a grade before features, as in SVMlight and LETOR files: {found!r} (hint: "
-        "see the recipe for SVMlight and LETOR files in the guide recipes.md; labels before features need a first line "
-        "'points features labels')"
+        "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md; labels "
+        "before features need a first line 'points features labels')"
     )
+
+
+@pytest.mark.parametrize("name", ["rank.test.query", "rank.test.group"])
+def test_sizes_of_queries_are_no_lists_of_labels(name):
+    for pair in ((write(name, "3\n2\n"), write("p", "1\n0\n")), (write("p", "1\n0\n"), name)):
+        with pytest.raises(xmceval.DataError, match=f"^{re.escape(name)}: has the sizes of queries, as LightGBM"):
+            xmceval.score(*pair, k=1, metrics="P")
 
 
 LABELED = {
@@ -238,5 +248,5 @@ def test_a_document_twice_in_a_run_is_named_with_both_lines(run, message):
 
 
 def test_a_wrong_grade_in_a_dict_is_named_by_query_and_document():
-    with pytest.raises(xmceval.DataError, match="^y_true: query 'q': the truth value of document 'b' is 0.5, a frac"):
+    with pytest.raises(xmceval.DataError, match=r"^y_true: query 'q': the truth value of document 'b' is 0\.5, a frac"):
         xmceval.score({"q": {"a": 1, "b": 0.5}}, {"q": {"a": 1.0}}, metrics="P")

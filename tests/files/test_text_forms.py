@@ -1,7 +1,7 @@
 """Text that could be read in two ways, or is written as elsewhere, is never read wrongly in silence."""
 
 import pytest
-from support.files import LEGACY, PREDS, TRUTH, same_numbers, scored, write
+from support.files import LEGACY, PREDS, TRUTH, body, same_numbers, scored, write
 from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401 - a fixture for all tests
 
 import xmceval
@@ -129,3 +129,42 @@ def test_a_header_with_an_empty_name_is_no_header_of_other_columns():
     with pytest.raises(xmceval.DataError) as caught:
         scored(preds=write("x", content))
     assert "the header is" not in str(caught.value)
+
+
+@pytest.mark.parametrize("first", ["#new red", "# made by me", "#"])
+@pytest.mark.parametrize("is_truth", [True, False])
+def test_a_first_row_that_begins_with_a_hash_is_a_row_of_names(first, is_truth):
+    write("n", "#green\nred\n#blue\n")
+    rows, wrong = write("t", "#green red\nred\n#blue\n"), write("x", f"{first}\nred\n#blue\n")
+    refused(rf"^x:1: '{first.split()[0]}' is not in n", *((wrong, rows) if is_truth else (rows, wrong)), labels="n")
+    for text in ("#green red\nred\n#blue\n", "# 3, 3\n#green red\nred\n#blue\n"):
+        assert scored(rows, write("x", text), labels="n")["P@1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("truth", "preds"),
+    [
+        (LEGACY.replace("0,2", "0, 2").replace("3,4", "3 ,\t4"), PREDS),
+        ("0, 2 0:1 2:1\n1 1:3\n 0:1\n3 , 4 2:2\n", body(PREDS)),
+        ("0, 2\n1\n\n3, 4\n", body(PREDS)),
+    ],
+)
+def test_labels_may_have_blanks_beside_their_commas(truth, preds):
+    same_numbers(scored(write("x", truth), write("y", preds), n_labels=5))
+
+
+def test_a_comma_before_features_is_an_error():
+    refused("^x:2: expected label ids separated by single commas", write("x", LEGACY.replace("0,2 ", "0,2, ")))
+
+
+@pytest.mark.parametrize(
+    "preds", ["__label__1 0.9\nn/a\n", "__label__1\nn/a\n", "n/a\n__label__2 0.9 __label__1 0.1\n"]
+)
+def test_rows_for_which_fasttext_predicts_nothing_are_empty(preds):
+    result = scored(write("t", "__label__1 some words\n__label__2 n/a\n"), write("x", preds), n_labels=3)
+    assert (result["P@1"], result.counts.n_predictions) == (0.5, preds.count("__label"))
+
+
+def test_ids_and_labels_of_kaggle_are_refused_with_what_to_do():
+    kaggle = write("x", "Id,Predicted\n1,2 0\n2,0 1\n3,\n")
+    refused(r"^x:1: 'Id,Predicted' is above lines of an id and labels; .*hint: sort the lines of both files", kaggle)

@@ -471,7 +471,7 @@ def test_a_first_feature_is_not_a_label():
     ("text", "code", "end"),
     [
         (b"1,\n", kernels.BAD_LABEL, 2),
-        (b"1, 2\n", kernels.BAD_LABEL, 2),
+        (b"1, \n", kernels.BAD_LABEL, 3),
         (b",1 2:3\n", kernels.BAD_LABEL, 2),
         (b"1,,2 #\n", kernels.BAD_LABEL, 4),
         (b"1,2#\n", kernels.BAD_LABEL, 4),

@@ -114,5 +114,5 @@ def test_duplicates_of_a_truth_that_is_also_the_training_set_are_counted_once():
 @pytest.mark.parametrize("values", [(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)])
 def test_a_label_with_a_zero_too_has_two_values(values):
     twice = to_matrix([[(1, 1.0)], [(3, values[0]), (1, 1.0), (3, values[1])]])
-    with pytest.raises(DataError, match="^y_true row 1: label 3 appears twice in this row"):
+    with pytest.raises(DataError, match=r"^y_true row 1: label 3 appears twice in this row"):
         xmceval.score(twice, np.ones((2, N_LABELS)), k=1, metrics="P")

@@ -59,6 +59,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "macro_average_precision": "macroAP",
         "micro_average_precision": "microAP",
         "global_average_precision": "microAP",
+        "gap": "microAP",
         "macro_balanced_accuracy": "macroBA",
         "weighted_precision": "weightedP",
         "weighted_recall": "weightedR",

@@ -66,6 +66,7 @@ class LineColumns(NamedTuple):
 
 QRELS = LineColumns("query 0 document grade", 2, 3, "qrels")
 RUN = LineColumns("query Q0 document rank score tag", 2, 4, "run")
+UNTAGGED = LineColumns("query Q0 document rank score", 2, 4, "run")
 BEIR = LineColumns("query-id corpus-id score", 1, 2, "beir", has_header=True)
 SCORED, RANKED, RANKED_AND_SCORED = (  # of Tevatron, MS MARCO and ColBERT
     LineColumns("query document score", 1, 2, "short-run"),

@@ -10,7 +10,11 @@ from xmceval.errors import DataError
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
-from xmceval.files.ranking.judgments import BEIR, RANKED, RANKED_AND_SCORED, SCORED
+from xmceval.files.ranking.judgments import BEIR, RANKED, RANKED_AND_SCORED, RUN, SCORED, UNTAGGED
+
+SIZES = frozenset({".query", ".group"})  # names of files with how many lines each query has
+
+RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
 
 LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
 
@@ -28,7 +32,9 @@ def open_trec(head: Head, request: Request) -> Opened | None:
 
     if kind == "beir":
         return open_by_query(head.path, request, BEIR)
-    return open_run(head.path, request) if kind == "run" else open_qrels(head.path, request)
+    if kind == "qrels":
+        return open_qrels(head.path, request)
+    return open_run(head.path, request, RUN if any(len(line.split()) > 5 for line in head.lines) else UNTAGGED)
 
 
 def open_short_run(head: Head, request: Request) -> Opened | None:
@@ -78,6 +84,11 @@ def refuse_graded_features(head: Head, request: Request) -> None:
     and every line has a single one of 0 to 4.
     """
     filled = [(number, line) for number, line in enumerate(head.lines[:1000], 1) if line.strip()]
+    if head.path.suffix in SIZES and all(line.strip().isdigit() for _, line in filled):
+        raise DataError(
+            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost have them beside their data; expected "
+            f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
+        )
     numbered = [(number, words) for number, line in filled if (words := without_comment(line).split())]
     rows = [words for _, words in numbered]
     if not rows or (request.names is not None and request.names.has_all(rows[0])):
@@ -87,8 +98,8 @@ def refuse_graded_features(head: Head, request: Request) -> None:
     if first and (have_queries or _have_grades(rows, has_comments=len(rows) < len(filled))):
         raise DataError(
             f"{head.path}:{first}: expected labels, found a grade before features, as in SVMlight and LETOR files: "
-            f"{quote(head.lines[first - 1])} (hint: see the recipe for SVMlight and LETOR files in the guide "
-            "recipes.md; labels before features need a first line 'points features labels')"
+            f"{quote(head.lines[first - 1])} (hint: {RECIPE}; labels before features need a first line 'points "
+            "features labels')"
         )
 
 
@@ -116,10 +127,10 @@ def detect_format(lines: Sequence[bytes], request: Request) -> str:
 
 def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
     """Return whether a line is of a run; without Q0, a tag or a score tells it from a list of ids."""
+    if len(row) >= 5 and row[1].upper() == b"Q0":
+        return True
     if len(row) < 6:
         return False
-    if row[1].upper() == b"Q0":
-        return True
     if not (row[1] == b"0" or is_joined) or not _INTEGER.fullmatch(row[3]) or not _NUMBER.fullmatch(row[4]):
         return False
     return not all(_INTEGER.fullmatch(word) for word in row[:6])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from xmceval.files.tables.columns import are_known, explain_names, find_columns,
 from xmceval.files.tables.table import DELIMITERS, Table, arrow_table, csv_table, parquet_table, split_fields
 
 MOST_BYTES, MOST_LINES = 1 << 16, 1000  # that are looked at
+
+_ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as Kaggle has them
 
 
 def open_table(table: Table, request: Request) -> Opened:
@@ -64,6 +67,12 @@ def open_csv(head: Head, request: Request) -> Opened | None:
             raise DataError(
                 f"{head.path}:{number}: the header is {quote(line)}; expected "
                 f"{explain_names(are_scores=request.are_scores)} (hint: rename the columns)"
+            )
+        below = [row.strip() for row in head.lines[number:MOST_LINES] if row.strip()]
+        if len(names) == 2 and below and all(map(_ID_AND_LABELS.fullmatch, below)):
+            raise DataError(
+                f"{head.path}:{number}: {quote(line)} is above lines of an id and labels; expected lines of labels "
+                "(hint: sort the lines of both files by id, and keep what follows the comma)"
             )
     return None
 

@@ -19,6 +19,8 @@ from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
 FASTTEXT_PREFIX = b"__label__"
 
+NO_PREDICTION = b"n/a"  # a line of fastText for a text without known words
+
 _FASTTEXT_PAIRS = "expected pairs of __label__name and score"
 
 
@@ -236,7 +238,7 @@ def _parse_fasttext(region: Region, scratch: Scratch) -> Rows:
 
 
 def _read_fasttext_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    words = line.split()
+    words = line.split() if line.strip() != NO_PREDICTION else []
     for i in range(0, len(words), 2):
         if not words[i].startswith(FASTTEXT_PREFIX):
             raise ValueError(f"{_FASTTEXT_PAIRS}, found {words[i][:40].decode('latin-1')!r}")
@@ -250,7 +252,7 @@ def _read_fasttext_scores(line: bytes, names: Names | None) -> Iterator[tuple[in
 
 
 def _read_fasttext_ranks(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    words = line.split()
+    words = line.split() if line.strip() != NO_PREDICTION else []
     for i, word in enumerate(words):
         if not word.startswith(FASTTEXT_PREFIX):
             raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")

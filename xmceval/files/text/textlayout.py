@@ -14,13 +14,15 @@ from xmceval.files.io.lines import without_comment
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names
-from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
+from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, Grammar
 
 HEAD_BYTES = 1 << 20
 
 WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to distinguish names from ids
 
 _FEATURE = re.compile(rb"\d+:")
+
+_LABELS_BEFORE_FEATURES = re.compile(rb"[\d,]+(?:[ \t]*,[ \t]*[\d,]+)*[ \t]+\d+:")
 
 _ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
 
@@ -117,7 +119,10 @@ def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
             break
         start = after
     rows = lines[number:]
-    return _finish(path, TextLayout(_find_kind(rows) or "pairs", start, number), rows, names)
+    layout = _finish(path, TextLayout(_find_kind(rows) or "pairs", start, number), rows, names)
+    if layout.names is not None:  # names may begin with a hash, so that lines of them have no comments
+        layout = replace(layout, start=start - sum(len(line) + 1 for line in lines[:number]), header_lines=0)
+    return layout
 
 
 def _check_text(path: Path, first_line: bytes, *, is_blank: bool) -> None:
@@ -145,7 +150,8 @@ def _find_marked_kind(path: Path, lines: Sequence[bytes]) -> str:
             raise DataError(f'{path}: its first line has objects of several "row"; expected one row per line')
         return "json"
     if any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
-        return "fasttext-lists" if all(map(_FASTTEXT_LIST.match, rows)) else "fasttext"
+        are_lists = all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows)
+        return "fasttext-lists" if are_lists else "fasttext"
     return ""
 
 
@@ -222,7 +228,7 @@ def _find_kind(lines: Sequence[bytes]) -> str:
         words = row.split(None, 1)
         if words and b":" in words[0] and _FEATURE.match(words[0]):
             return "pairs"
-        if len(words) == 2 and words[0].replace(b",", b"").isdigit() and _FEATURE.match(words[1]):
+        if words and _LABELS_BEFORE_FEATURES.match(row):
             return "labels"
         if not kind and words:
             if _TABBED_PAIRS.match(row):

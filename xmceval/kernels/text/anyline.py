@@ -114,7 +114,7 @@ def parse_lines(
 
 @kernel
 def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, status: Ints) -> int:
-    """Parse the labels before the first blank of each row; return the number of rows, on an error those before it.
+    """Parse the labels before the features of each row; return the number of rows, on an error those before it.
 
     `text` is uint8 [n_bytes], `indptr` int64 [n_rows + 1], `indices` int64 [at least indptr[-1]], `status` int64 [8].
     """
@@ -134,7 +134,11 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
         while more:
             label_begin = at
             label, at = parse_id(text, at)
-            more = text[at] == COMMA
+            comma = at
+            while KINDS[text[comma]] == SPACE:
+                comma += U1
+            more = text[comma] == COMMA
+            at = comma if more else at
             feature = text[at] == COLON and n == first
             code = ID_TOO_LARGE if label == TOO_LARGE else 0
             if at == label_begin or not (more or feature or KINDS[text[at]] >= LINE_END):
@@ -151,6 +155,8 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
                 indices[n] = np.int64(label)
                 n += U1
             at += np.uint64(more)
+            while more and KINDS[text[at]] == SPACE:
+                at += U1
         row += U1
         indptr[row] = np.int64(n)
         at = line_end(text, at)

@@ -7,7 +7,7 @@ VERSION = "0.1.0"
 
 SCORE_SCHEMA = "xmceval/score/2"
 COMPARE_SCHEMA = "xmceval/compare/2"
-BENCHMARK_SCHEMA = "xmceval/benchmark/2"
+BENCHMARK_SCHEMA = "xmceval/benchmark/3"
 INSPECT_SCHEMA = "xmceval/inspect/1"
 METRICS_SCHEMA = "xmceval/metrics/1"
 DATASETS_SCHEMA = "xmceval/datasets/1"

@@ -1,12 +1,14 @@
 """Whole tables of benchmarks in every form for people, as they were approved; see support/approved.py."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from support.approved import check
-from support.benchmarks import benchmark
+from support.benchmarks import benchmark, predict
 
+import xmceval
 from xmceval.benchmarks.render import render_benchmark
 from xmceval.report.forms.layout import Layout
 
@@ -18,26 +20,28 @@ LAYOUTS = {
     "tex": ("latex", {"pairs": True}),
     "html": ("html", {}),
 }
-SOME = "wide.txt", "brief.md", "tex", "html"
+SUFFIXES = {"benchmark": LAYOUTS, "bins": ("wide.txt", "brief.md", "tex", "html"), "nothing": ("wide.txt", "tex")}
 
 
 def make_benchmark():
     """Five data sets and a published row; what is missing and what failed."""
     hits = {f"set {i}": {"old": 12 + i, "new": [25 + i, 24], "mid": 16 + i if i else 30} for i in range(4)}
     row = {"P@1": 0.8, "P@2": 0.6}
-    return benchmark(
+    made = benchmark(
         {**hits, "set 4": {"old": 20, "new": 9}},
         against="old",
         published={"set 1": {"Known": row}},
         failed={"set 3": "set 3/new.npz is empty"},
     )
+    return replace(made, published={"Known": "its paper, 2019"})
 
 
-def make_propensities():
-    """Two data sets without a baseline, with propensities and a ceiling."""
+def make_bins():
+    """Two data sets without a baseline, with propensities, ceilings, bins of labels, and values that are no better."""
     train, options = np.eye(5)[[0, 0, 0, 1, 1, 2]], {"metrics": ["P@1", "PSP@2", "RR"], "ceiling": True}
-    hits = {"one": {"a": 10, "b": 30, "c": 12}, "two": {"a": 12, "b": 31}}
-    return benchmark(hits, train=train, why={"c": "no file c.npz"}, **options)
+    hits = {"one": {"a": 10, "b": 30, "c": 12}, "two": {"a": 12, "b": 31}, "alike": {"a": 20, "b": 21, "c": 2}}
+    published = {"two": {"Known": {"P@1": 0.9}}}
+    return benchmark(hits, train=train, by_frequency="head,tail", published=published, **options)
 
 
 def make_disjoint():
@@ -46,8 +50,34 @@ def make_disjoint():
     return benchmark(hits, failed={"three": "it is empty"})
 
 
-MADE = {"benchmark": make_benchmark, "propensities": make_propensities, "disjoint": make_disjoint}
-CASES = [(name, suffix) for name in MADE for suffix in (LAYOUTS if name == "benchmark" else SOME)]
+def make_lacking():
+    """Matrices in a dict, of data sets that lack training labels, or the baseline."""
+    truth = np.eye(5)[np.arange(40) % 5]
+    lacking = {"truth": truth, "filter": np.array([[0, 0]])}
+    datasets = {"whole": {"truth": truth, "train": truth}, "without train": lacking, "alone": lacking}
+    systems = {
+        "old": {"paths": {name: predict(20, 40) for name in ("whole", "without train")}},
+        "new": [predict(30, 40), predict(31, 40)],
+    }
+    options = {"metrics": "P@1,PSP@1", "by_frequency": "head,tail", "against": "old"}
+    return xmceval.benchmark({**options, "datasets": datasets, "systems": systems})
+
+
+def make_nothing():
+    """Data sets that all failed."""
+    hits = {"one": {"a": 10, "b": 30}, "two": {"a": 10, "b": 30}}
+    measures = benchmark(hits).measures
+    return replace(benchmark(hits, failed=dict.fromkeys(hits, "it is empty")), measures=measures)
+
+
+MADE = {
+    "benchmark": make_benchmark,
+    "bins": make_bins,
+    "disjoint": make_disjoint,
+    "lacking": make_lacking,
+    "nothing": make_nothing,
+}
+CASES = [(name, suffix) for name in MADE for suffix in SUFFIXES.get(name, ["wide.txt"])]
 make = cache(lambda name: MADE[name]())
 
 

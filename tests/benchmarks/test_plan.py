@@ -3,14 +3,15 @@
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from xmceval.benchmarks.plan import read_plan
+from xmceval.benchmarks.benchmark import read_plan
 from xmceval.errors import DataError
 from xmceval.rows.shards import Shards
 
 FOLDERS = "Bibtex", "Delicious", "ours"
+
+PLACES = {"Bibtex": "Bibtex", "mine": "ours"}  # the folders of two data sets
 
 FILES = [f"data/{folder}/{name}.txt" for folder in FOLDERS for name in ("tst", "trn")]
 FILES += [f"runs/{folder}/{name}.npz" for folder in FOLDERS for name in ("pecos", "seed1", "seed2", "seed10")]
@@ -37,14 +38,23 @@ def plan_of(text, name="benchmark.toml", **how):
     return read_plan(name, **how)
 
 
-def system_of(plan, name="PECOS"):
-    return next(system for system in plan.systems if system.name == name)
+def mistakes_in(source, **how):
+    with pytest.raises(DataError) as error:
+        read_plan(source, **how) if isinstance(source, dict) else plan_of(source, **how)
+    return str(error.value).split("\n")
 
 
-def names(predictions):
-    if isinstance(predictions, list):
-        return [names(run) for run in predictions]
-    return tuple(map(str, predictions.parts)) if isinstance(predictions, Shards) else str(predictions)
+def names(value):
+    """Return the names of files in place of paths: of shards a tuple, of runs a list, of mappings a dict."""
+    if isinstance(value, dict):
+        return {key: names(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [names(run) for run in value]
+    return tuple(map(str, value.parts)) if isinstance(value, Shards) else str(value)
+
+
+def predictions_of(plan):
+    return {system.name: names(system.predictions) for system in plan.systems}
 
 
 def test_a_file_says_what_belongs_together():
@@ -72,32 +82,33 @@ def test_a_file_says_what_belongs_together():
         threads=3,
     )
     assert plan.file == Path("benchmark.toml")
-    assert [system.name for system in plan.systems] == ["ours", "Parabel", "PECOS"]
-    assert [str(each) for each in plan.measures] == ["P@1", "P@3", "nDCG@5"]
+    assert [str(measure) for measure in plan.measures] == ["P@1", "P@3", "nDCG@5"]
     assert (plan.testing.against, plan.testing.test, plan.testing.adjust) == ("PECOS", "t", "holm")
-    bibtex, mine = plan.datasets
-    assert (bibtex.name, mine.name) == ("Bibtex", "mine")
-    assert (bibtex.truth, mine.truth) == (Path("data/Bibtex/tst.txt"), Path("data/ours/tst.txt"))
-    assert (bibtex.options.train, mine.options.train) == (Path("data/Bibtex/trn.txt"), Path("data/ours/trn.txt"))
-    assert (bibtex.options.ties, mine.options.ties) == ("label", "expected")
-    assert (bibtex.options.dataset, mine.options.dataset) == ("Bibtex", None)
-    assert [(d.options.threads, [str(each) for each in d.options.measures]) for d in plan.datasets] == [
+    chosen = [
+        (d.name, names(d.truth), names(d.options.train), d.options.ties, d.options.dataset) for d in plan.datasets
+    ]
+    assert chosen == [
+        ("Bibtex", "data/Bibtex/tst.txt", "data/Bibtex/trn.txt", "label", "Bibtex"),
+        ("mine", "data/ours/tst.txt", "data/ours/trn.txt", "expected", None),
+    ]
+    assert [(d.options.threads, list(map(str, d.options.measures))) for d in plan.datasets] == [
         (3, ["P@1", "P@3"]),
         (3, ["P@1", "nDCG@5"]),
     ]
-    ours, pecos, parabel = system_of(plan, "ours"), system_of(plan), system_of(plan, "Parabel")
-    assert names(ours.predictions["mine"]) == ["runs/ours/seed1.npz", "runs/ours/seed2.npz"]
-    assert names(pecos.predictions["Bibtex"]) == "runs/Bibtex/pecos.npz"
-    assert names(pecos.predictions["mine"]) == "runs/ours/seed10.npz"
-    assert parabel.published == {"Bibtex": {"P@1": 0.6453, "P@3": 0.3856}}
+    seeds = {name: [f"runs/{folder}/seed{i}.npz" for i in (1, 2)] for name, folder in PLACES.items()}
+    assert predictions_of(plan) == {
+        "ours": seeds,
+        "Parabel": {},
+        "PECOS": {"Bibtex": "runs/Bibtex/pecos.npz", "mine": "runs/ours/seed10.npz"},
+    }
+    assert plan.systems[1].published == {"Bibtex": {"P@1": 0.6453, "P@3": 0.3856}}
 
 
 def test_a_data_set_of_the_catalogue_has_its_constants_unless_it_names_another():
     aliases = '[datasets."eur-lex"]\ntruth = "data/ours/tst.txt"\n[datasets.Amazon-670K]\ntruth = "data/ours/tst.txt"\n'
     other = '[datasets.Delicious]\ntruth = "data/ours/tst.txt"\ndataset = "Amazon-3M"\n'
-    text = f'{aliases}{other}{OURS}[systems]\nx = "runs/ours/pecos.npz"\n'
-    options = [dataset.options for dataset in plan_of(text).datasets]
-    assert [each.dataset for each in options] == ["EURLex-4K", "Amazon-670K", "Amazon-3M", None]
+    plan = plan_of(f'{aliases}{other}{OURS}[systems]\nx = "runs/ours/pecos.npz"\n')
+    assert [d.options.dataset for d in plan.datasets] == ["EURLex-4K", "Amazon-670K", "Amazon-3M", None]
 
 
 def test_a_pattern_is_shards_in_a_string_and_seeds_in_runs():
@@ -114,6 +125,7 @@ def test_a_pattern_is_shards_in_a_string_and_seeds_in_runs():
         pairs = { runs = "runs/{dataset}/p-*" }
         pair = "runs/{dataset}/one"
         both = ["runs/{dataset}/part-*", "runs/{dataset}/pecos.npz"]
+        listed = "@list.txt"
         """
     plan = plan_of(text)
     [dataset] = plan.datasets
@@ -121,15 +133,14 @@ def test_a_pattern_is_shards_in_a_string_and_seeds_in_runs():
     assert dataset.truth.name == "t-*"
     assert names(dataset.options.train) == ("data/ours/trn.txt", "data/ours/tst.txt")
     shards = "runs/ours/part-2.txt", "runs/ours/part-11.txt"
-    assert {system.name: names(system.predictions["ours"]) for system in plan.systems} == {
+    assert {name: by_dataset["ours"] for name, by_dataset in predictions_of(plan).items()} == {
         "shards": shards,
         "seeds": [f"runs/ours/seed{i}.npz" for i in (1, 2, 10)],
         "pairs": ["runs/ours/p-1-labels.npy"],
         "pair": "runs/ours/one",
         "both": [shards, "runs/ours/pecos.npz"],
+        "listed": shards[::-1],
     }
-    listed = system_of(plan_of(f'{OURS}[systems]\nlisted = "@list.txt"'), "listed")
-    assert names(listed.predictions["ours"]) == shards[::-1]
 
 
 def test_the_folder_of_a_data_set_is_no_pattern():
@@ -143,49 +154,22 @@ def test_the_folder_of_a_data_set_is_no_pattern():
         """
     plan = plan_of(text)
     assert names(plan.datasets[0].truth) == tuple(f"data/my [1]*/t-{i}.txt" for i in (1, 2))
-    assert [names(system.predictions["my [1]*"]) for system in plan.systems] == [
-        "runs/my [1]*/s2.npz",
-        [f"runs/my [1]*/s{i}.npz" for i in (1, 2)],
-    ]
+    assert predictions_of(plan) == {
+        "one": {"my [1]*": "runs/my [1]*/s2.npz"},
+        "seeds": {"my [1]*": [f"runs/my [1]*/s{i}.npz" for i in (1, 2)]},
+    }
 
 
 def test_paths_are_relative_to_the_file_and_addresses_are_left_alone(tmp_path, monkeypatch):
-    fsspec = pytest.importorskip("fsspec")
-    store = fsspec.filesystem("memory")
-    for name in ("b/runs/ours/pecos.npz", "b/t.txt", "c/t.txt"):
-        store.pipe(f"/{name}", b"x")
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/c/t.txt", b"x")
     touch("exp[1]/runs/ours/part-1.txt", "exp[1]/runs/ours/part-2.txt")
     text = '[datasets.ours]\ntruth = "memory://c/t.txt"\n[systems]\nx = "runs/{dataset}/part-*"\n'
     plan = plan_of(text, "exp[1]/benchmark.toml")
     assert str(plan.datasets[0].truth) == "memory://c/t.txt"
-    assert names(system_of(plan, "x").predictions["ours"]) == tuple(f"exp[1]/runs/ours/part-{i}.txt" for i in (1, 2))
-    store.pipe("/b/benchmark.toml", f'[datasets.ours]\ntruth = "t.txt"\n{PECOS}'.encode())
-    plan = read_plan("memory://b/benchmark.toml")
-    assert str(plan.file) == "memory://b/benchmark.toml"
-    assert str(plan.datasets[0].truth) == "memory://b/t.txt"
-    assert names(system_of(plan).predictions["ours"]) == "memory://b/runs/ours/pecos.npz"
+    assert predictions_of(plan) == {"x": {"ours": tuple(f"exp[1]/runs/ours/part-{i}.txt" for i in (1, 2))}}
     monkeypatch.chdir(tmp_path / "runs")
     source = {"datasets": {"ours": {"truth": "../data/ours/tst.txt"}}, "systems": {"x": "{dataset}/pecos.npz"}}
-    assert names(system_of(read_plan(source), "x").predictions["ours"]) == "ours/pecos.npz"
-
-
-def test_in_a_dict_matrices_stand_for_files():
-    truth, first, second = np.eye(3), np.eye(3), np.eye(3)[::-1]
-    plan = read_plan(
-        {
-            "datasets": {"ours": {"truth": truth, "train": truth, "filter": np.array([[0, 1]]), "folder": "ours"}},
-            "systems": {"a": first, "b": [second, np.eye(3)], "c": {"paths": {"ours": Path("runs/ours/pecos.npz")}}},
-            "against": "b",
-        }
-    )
-    [dataset] = plan.datasets
-    assert dataset.truth is dataset.options.train is truth
-    a, b, c = (system.predictions["ours"] for system in plan.systems)
-    assert a is first
-    assert b[0] is second
-    assert len(b) == 2
-    assert names(c) == "runs/ours/pecos.npz"
-    assert plan.file is None
+    assert predictions_of(read_plan(source)) == {"x": {"ours": "ours/pecos.npz"}}
 
 
 def test_what_is_missing_is_no_mistake_unless_it_must_not_be():
@@ -204,9 +188,7 @@ single = {{ paths.Bibtex = "runs/Bibtex/pecos.npz" }}
         "shards": (["Bibtex", "ours"], {}),
         "single": (["Bibtex"], {"ours": "no path is given"}),
     }
-    with pytest.raises(DataError) as error:
-        plan_of(text, strict=True)
-    assert str(error.value).split("\n") == [
+    assert mistakes_in(text, strict=True) == [
         "benchmark.toml [systems]: BR on Bibtex: no file runs/Bibtex/br.npz",
         "benchmark.toml [systems]: Ours on Bibtex: no file runs/Bibtex/seed2.npz",
         "benchmark.toml [systems.single]: single on ours: no path is given",
@@ -225,26 +207,19 @@ inverse_propensities = "data/Delicious/trn.txt"
 {OURS}train = "data/ours/trn.txt"
 {PECOS}"""
     plan = plan_of(text)
-    assert [str(each) for each in plan.measures] == ["P@1", "PSP@1", "macroF1(over=train)@1"]
-    kept = {d.name: ([str(each) for each in d.options.measures], d.options.by_frequency) for d in plan.datasets}
-    assert kept == {
-        "Bibtex": (["P@1"], None),
-        "Delicious": (["P@1", "PSP@1"], None),
-        "ours": (["P@1", "PSP@1", "macroF1(over=train)@1"], "head,tail"),
-    }
-    assert [dataset.notes for dataset in plan.datasets] == [
-        (
-            "PSP@1 needs train, counts or inverse_propensities",
-            "macroF1(over=train)@1 needs train or counts",
-            "bins by frequency need train or counts",
-        ),
-        ("macroF1(over=train)@1 needs train or counts", "bins by frequency need train or counts"),
-        (),
+    assert [str(measure) for measure in plan.measures] == ["P@1", "PSP@1", "macroF1(over=train)@1"]
+    chosen = [(list(map(str, d.options.measures)), d.options.by_frequency, d.notes) for d in plan.datasets]
+    sources, f1 = "PSP@1 needs train, counts or inverse_propensities", "macroF1(over=train)@1 needs train or counts"
+    bins = "bins by frequency need train or counts"
+    assert chosen == [
+        (["P@1"], None, (sources, f1, bins)),
+        (["P@1", "PSP@1"], None, (f1, bins)),
+        (["P@1", "PSP@1", "macroF1(over=train)@1"], "head,tail", ()),
     ]
 
 
 PUBLISHED = 'published must be values by data set, such as { Bibtex = { "P@1" = 64.53 } }'
-BACKSLASH = "(hint: write paths with backslashes in single quotes, or with /)"
+QUOTES = "(hint: write text in quotes, paths with backslashes in single ones)"
 IS_ABOVE = "(hint: it belongs above the first table)"
 BIBTEX_PLACE, X, ROW = " [datasets.Bibtex]: ", " [systems.x]: ", " [systems.x.published.Bibtex]: "
 
@@ -277,19 +252,19 @@ BELOW = [
         "pass one of train, counts, inverse_propensities, not train and counts",
     ),
     ("metrics = 'PSP@1'", "there is nothing to score: PSP@1 needs train, counts or inverse_propensities"),
-    (r'train = "data\new.txt"', rf"train: no file data\new.txt {BACKSLASH}"),
+    (r'train = "data\new.txt"', rf"train: no file data\new.txt {QUOTES}"),
 ]
 ABOVE = [
-    ("agianst = 'PECOS'", "unknown key 'agianst' (hint: against)"),
-    ("truth = 't'", "unknown key 'truth'"),
-    ("against = 'Pecos'", "against is 'Pecos'; expected one of PECOS (hint: PECOS)"),
-    ("against = 3", "against must be a string, got 3"),
-    ("test = 'u'", "test must be one of t, randomization, got 'u'"),
-    ("k = 0", "k must be a whole number of at least 1, got 0"),
-    ("labels = 'no.txt'", "labels: no file no.txt"),
+    ("agianst = 'PECOS'", ": unknown key 'agianst' (hint: against)"),
+    ("truth = 't'", ": unknown key 'truth'"),
+    ("against = 'Pecos'", ": against is 'Pecos'; expected one of PECOS (hint: PECOS)"),
+    ("against = 3", ": against must be a string, got 3"),
+    ("test = 'u'", ": test must be one of t, randomization, got 'u'"),
+    ("k = 0", f"{BIBTEX_PLACE}k must be a whole number of at least 1, got 0"),
+    ("labels = 'no.txt'", f"{BIBTEX_PLACE}labels: no file no.txt"),
     (
         "ties = 'best'\nby_frequency = 2",
-        "by_frequency follows the order by label; it cannot be combined with ties='best'",
+        f"{BIBTEX_PLACE}by_frequency follows the order by label; it cannot be combined with ties='best'",
     ),
 ]
 NO_SYSTEM = " [systems]: x must be a path, a list of paths or a table, got"
@@ -302,10 +277,7 @@ SYSTEMS = [
     ("x = [1]", f"{NO_SYSTEM} a list"),
     ("a = 'runs/no.npz'", " [systems]: a has no predictions: no file runs/no.npz"),
     ("k = '{dataset}.npz'", " [systems]: k has no predictions: no file Bibtex.npz"),
-    (
-        "x = { pth = 'runs/Bibtex/seed1.npz', path = 'runs/Bibtex/seed1.npz' }",
-        f"{X}unknown key 'pth' (hint: path)",
-    ),
+    ("x = { pth = 'runs/Bibtex/seed1.npz', path = 'runs/Bibtex/seed1.npz' }", f"{X}unknown key 'pth' (hint: path)"),
     ("x = { source = 'y' }", f"{X}x has no predictions (hint: path, runs, paths or published)"),
     ("x = { source = 3, path = 'runs/Bibtex/seed1.npz' }", f"{X}source must be a string, got 3"),
     ("x = { path = 'a', runs = 'a' }", f"{X}x has path and runs: expected one of them"),
@@ -318,31 +290,22 @@ SYSTEMS = [
     ),
     ("x = 'runs/{dataset}/no.npz'", " [systems]: x has no predictions: no file runs/Bibtex/no.npz"),
     ("x = ['no1', 'no2', 'no3']", " [systems]: x has no predictions: no file no1"),
-    (
-        "against = 'PECOS'",
-        f" [systems]: against has no predictions: no file PECOS; against is an option {IS_ABOVE}",
-    ),
+    ("against = 'PECOS'", " [systems]: against has no predictions: no file PECOS"),
     ("x = { published = true }", f"{X}{PUBLISHED}, got true"),
     ("x = { published = {}, path = 'a' }", f"{X}x has path and published: expected one of them"),
     ("x = { published.Bibtx = {} }", " [systems.x.published]: unknown key 'Bibtx' (hint: Bibtex)"),
     ("x = { published.Bibtex = 3 }", " [systems.x.published]: Bibtex must be values by metric, got 3"),
-    (
-        "x = { published.Bibtex = { 'Q@1' = 3 } }",
-        f"{ROW}unknown metric 'Q@1' (hint: print(xmceval.METRICS) shows all)",
-    ),
+    ("x = { published.Bibtex = { 'Q@1' = 3 } }", f"{ROW}unknown metric 'Q@1' (hint: print(xmceval.METRICS) shows all)"),
     (
         "x = { published.Bibtex = { 'P@7' = 3 } }",
         f"{ROW}P@7 is none of the columns P@1, P@3, P@5, nDCG@1, nDCG@3, nDCG@5",
     ),
-    (
-        "x = { published.Bibtex = { 'P@1' = 'a' } }",
-        f"{ROW}P@1 must be a number, got 'a'",
-    ),
+    ("x = { published.Bibtex = { 'P@1' = 'a' } }", f"{ROW}P@1 must be a number, got 'a'"),
     (
         "x = { published.Bibtex = { 'P@1' = 0.6453, 'P@3' = 0.3 } }",
         f"{ROW}0.6453 looks like a fraction, and published shares are in percent (hint: 64.53)",
     ),
-    (r'x = "runs\new.npz"', rf" [systems]: x has no predictions: no file runs\new.npz {BACKSLASH}"),
+    (r'x = "runs\new.npz"', rf" [systems]: x has no predictions: no file runs\new.npz {QUOTES}"),
 ]
 WHOLE = [
     (PECOS, ': there is no data set (hint: [datasets.NAME] with truth = "FILE")'),
@@ -364,20 +327,19 @@ WHOLE = [
         " [systems]: there are published values only, and nothing to score",
     ),
     (f"against = 'x'\n{BIBTEX}{PECOS}x = {{ published = {{}} }}", ": against is 'x'; expected one of PECOS"),
-    (f"{BIBTEX}{PECOS}x = [", ": is not valid TOML: invalid value"),
-    (f"{BIBTEX}{PECOS}{BIBTEX}", ":5: is not valid TOML: cannot declare ('datasets', 'Bibtex') twice"),
-    (f"k = 1\nk = 2\n{BIBTEX}{PECOS}", ":2: is not valid TOML: cannot overwrite a value"),
-    (f"metrics = P@1\n{BIBTEX}{PECOS}", ":1: is not valid TOML: invalid value (hint: write text in quotes)"),
-    (r'x = "C:\Users\x.txt"', f":1: is not valid TOML: invalid hex value {BACKSLASH}"),
-    (f"{BIBTEX}train 3", ":3: is not valid TOML: expected '=' after a key in a key/value pair"),
+    (f"{BIBTEX}{PECOS}x = [", f": is not valid TOML: Invalid value {QUOTES}"),
+    (f"{BIBTEX}{PECOS}{BIBTEX}", ":5: is not valid TOML: Cannot declare ('datasets', 'Bibtex') twice"),
+    (f"k = 1\nk = 2\n{BIBTEX}{PECOS}", ":2: is not valid TOML: Cannot overwrite a value"),
+    (f"metrics = P@1\n{BIBTEX}{PECOS}", f":1: is not valid TOML: Invalid value {QUOTES}"),
+    (r'x = "C:\Users\x.txt"', f":1: is not valid TOML: Invalid hex value {QUOTES}"),
+    (f"{BIBTEX}train 3", ":3: is not valid TOML: Expected '=' after a key in a key/value pair"),
     (b"# \xe9\n# \xff", ":1: is not UTF-8 text"),
-    (f"k = 0\n{BIBTEX}{OURS}{PECOS}", ": k must be a whole number of at least 1, got 0"),  # once for all data sets
 ]
 
 
 CASES = [
     *((f"{BIBTEX}{text}\n{PECOS}", f"{BIBTEX_PLACE}{message}") for text, message in BELOW),
-    *((f"{text}\n{BIBTEX}{PECOS}", f": {message}") for text, message in ABOVE),
+    *((f"{text}\n{BIBTEX}{PECOS}", message) for text, message in ABOVE),
     *((f"metrics = 'P,nDCG'\n{BIBTEX}{PECOS}{text}\n", message) for text, message in SYSTEMS),
     *WHOLE,
 ]
@@ -387,17 +349,13 @@ CASES = [
 def test_a_mistake_is_told_with_its_file_and_table(text, message):
     touch("blank.txt")
     Path("blank.txt").write_text("\n")
-    with pytest.raises(DataError) as error:
-        plan_of(text)
-    assert str(error.value) == f"benchmark.toml{message}"
+    assert mistakes_in(text) == [f"benchmark.toml{message}"]
 
 
 def test_all_mistakes_are_told_at_once():
-    with pytest.raises(DataError) as error:
-        plan_of(f"{BIBTEX}k = 0\ntest = 't'\nties = 'x'\n{OURS}train = 'no.txt'\n{PECOS}x = 3\nagainst = 3\n")
-    assert str(error.value).split("\n") == [
+    text = f"{BIBTEX}k = 0\ntest = 't'\n{OURS}train = 'no.txt'\n{PECOS}x = 3\nagainst = 3\n"
+    assert mistakes_in(text) == [
         f"benchmark.toml [datasets.Bibtex]: test is an option of the whole benchmark {IS_ABOVE}",
-        "benchmark.toml [datasets.Bibtex]: ties must be one of label, expected, best, worst, got 'x'",
         "benchmark.toml [datasets.Bibtex]: k must be a whole number of at least 1, got 0",
         "benchmark.toml [datasets.ours]: train: no file no.txt",
         "benchmark.toml [systems]: x must be a path, a list of paths or a table, got 3",
@@ -406,9 +364,7 @@ def test_all_mistakes_are_told_at_once():
 
 
 def test_the_mistakes_of_a_dict_have_no_file():
-    with pytest.raises(DataError) as error:
-        read_plan({"datasets": {"ours": {"tuth": "t"}}, "systems": {"x": 3}, "against": "z"})
-    assert str(error.value).split("\n") == [
+    assert mistakes_in({"datasets": {"ours": {"tuth": "t"}}, "systems": {"x": 3}, "against": "z"}) == [
         "[datasets.ours]: unknown key 'tuth' (hint: truth)",
         '[datasets.ours]: there is no truth (hint: truth = "FILE")',
         "[systems]: x must be a path, a list of paths or a table, got 3",
@@ -418,24 +374,23 @@ def test_the_mistakes_of_a_dict_have_no_file():
 
 def test_secrets_of_addresses_are_not_shown():
     secret = "https://me:s3cret@host/f.npz?token=s3cret"
-    with pytest.raises(DataError) as error:
-        plan_of(f"""ties = '{secret}'
+    lines = mistakes_in(f"""ties = '{secret}'
 [datasets.x]
 truth = ["{secret}\\new"]
 [systems]
 {PECOS.partition(chr(10))[2]}x = "{secret}\\new"
 y = {{ published = '{secret}' }}
 z = {{ paths = {{ "{secret}" = "a" }} }}""")
-    assert "https://host/f.npz" in str(error.value)
-    assert "s3cret" not in str(error.value)
+    assert any("https://host/f.npz" in line for line in lines)
+    assert not any("s3cret" in line for line in lines)
 
 
 def test_what_a_store_does_not_tell_is_not_missing():
     plan = plan_of(f'{BIBTEX}[systems]\na = "nosuch://x/a.npz"\nb = "nosuch://x/b-*"\n')
-    assert [names(system.predictions["Bibtex"]) for system in plan.systems] == ["nosuch://x/a.npz", "nosuch://x/b-*"]
+    assert predictions_of(plan) == {"a": {"Bibtex": "nosuch://x/a.npz"}, "b": {"Bibtex": "nosuch://x/b-*"}}
 
 
 def test_one_truth_may_be_scored_in_two_ways():
     own = 'folder = "Bibtex"\ntruth = "data/Bibtex/tst.txt"\nfilter = "data/ours/trn.txt"\n'
     plan = plan_of(f"{BIBTEX}[datasets.filtered]\n{own}{PECOS}")
-    assert list(map(names, system_of(plan).predictions.values())) == ["runs/Bibtex/pecos.npz"] * 2
+    assert predictions_of(plan) == {"PECOS": dict.fromkeys(("Bibtex", "filtered"), "runs/Bibtex/pecos.npz")}

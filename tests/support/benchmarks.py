@@ -3,7 +3,7 @@
 import numpy as np
 
 import xmceval
-from xmceval.benchmarks.outcome import FAILED, MISSING, PUBLISHED, SCORED, Benchmark, CellOutcome, DatasetOutcome
+from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
 from xmceval.scoring.comparing.testoptions import Testing
 
 N_LABELS = 5
@@ -41,17 +41,9 @@ def benchmark(datasets, *, against=None, published=None, why=None, failed=None, 
     outcomes = []
     for dataset, hits in datasets.items():
         rows, reason = published.get(dataset, {}), failed.get(dataset, "")
-        cells = []
-        for name in systems:
-            n_runs = len(hits[name]) if isinstance(hits.get(name), list) else 1
-            if name in hits:
-                cells.append(CellOutcome(name, FAILED if reason else SCORED, reason, n_runs))
-            elif name in rows:
-                cells.append(CellOutcome(name, PUBLISHED))
-            else:
-                cells.append(CellOutcome(name, MISSING, why.get(name, ""), 0))
+        missing = {name: why.get(name, "") for name in systems if name not in (*hits, *rows)}
         comparison = None if reason else compared(hits, against=against, **options)
-        outcomes.append(DatasetOutcome(dataset, comparison, tuple(cells), rows, why=reason))
+        outcomes.append(DatasetOutcome(dataset, comparison, rows, missing, why=reason))
     measures = {
         figure.measure: None for name in outcomes if name.comparison for figure in name.comparison.results[0].figures
     }

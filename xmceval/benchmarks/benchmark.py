@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.scoring.setup import Named, Setup
-from xmceval.benchmarks.datasets import DatasetPlan
-from xmceval.benchmarks.outcome import FAILED, MISSING, PUBLISHED, SCORED, Benchmark, CellOutcome, DatasetOutcome
-from xmceval.benchmarks.plan import BenchmarkPlan, read_plan
-from xmceval.benchmarks.systems import SystemPlan
-from xmceval.errors import XmcevalError, describe_failure, naming_flags, warn
-from xmceval.report.comparison import Comparison
+from xmceval.benchmarks.config import Config, read_config, suggest
+from xmceval.benchmarks.datasets import DatasetPlan, check_types, read_datasets
+from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
+from xmceval.benchmarks.systems import SystemPlan, read_systems
+from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
+from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import Gate, check_decidable, judge_datasets, parse_worse
 from xmceval.report.result import shared_lines
 from xmceval.rows.threads import Progress
+from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.options import specs
 
 
 def benchmark(
@@ -82,8 +85,55 @@ def benchmark(
     plan = read_plan(source, strict=strict, threads=threads)
     texts = [fail_if_worse] if isinstance(fail_if_worse, str) else fail_if_worse
     outcome = run_plan(plan, gates=[parse_worse(text) for text in texts], progress=progress)
-    warn(dict.fromkeys([*list_failures(outcome), *list_warnings(outcome, "doubts")]))
+    warn(dict.fromkeys([*list_failures(outcome), *list_lines(outcome, "doubts")]))
     return outcome
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """A benchmark before anything is scored; `measures` are its columns, `file` is None for a dict."""
+
+    datasets: tuple[DatasetPlan, ...]
+    systems: tuple[SystemPlan, ...]
+    measures: tuple[Measure, ...]
+    testing: Testing
+    file: Path | None = None
+
+    @property
+    def tested(self) -> list[str]:
+        """The names of the systems with predictions."""
+        return [system.name for system in self.systems if system.published is None]
+
+
+def read_plan(
+    source: str | Path | Mapping[str, Any], *, strict: bool = False, threads: int | None = None
+) -> BenchmarkPlan:
+    """Read a benchmark from its TOML file, or from a dict in which matrices may stand for files.
+
+    Relative paths are relative to the file, those of a dict to the current folder. With `strict`, missing predictions
+    are a mistake.
+    """
+    config = read_config(source)
+    with naming_flags(False):  # a file has the names of Python's arguments
+        config.check_keys((), config.tables, [*specs(), *specs(Testing), "datasets", "systems"])
+        datasets = read_datasets(config, threads)
+        columns = dict.fromkeys(measure for dataset in datasets for measure in dataset.columns)
+        # Which columns there are is unknown after a mistake.
+        systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
+        testing = _read_testing(config, systems)
+    config.check()
+    return BenchmarkPlan(tuple(datasets), tuple(systems), tuple(columns), testing, config.path)
+
+
+def _read_testing(config: Config, systems: Sequence[SystemPlan]) -> Testing:
+    """Read how differences are tested, after a mistake as by default."""
+    values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
+    against, tested = values.get("against"), [system.name for system in systems if system.published is None]
+    if isinstance(against, str) and tested and against not in tested:
+        config.refuse((), f"against is {against!r}; expected one of {listed(tested)}{suggest(against, tested)}")
+    with config.noting(()):
+        return Testing.of(check_types(config, (), specs(Testing), values))
+    return Testing()
 
 
 def run_plan(
@@ -102,16 +152,7 @@ def run_plan(
     against = plan.testing.against
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
 
-    def compare(dataset: DatasetPlan) -> Comparison:
-        systems = [
-            Named(system.predictions[dataset.name], system.name)
-            for system in plan.systems
-            if dataset.name in system.predictions
-        ]
-        setup = Setup.of(dataset.truth, dataset.options, systems, executor=executor)
-        return compare_systems(setup, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False)
-
-    outcomes = [_run_dataset(dataset, plan.systems, compare) for dataset in plan.datasets]
+    outcomes = [_run_dataset(plan, dataset, executor, progress, watch) for dataset in plan.datasets]
     comparisons = {outcome.name: outcome.comparison for outcome in outcomes}
     return Benchmark(
         tuple(outcomes),
@@ -125,39 +166,32 @@ def run_plan(
 
 
 def _run_dataset(
-    dataset: DatasetPlan, systems: Sequence[SystemPlan], compare: Callable[[DatasetPlan], Comparison]
+    plan: BenchmarkPlan,
+    dataset: DatasetPlan,
+    executor: Executor | None,
+    progress: Progress | None,
+    watch: Watch | None,
 ) -> DatasetOutcome:
     """Compare the systems on a data set, which may fail."""
-    comparison, why = None, ""
-    if not any(dataset.name in system.predictions for system in systems):
-        why = "there are no predictions (hint: set folder to what {dataset} in paths stands for)"
-    else:
-        try:
-            with naming_flags(False):  # a file has the names of Python's arguments
-                comparison = compare(dataset)
-        except (XmcevalError, OSError, MemoryError) as error:
-            why = describe_failure(error)
-    published = {system.name: system.published or {} for system in systems}
-    return DatasetOutcome(
-        dataset.name,
-        comparison,
-        tuple(_describe_cell(system, dataset.name, why) for system in systems),
-        {name: rows[dataset.name] for name, rows in published.items() if dataset.name in rows},
-        dataset.options.dataset or "",
-        dataset.notes,
-        why,
-    )
-
-
-def _describe_cell(system: SystemPlan, dataset: str, why: str) -> CellOutcome:
-    """Return how a system fared on a data set, which failed if there is a reason."""
-    if dataset in (system.published or ()):
-        return CellOutcome(system.name, PUBLISHED)
-    if dataset not in system.predictions:
-        return CellOutcome(system.name, MISSING, system.missing.get(dataset, ""), 0)
-    predictions = system.predictions[dataset]
-    n_runs = len(predictions) if isinstance(predictions, list) else 1
-    return CellOutcome(system.name, FAILED if why else SCORED, why, n_runs)
+    name, comparison, why = dataset.name, None, ""
+    systems = [Named(system.predictions[name], system.name) for system in plan.systems if name in system.predictions]
+    try:
+        if not systems:
+            raise DataError("there are no predictions (hint: set folder to what {dataset} in paths stands for)")
+        with naming_flags(False):  # a file has the names of Python's arguments
+            setup = Setup.of(dataset.truth, dataset.options, systems, executor=executor)
+            comparison = compare_systems(
+                setup, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False
+            )
+    except (XmcevalError, OSError, MemoryError) as error:
+        why = describe_failure(error)
+    published = {system.name: rows[name] for system in plan.systems if name in (rows := system.published or {})}
+    missing = {
+        system.name: system.missing.get(name, "")
+        for system in plan.systems
+        if name not in system.predictions and system.name not in published
+    }
+    return DatasetOutcome(name, comparison, published, missing, dataset.notes, why)
 
 
 def list_failures(outcome: Benchmark) -> Iterator[str]:
@@ -166,17 +200,10 @@ def list_failures(outcome: Benchmark) -> Iterator[str]:
         yield from (f"{dataset.name}: {line}" for line in dataset.why.splitlines())
 
 
-def list_warnings(outcome: Benchmark, kind: str = "warnings") -> Iterator[str]:
-    """Yield what a reader must know before trusting the values, with the data set and systems that it is about.
-
-    With ``doubts`` as `kind`, of results only the warnings that Python functions issue.
-    """
+def list_lines(outcome: Benchmark, kind: str) -> Iterator[str]:
+    """Yield the warnings, doubts (those that Python functions issue) or notes on data sets and their systems."""
     for name, comparison in outcome.items():
-        lines = dict.fromkeys([*comparison.warnings, *shared_lines(comparison.results, kind)])
-        yield from (f"{name}: {line}" for line in lines)
-
-
-def list_notes(outcome: Benchmark) -> Iterator[str]:
-    """Yield how files were read, with the data set and systems that it is about."""
-    for name, comparison in outcome.items():
-        yield from (f"{name}: {line}" for line in shared_lines(comparison.results, "notes"))
+        of_comparison = () if kind == "notes" else comparison.warnings
+        yield from (
+            f"{name}: {line}" for line in dict.fromkeys([*of_comparison, *shared_lines(comparison.results, kind)])
+        )

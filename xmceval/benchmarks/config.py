@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import glob
+import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, UsageError
 from xmceval.files.io.addresses import redacted, shown
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_beside
@@ -21,10 +23,7 @@ Keys: TypeAlias = tuple[str, ...]  # of a table, from the top of the file; () is
 
 PLACEHOLDER = "{dataset}"
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
-_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
-_IN_QUOTES = " (hint: write text in quotes)"
-_BACKSLASH = " (hint: write paths with backslashes in single quotes, or with /)"
+_QUOTES = " (hint: write text in quotes, paths with backslashes in single ones)"
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,14 @@ class Config:
         """Note a mistake in a table, without the credentials that an address in it may have."""
         place = " ".join([*([str(self.path)] if self.path else []), *([header(keys)] if keys else [])])
         self.mistakes.append(redacted(f"{place}: {message}" if place else message))
+
+    @contextmanager
+    def noting(self, keys: Keys) -> Iterator[None]:
+        """Note a wrong option of a table as a mistake in it."""
+        try:
+            yield
+        except UsageError as error:
+            self.refuse(keys, str(error))
 
     def check(self) -> None:
         """Report all mistakes together."""
@@ -66,7 +73,7 @@ class Config:
         file = find_beside(self.path, text.replace(PLACEHOLDER, glob.escape(folder) if is_pattern else folder))
         if file is None:
             name = text.replace(PLACEHOLDER, folder)
-            hint = "" if name.isprintable() else _BACKSLASH
+            hint = "" if name.isprintable() else _QUOTES
             raise DataError(f"no file {'matches ' * is_pattern}{shown(name)}{hint}")
         return file
 
@@ -88,7 +95,17 @@ def are_paths(value: Any) -> bool:
 
 def header(keys: Keys) -> str:
     """Return the header of a table: ``[datasets.Bibtex]``."""
-    return f"[{'.'.join(key if _BARE_KEY.match(key) else repr(key) for key in keys)}]"
+    return f"[{'.'.join(map(quote_key, keys))}]"
+
+
+def quote_key(key: str) -> str:
+    """Return a key as TOML writes it."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quote(key)
+
+
+def quote(text: str) -> str:
+    """Return a string as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def suggest(word: str, choices: Iterable[str]) -> str:
@@ -119,14 +136,8 @@ def read_config(source: str | Path | Mapping[str, Any]) -> Config:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{path}:{line}: is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}{_describe_syntax(str(error))}") from None
-
-
-def _describe_syntax(message: str) -> str:
-    """Return the line and the message of a syntax error, with a hint at its usual cause."""
-    position = _POSITION.search(message)
-    line = f":{position[1]}" if position and position[1] else ""
-    words = _POSITION.sub("", message)
-    is_escape = "Unescaped" in words or "hex value" in words
-    hint = _BACKSLASH if is_escape else _IN_QUOTES if words == "Invalid value" and line else ""
-    return f"{line}: is not valid TOML: {words[:1].lower()}{words[1:]}{hint}"
+        position = re.search(r"at line (\d+)", str(error))
+        place = f"{path}:{position[1]}" if position else path
+        words = str(error).partition(" (at ")[0]
+        hint = _QUOTES if re.match("Invalid|Unescaped", words) else ""
+        raise DataError(f"{place}: is not valid TOML: {words}{hint}") from None

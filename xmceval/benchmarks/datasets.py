@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
 from xmceval.benchmarks.config import Config, Keys, are_paths, show
 from xmceval.errors import DataError, UsageError, listed
@@ -16,13 +16,6 @@ from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.spec import Spec
-
-T = TypeVar("T")
-
-ABOVE = " (hint: it belongs above the first table)"
-
-_COUNTS = "train or counts"
-_SOURCES = "train, counts or inverse_propensities"
 
 
 @dataclass(frozen=True)
@@ -47,67 +40,43 @@ def read_datasets(config: Config, threads: int | None) -> list[DatasetPlan]:
 
 
 def _read_dataset(config: Config, name: str, value: Any, threads: int | None) -> DatasetPlan:
-    """Read a data set; where there are mistakes in its options, it has the default ones."""
+    """Read a data set: its truth, and the options in its table over those at the top of the file."""
     keys = ("datasets", name)
     table = config.table(keys, value, 'a table with truth = "FILE"')
-    for key in (key for key in table if key in specs(Testing)):
-        config.refuse(keys, f"{key} is an option of the whole benchmark{ABOVE}")
-    config.check_keys(keys, (key for key in table if key not in specs(Testing)), ["truth", "folder", *specs()])
+    for key in [key for key in table if key in specs(Testing)]:
+        config.refuse(keys, f"{key} is an option of the whole benchmark (hint: it belongs above the first table)")
+    config.check_keys(keys, table, ["truth", "folder", *specs(), *specs(Testing)])
     folder = table.get("folder", name)
     if not isinstance(folder, str):
         config.refuse(keys, f"folder must be a string, got {show(folder)}")
         folder = name
-    truth = None
-    if "truth" in table:
-        truth = _find_input(config, keys, "truth", table["truth"], folder, may_be_sharded=True)
-    elif isinstance(value, Mapping):
+    if isinstance(value, Mapping) and "truth" not in table:
         config.refuse(keys, 'there is no truth (hint: truth = "FILE")')
-    asked = _read_options(config, keys, table, folder)
-    options, notes = leave_out_lacking(asked)
-    if options is None:
+    passed = {**config.tables, **_find_in_catalogue(name), **table}
+    inputs = {key: passed[key] for key in ("truth", *specs()) if key in passed}
+    for key in [key for key in inputs if key == "truth" or (specs()[key].is_file and inputs[key] is not None)]:
+        inputs[key] = _find_input(config, keys, key, inputs[key], folder)
+    truth = inputs.pop("truth", None)
+    options = _read_options(config, keys, inputs, threads)
+    kept, notes = leave_out_lacking(options)
+    if kept is None:
         config.refuse(keys, f"there is nothing to score: {'; '.join(notes)}")
-        options = asked
-    options = replace(options, threads=threads or options.threads)
-    return DatasetPlan(name, folder, truth, options, asked.measures, notes)
+    return DatasetPlan(name, folder, truth, kept or options, options.measures, notes)
 
 
-def _read_options(config: Config, keys: Keys, table: Mapping[str, Any], folder: str) -> Options:
-    """Read how a data set is scored: the options in its table, over those at the top of the file."""
-    values = {name: value for name, value in config.tables.items() if name in specs()}
-    places: dict[str, Keys] = dict.fromkeys(values, ())
-    catalogued = _find_in_catalogue(keys[-1])
-    if catalogued:
-        values["dataset"], places["dataset"] = catalogued, keys
-    for name in (name for name in table if name in specs()):
-        values[name], places[name] = table[name], keys
-    for name in [name for name, value in values.items() if specs()[name].is_file and value is not None]:
-        is_sharded = name == "train"
-        values[name] = _find_input(config, places[name], name, values[name], folder, may_be_sharded=is_sharded)
-    return build(config, values, places, keys, Options, _make_options)
-
-
-def _find_in_catalogue(name: str) -> str:
-    """Return the name in the catalogue of a data set; empty if it is not there."""
+def _find_in_catalogue(name: str) -> dict[str, str]:
+    """Return the option that chooses the data set of this name in the catalogue; nothing if there is none."""
     try:
-        return find_dataset(name).name
+        return {"dataset": find_dataset(name).name}
     except UsageError:
-        return ""
+        return {}
 
 
-def _make_options(**values: Any) -> Options:
-    """Make options, and check what scoring would check before it reads a file."""
-    options = Options(**values)
-    options.refuse_groups("benchmark", "use compare, which tests differences within groups")
-    if options.dataset is not None:
-        find_dataset(options.dataset)
-    compile_program(options.measures).check_ties(options.ties)
-    return options
-
-
-def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str, *, may_be_sharded: bool = False) -> Any:
+def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) -> Any:
     """Return an input of a data set: a path that exists, Shards, or a matrix; None after a mistake."""
     if config.is_matrix(value):
         return value
+    may_be_sharded = name in {"truth", "train"}
     is_list = may_be_sharded and are_paths(value)
     if not (is_list or are_paths([value])):
         config.refuse(keys, f"{name} must be a path{' or a list of paths' * may_be_sharded}, got {show(value)}")
@@ -120,70 +89,27 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str, 
     return Shards(files) if is_list else files[0]
 
 
-def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]]:
-    """Leave out metrics and bins that need training labels which there are not: nothing is estimated from the truth.
+def _read_options(config: Config, keys: Keys, values: Mapping[str, Any], threads: int | None) -> Options:
+    """Make the options of scoring, and check what scoring would check before it reads a file.
 
-    The options are None where no metric is left; the notes say what is left out, and what it needs.
+    After a mistake they are the default ones.
     """
-    has_counts = not {"train", "counts"}.isdisjoint(options.sources)
-    lacking: dict[str, list[Measure]] = {}
-    for measure in options.measures:
-        if measure.option("over") == "train" and not has_counts:
-            lacking.setdefault(_COUNTS, []).append(measure)
-        elif measure.needs_propensities and not options.sources:
-            lacking.setdefault(_SOURCES, []).append(measure)
-    left_out = [measure for measures in lacking.values() for measure in measures]
-    kept = tuple(measure.name for measure in options.measures if measure not in left_out)
-    notes = [
-        f"{listed(measures)} {'needs' if len(measures) == 1 else 'need'} {need}" for need, measures in lacking.items()
-    ]
-    if not kept:
-        return None, tuple(notes)
-    if options.by_frequency is not None and not has_counts:
-        notes.append(f"bins by frequency need {_COUNTS}")
-        options = replace(options, by_frequency=None)
-    return (replace(options, metrics=kept) if lacking else options), tuple(notes)
+    options = Options()
+    with config.noting(keys):
+        options = Options.of(check_types(config, keys, specs(), values))
+        options.refuse_groups("benchmark", "use compare, which tests differences within groups")
+        if options.dataset is not None:
+            find_dataset(options.dataset)
+        compile_program(options.measures).check_ties(options.ties)
+    return replace(options, threads=threads or options.threads)
 
 
-def build(
-    config: Config,
-    values: Mapping[str, Any],
-    places: Mapping[str, Keys],
-    keys: Keys,
-    kind: type[T],
-    make: Callable[..., T],
-) -> T:
-    """Make options of a kind; those with a mistake are noted, and left out until the rest can be made.
-
-    The option to blame for a message is the last one without which the message is another; `places` are the tables of
-    the options, and `keys` the table of a mistake that cannot be blamed on one of them.
-    """
-    fitting = dict(values)
-    for name, value in values.items():
-        expected = _expect(specs(kind)[name], value)
-        if expected:
-            config.refuse(places[name], f"{name} must be {expected}, got {show(value)}")
-            del fitting[name]
-    while message := _complain(make, fitting):
-        blamed = [name for name in fitting if _complain(make, _without(fitting, name)) != message]
-        config.refuse(places[blamed[-1]] if blamed else keys, message)
-        if not blamed:
-            return kind()
-        fitting = _without(fitting, blamed[-1])
-    return make(**fitting)
-
-
-def _complain(make: Callable[..., Any], values: Mapping[str, Any]) -> str:
-    """Return the message of what is wrong with options; empty if nothing is."""
-    try:
-        make(**values)
-    except UsageError as error:
-        return str(error)
-    return ""
-
-
-def _without(values: Mapping[str, Any], left_out: str) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name != left_out}
+def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options whose values are of the right type; the others are mistakes."""
+    wrong = {name: kind for name, value in values.items() if (kind := _expect(expected[name], value))}
+    for name, kind in wrong.items():
+        config.refuse(keys, f"{name} must be {kind}, got {show(values[name])}")
+    return {name: value for name, value in values.items() if name not in wrong}
 
 
 def _expect(spec: Spec, value: Any) -> str:
@@ -198,3 +124,28 @@ def _expect(spec: Spec, value: Any) -> str:
         is_list = isinstance(value, Collection) and not isinstance(value, Mapping)
         return "" if is_list and all(isinstance(name, str) for name in value) else "a string or a list of strings"
     return "a string" if spec.metavar == "NAME" and not isinstance(value, str) else ""
+
+
+def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]]:
+    """Leave out metrics and bins that need training labels which there are not: nothing is estimated from the truth.
+
+    The options are None where no metric is left; the notes say what is left out, and what it needs.
+    """
+    has_counts = not {"train", "counts"}.isdisjoint(options.sources)
+    lacking: dict[str, list[Measure]] = {}
+    for measure in options.measures:
+        if measure.option("over") == "train" and not has_counts:
+            lacking.setdefault("train or counts", []).append(measure)
+        elif measure.needs_propensities and not options.sources:
+            lacking.setdefault("train, counts or inverse_propensities", []).append(measure)
+    notes = [
+        f"{listed(measures)} {'needs' if len(measures) == 1 else 'need'} {need}" for need, measures in lacking.items()
+    ]
+    left_out = [measure for measures in lacking.values() for measure in measures]
+    metrics = tuple(measure.name for measure in options.measures if measure not in left_out)
+    if not metrics:
+        return None, tuple(notes)
+    if options.by_frequency is not None and not has_counts:
+        notes.append("bins by frequency need train or counts")
+        options = replace(options, by_frequency=None)
+    return (replace(options, metrics=metrics) if lacking else options), tuple(notes)

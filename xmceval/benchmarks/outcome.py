@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -25,18 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
     from pandas import DataFrame
 
-# How a cell came about. What has failed is not missing: its files are there.
+# How the values of a system on a data set came about. What has failed is not missing: its files are there.
 STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
-
-
-@dataclass(frozen=True)
-class CellOutcome:
-    """A system on a data set."""
-
-    system: str
-    status: str  # one of STATUSES
-    why: str = ""  # it is missing or has failed
-    n_runs: int = 1  # 0 without predictions
 
 
 @dataclass(frozen=True)
@@ -49,25 +38,25 @@ class DatasetOutcome:
 
     name: str
     comparison: Comparison | None
-    cells: tuple[CellOutcome, ...]  # one per system, in the order of the benchmark
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by system and metric
-    catalogue: str = ""  # the data set of the catalogue whose A and B were used
+    missing: Mapping[str, str] = field(default_factory=dict)  # by system without predictions or values, the reason
     notes: tuple[str, ...] = ()  # such as which columns it lacks, and why
     why: str = ""  # it failed
 
-    def find_cell(self, system: str) -> CellOutcome:
-        """Return the cell of a system."""
-        return next(cell for cell in self.cells if cell.system == system)
+    def find_status(self, system: str) -> str:
+        """Return which of STATUSES the values of a system have."""
+        if system in self.missing:
+            return MISSING
+        if system in self.published:
+            return PUBLISHED
+        return FAILED if self.comparison is None else SCORED
 
     def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
         """Return the figures of a system: computed, means over runs, or published."""
-        values = self.published.get(system)
-        if values is not None:
-            return tuple(
-                Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values
-            )
-        systems = {} if self.comparison is None else self.comparison.systems
-        return systems[system].figures if system in systems else ()
+        if self.comparison is not None and system in self.comparison.systems:
+            return self.comparison.systems[system].figures
+        values = self.published.get(system, {})
+        return tuple(Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,6 +160,11 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         drawn: Picture = _load("picture").draw_benchmark(self, metrics=metrics)
         return drawn
 
+    def count_cells(self) -> dict[str, int]:
+        """Return how many systems on data sets have each status."""
+        statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
+        return {status: statuses.count(status) for status in STATUSES}
+
     def _find_dataset(self, name: str) -> DatasetOutcome:
         by_name = {dataset.name: dataset for dataset in self.datasets}
         if name not in by_name:
@@ -183,18 +177,16 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         values = {figure.name: figure.estimate.value for figure in dataset.list_figures(system, self.measures)}
         if metric in values:
             return values[metric]
-        cell = dataset.find_cell(system)
         if values:
             raise KeyError(f"{dataset.name}, {system}: no value of {metric}; there is {listed(values)}")
-        status = "could not be scored" if cell.status == FAILED else cell.status
-        raise KeyError(f"{dataset.name}, {system}: {status}{f': {cell.why}' if cell.why else ''}")
+        reason = f"missing: {dataset.missing[system]}" if system in dataset.missing else dataset.why
+        raise KeyError(f"{dataset.name}, {system}: {reason.removesuffix(': ')}")
 
     def _render(self, form: str, layout: Layout) -> str:
         return str(_load("render").render_benchmark(form, self, layout))
 
     def _describe(self) -> tuple[str, str]:
-        statuses = Counter(cell.status for dataset in self.datasets for cell in dataset.cells)
-        cells = (f"{statuses[status]:,} {status}" for status in STATUSES if statuses[status])
+        cells = (f"{n:,} {status}" for status, n in self.count_cells().items() if n)
         what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
         example = shorten(next(iter(self), self.datasets[0].name))
         return (

@@ -32,13 +32,9 @@ def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None 
 
 def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[Measure]:
     """Return the measures to draw: those that are asked for, of those that have values."""
-    having = {
-        figure.measure
-        for dataset in benchmark.datasets
-        for system in benchmark.systems
-        for figure in dataset.list_figures(system, benchmark.measures)
-    }
-    measures = [measure for measure in benchmark.measures if measure in having]
+    outcomes = [(dataset, system) for dataset in benchmark.datasets for system in benchmark.systems]
+    figures = [figure for dataset, system in outcomes for figure in dataset.list_figures(system, benchmark.measures)]
+    measures = [measure for measure in benchmark.measures if any(figure.measure == measure for figure in figures)]
     if not measures:
         raise DataError("there is nothing to draw: no data set has values")
     if metrics is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from xmceval.benchmarks.outcome import PUBLISHED, Benchmark, DatasetOutcome
 from xmceval.report.forms.csv import write_lines
 from xmceval.report.forms.json import write_document
 from xmceval.report.records import (
+    VALUE_COLUMNS,
     Record,
     list_values,
     pick,
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
 
     from xmceval.report.comparison import Comparison
 
-COLUMNS = (
-    *("dataset", "system", "metric", "k", "bin", "kind"),
-    *("value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined", "n_runs", "sd", "mark"),
-    *("unit", "higher_is_better", "n_instances", "n_labels", "truth", "scores", "propensities", "options", "version"),
-)
+COLUMNS = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
 
 
 def write_json(benchmark: Benchmark) -> str:
@@ -47,21 +44,20 @@ def write_json(benchmark: Benchmark) -> str:
                 {"name": name, "published": name in sources, "source": sources.get(name) or None}
                 for name in benchmark.systems
             ],
-            "datasets": [_record_dataset(dataset) for dataset in benchmark.datasets],
+            "datasets": [_record_dataset(dataset, benchmark.systems) for dataset in benchmark.datasets],
             **record_gates(benchmark.gates),
         }
     )
 
 
-def _record_dataset(dataset: DatasetOutcome) -> Record:
+def _record_dataset(dataset: DatasetOutcome, systems: Iterable[str]) -> Record:
     """Return the cells and the comparison of a data set."""
     return {
         "name": dataset.name,
-        "catalogue": dataset.catalogue or None,
         "why": dataset.why or None,
         "cells": [
-            {"system": cell.system, "status": cell.status, "why": cell.why or None, "n_runs": cell.n_runs}
-            for cell in dataset.cells
+            {"system": name, "status": dataset.find_status(name), "why": dataset.missing.get(name) or None}
+            for name in systems
         ],
         "published": [{"system": name, "metrics": values} for name, values in dataset.published.items()],
         "notes": dataset.notes,
@@ -85,16 +81,15 @@ def make_frame(benchmark: Benchmark, *, bins: bool = False) -> DataFrame:
 def _list_lines(benchmark: Benchmark) -> Iterator[Record]:
     """Yield a line for each value, data set by data set, each with its published values last."""
     for dataset in benchmark.datasets:
-        if dataset.comparison is not None:
-            yield from _list_computed(dataset.name, dataset.comparison)
+        for line in _list_computed(dataset.comparison) if dataset.comparison else ():
+            yield {**line, "dataset": dataset.name}
         for system in dataset.published:
             for figure in dataset.list_figures(system, benchmark.measures):
                 place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
-                values = {**record_figure(figure), **record_measure(figure.measure)}
-                yield {**values, **place, "n_runs": None, "sd": None}
+                yield {**record_figure(figure), **record_measure(figure.measure), **place, "n_runs": None, "sd": None}
 
 
-def _list_computed(dataset: str, comparison: Comparison) -> Iterator[Record]:
+def _list_computed(comparison: Comparison) -> Iterator[Record]:
     """Yield a line for each value of the systems on a data set; of several runs of their mean."""
     runs_by_system = {runs.name: runs for runs in comparison.runs}
     files = {result.name: result.scores for result in comparison.results}
@@ -107,10 +102,8 @@ def _list_computed(dataset: str, comparison: Comparison) -> Iterator[Record]:
             marks = comparison.marks(name, line["bin"]) or {}
             yield {
                 **line,
-                "dataset": dataset,
                 "n_runs": len(parts),
                 "sd": sds.get((line["bin"], line["name"])),
                 "mark": marks.get(line["name"]),
-                "n_instances": result.counts.n_instances,
                 "scores": ", ".join(files[part] for part in parts),
             }

@@ -10,14 +10,12 @@ from numbers import Real
 from typing import Any
 
 from xmceval.api.comparing.runs import are_runs
-from xmceval.benchmarks.config import PLACEHOLDER, Config, Keys, is_path, show
-from xmceval.benchmarks.datasets import ABOVE, DatasetPlan
-from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.benchmarks.config import Config, Keys, is_path, show
+from xmceval.benchmarks.datasets import DatasetPlan
+from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.rows.shards import parts_of
-from xmceval.scoring.comparing.testoptions import Testing
-from xmceval.scoring.options import Options, specs
 
 SYSTEM_KEYS = ("path", "runs", "paths", "published", "source")
 
@@ -66,10 +64,8 @@ def _read_system(
     source = table.get("source", "")
     if not isinstance(source, str):
         config.refuse(keys, f"source must be a string, got {show(source)}")
-        source = ""
-    origins = [origin for origin in ("path", "runs", "published") if origin in table]
-    if "published" in table and "paths" in table:
-        origins.append("paths")
+    exclusive = ("path", "runs", "published", "paths") if "published" in table else ("path", "runs")
+    origins = [key for key in exclusive if key in table]
     if len(origins) > 1:
         config.refuse(keys, f"{name} has {listed(origins, 'and')}: expected one of them")
     elif "published" in table:
@@ -87,49 +83,34 @@ def _find_system(
     """Find the predictions of a system on each data set."""
     paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
     config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
-    everywhere = [table[origin] for origin in ("path", "runs") if origin in table]
-    for value in [*everywhere, *paths.values()]:
-        if not (is_path(value) or _is_list_of_runs(config, value) or config.is_matrix(value)):
-            config.refuse(keys, f"{name} must be a path, a list of paths or a table, got {show(value)}")
-            return SystemPlan(name)
+    everywhere = table.get("path", table.get("runs"))
     predictions, missing = {}, {}
-    for dataset in datasets:
-        is_own = dataset.name in paths
-        if not (is_own or everywhere):
-            missing[dataset.name] = "no path is given"
-            continue
-        value = paths[dataset.name] if is_own else everywhere[0]
-        try:
-            predictions[dataset.name] = _find_predictions(config, value, dataset.folder)
-        except DataError as error:
-            missing[dataset.name] = str(error)
-            continue
-        if "runs" in table and not is_own and is_path(value):  # a pattern stands for runs there, and not for shards
-            predictions[dataset.name] = list(parts_of(predictions[dataset.name]))
-    if missing and not predictions:  # as a typing mistake in the path gives
-        first, *others = dict.fromkeys(missing.values())
-        more = f" and {counted(len(others), 'other')}" if others else ""
-        config.refuse(keys, f"{name} has no predictions: {first}{more}{_hint_at_option(name, everywhere)}")
+    with config.noting(keys):
+        for dataset in datasets:
+            value = paths.get(dataset.name, everywhere)
+            try:
+                files = _find_predictions(config, name, value, dataset.folder)
+            except DataError as error:
+                missing[dataset.name] = str(error)
+                continue
+            is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
+            predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
+        if missing and not predictions:  # as a typing mistake in the path gives
+            raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
     return SystemPlan(name, predictions, missing)
 
 
-def _find_predictions(config: Config, value: Any, folder: str) -> Any:
+def _find_predictions(config: Config, name: str, value: Any, folder: str) -> Any:
     """Return the predictions of a system on a data set, as `xmceval.compare` takes them."""
-    if _is_list_of_runs(config, value):
-        return [_find_predictions(config, run, folder) for run in value]
-    return config.find_file(value, folder) if is_path(value) else value
-
-
-def _is_list_of_runs(config: Config, value: Any) -> bool:
-    """Return whether a value is a list of runs: of paths, in a dict also of matrices."""
-    return isinstance(value, (list, tuple)) and are_runs(value) and (config.path is None or all(map(is_path, value)))
-
-
-def _hint_at_option(name: str, values: Sequence[Any]) -> str:
-    """Return a hint for what may be an option of the benchmark that got into [systems]."""
-    is_option = name in {*specs(Options), *specs(Testing)}
-    looks_like_path = any(mark in str(value) for value in values for mark in ("/", PLACEHOLDER))
-    return f"; {name} is an option{ABOVE}" if is_option and not looks_like_path else ""
+    if value is None:
+        raise DataError("no path is given")
+    if isinstance(value, (list, tuple)) and are_runs(value) and (config.path is None or all(map(is_path, value))):
+        return [_find_predictions(config, name, run, folder) for run in value]
+    if is_path(value):
+        return config.find_file(value, folder)
+    if not config.is_matrix(value):
+        raise UsageError(f"{name} must be a path, a list of paths or a table, got {show(value)}")
+    return value
 
 
 def _read_published(
@@ -146,26 +127,20 @@ def _read_published(
 
 
 def _read_values(config: Config, keys: Keys, row: Mapping[str, Any], columns: Sequence[Measure]) -> dict[str, float]:
-    """Read the published values of a system on a data set, whose shares are in percent."""
-    values: dict[str, float] = {}
-    shares: list[float] = []
+    """Read the published values of a system on a data set, whose shares are in percent; no columns: unknown ones."""
+    values: dict[Measure, float] = {}
     for name, value in row.items():
-        try:
-            measures = parse(name)
-        except UsageError as error:
-            config.refuse(keys, str(error))
-            continue
-        if len(measures) != 1 or measures[0] not in columns:
-            config.refuse(keys, f"{name} is none of the columns {listed(columns)}")
-        elif isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-            config.refuse(keys, f"{name} must be a number, got {show(value)}")
-        elif measures[0].metric.unit == "share":
-            shares.append(float(value))
-            values[measures[0].name] = float(Fraction(repr(value)) / 100)  # 64.53 is 0.6453, not 0.64530000001
-        else:
-            values[measures[0].name] = float(value)
-    largest = max(shares, key=abs, default=0.0)
+        with config.noting(keys):
+            measure, *others = parse(name)
+            if others or (columns and measure not in columns):
+                raise UsageError(f"{name} is none of the columns {listed(columns)}")
+            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+                raise UsageError(f"{name} must be a number, got {show(value)}")
+            values[measure] = float(value)
+    shares = {measure: value for measure, value in values.items() if measure.metric.unit == "share"}
+    largest = max(shares.values(), key=abs, default=0.0)
     if 0 < largest <= 1:
         hint = f"(hint: {100 * largest:.4g})"
         config.refuse(keys, f"{largest} looks like a fraction, and published shares are in percent {hint}")
-    return values
+    fractions = {measure: float(Fraction(repr(value)) / 100) for measure, value in shares.items()}  # 64.53 is 0.6453
+    return {measure.name: fractions.get(measure, value) for measure, value in values.items()}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,10 +16,6 @@ from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
 from xmceval.report.pictures import save
-
-if TYPE_CHECKING:
-    from xmceval.benchmarks.outcome import Benchmark
-    from xmceval.benchmarks.plan import BenchmarkPlan
 
 FILE_NAME = "benchmark.toml"  # where no other name is passed
 
@@ -58,33 +52,40 @@ def command(file: str, form: str, **arguments: Any) -> None:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex --plot runs.svg
     """
+    quiet, verbose = arguments["quiet"], arguments["verbose"]
     if arguments["init"] is not None:
-        _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
+        _write_proposal(arguments["init"], force=arguments["force"], quiet=quiet)
         return
-    _refuse_folder(file)
+    if to_path(file).is_dir():
+        meant = f"{file}/{FILE_NAME}" if (to_path(file) / FILE_NAME).exists() else f"--init {file}"
+        raise UsageError(f"{file}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
     layout = options.take_layout(arguments, form)
     plots = [arguments["plot"]] if arguments["plot"] else []
     picture = Plots.of(plots, [], force=arguments["force"], inputs=[file])
-    began, quiet = time.monotonic(), arguments["quiet"]
-    from xmceval.benchmarks.benchmark import list_failures, list_notes, list_warnings
-    from xmceval.benchmarks.plan import read_plan
+    began, gates = time.monotonic(), not_worse(arguments["fail_if_worse"])
+    from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
     from xmceval.benchmarks.render import render_benchmark
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
-    outcome = _run(plan, layout, arguments)
-    failures, warnings = list(list_failures(outcome)), list(list_warnings(outcome))
+    start(quiet, ahead=True)
+    with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
+        outcome = run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
+    failures, warnings = list(list_failures(outcome)), list(list_lines(outcome, "warnings"))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
-    for line in list_notes(outcome) if arguments["verbose"] else ():
+    for line in list_lines(outcome, "notes") if verbose else ():
         say(f"note: {line}")
     names = {*outcome.systems, *(dataset.name for dataset in plan.datasets)}
-    warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
+    warn(warnings if verbose else by_kind(warnings, names), quiet=quiet)
     with enforced(outcome.gates, failures):
         click.echo(render_benchmark(form, outcome, layout), nl=False)
         for path in picture.files:
             save(outcome.plot(), path, force=picture.force)
         if not quiet:
-            say(f"{_count_cells(outcome)} · {time.monotonic() - began:.1f} s")
+            n = outcome.count_cells()
+            others = [f"{n[status]:,} {status}" for status in ("error", "missing", "published") if n[status]]
+            facts = [f"{counted(n['scored'], 'cell')} scored", *others, f"{time.monotonic() - began:.1f} s"]
+            say(" · ".join(facts))
 
 
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
@@ -102,30 +103,3 @@ def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     for line in () if quiet else left_out:
         say(f"left out: {line}")
     say_written(target, len(text.encode()), quiet=quiet)
-
-
-def _refuse_folder(path: str) -> None:
-    """Refuse a folder in place of the file, with what was probably meant."""
-    if to_path(path).is_dir():
-        has_file = (to_path(path) / FILE_NAME).exists()
-        hint = f"{path}/{FILE_NAME}" if has_file else f"--init {path}"
-        raise UsageError(f"{path}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {hint})")
-
-
-def _run(plan: BenchmarkPlan, layout: Layout, arguments: Mapping[str, Any]) -> Benchmark:
-    """Run a plan, and show how far it is."""
-    from xmceval.benchmarks.benchmark import run_plan
-
-    quiet, gates = arguments["quiet"], not_worse(arguments["fail_if_worse"])
-    start(quiet, ahead=True)
-    with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
-        return run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
-
-
-def _count_cells(outcome: Benchmark) -> str:
-    """Return how many cells there are of each status."""
-    from xmceval.benchmarks.outcome import FAILED, MISSING, PUBLISHED, SCORED
-
-    n = Counter(cell.status for dataset in outcome.datasets for cell in dataset.cells)
-    facts = (f"{n[status]:,} {status}" for status in (FAILED, MISSING, PUBLISHED) if n[status])
-    return " · ".join([f"{counted(n[SCORED], 'cell')} scored", *facts])

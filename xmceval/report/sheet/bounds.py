@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from xmceval.errors import counted
 from xmceval.report.forms.layout import Layout
@@ -50,15 +50,3 @@ def _find_moves(result: Result, layout: Layout) -> Iterator[tuple[Figure, float,
         low, high = layout.format(figure.measure, least), layout.format(figure.measure, greatest)
         if low != high:
             yield figure, greatest - least, low, high
-
-
-def describe_worst_tie(results: Mapping[str, Result], layout: Layout) -> str:
-    """Describe the value that ties could move furthest, of systems by name; shares come first. Empty without any."""
-    moves = [(name, *move) for name, result in results.items() for move in _find_moves(result, layout)]
-    shares = [move for move in moves if move[1].measure.metric.unit == "share"]
-    if not moves:
-        return ""
-    name, figure, size, low, high = max(shares or moves, key=lambda move: move[2])
-    points = " points" if shares and layout.percent else ""
-    moved = f"{layout.format(figure.measure, size)}{points}"
-    return f"ties across a cutoff move values by at most {moved} ({name}, {figure.name} {low}..{high})"

@@ -175,18 +175,13 @@ def _describe_propensities(propensities: Propensities) -> str:
 
 def _describe_options(result: Result) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
-    texts = list_options(result)
-    if texts:
-        yield f"options: {' · '.join(texts)}"
-
-
-def list_options(result: Result) -> list[str]:
-    """Return the options that were not the default and are shown nowhere else, each with its value."""
-    return [
+    texts = [
         describe_option(name, result.options[name])
         for name, spec in specs().items()
         if name in result.options and spec.shown not in ELSEWHERE
     ]
+    if texts:
+        yield f"options: {' · '.join(texts)}"
 
 
 def describe_option(name: str, value: Any) -> str:

@@ -3,7 +3,6 @@
 
 import gzip
 import io
-import json
 import sys
 from pathlib import Path
 
@@ -224,26 +223,6 @@ def test_labels_may_have_names(expected):
     write("names", "".join(f"label {i}\n" for i in range(5)))
     truth, scores = [frame.assign(label=[f"label {label}" for label in frame.label]) for frame in by_row()]
     assert score(truth, scores, labels="names", n_labels=5) == expected[False]
-
-
-RUNS = {
-    "ranx": json.dumps(RUN),
-    "indented": json.dumps(RUN, indent=2),
-    "mteb": json.dumps({"mteb_model_meta": {"model_name": "m"}, "default": {"test": RUN}}),
-    "sentence-transformers": "".join(json.dumps({"query_id": query, "query": "text", "results": [{"corpus_id": d, "score": s} for d, s in row.items()]}) + "\n" for query, row in RUN.items()),
-    "beir": "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in triples(RUN)),
-    "tevatron": "".join(f"{q}\t{d}\t{s}\n" for q, d, s in triples(RUN)),
-    "ms marco": "".join(f"{q}\t{d}\t{rank}\n" for q, row in RUN.items() for rank, d in enumerate(row, 1)),
-    "colbert": "".join(f"{q} {d} {rank} {s}\n" for q, row in RUN.items() for rank, (d, s) in enumerate(row.items(), 1)),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("form", RUNS)
-def test_runs_of_other_tools_are_joined_by_query(form, expected):
-    write("q.txt", "".join(f"{q} 0 {d} {grade}\n" for q, d, grade in triples(QRELS)))
-    write("q.json", json.dumps(QRELS))
-    for truth in ("q.txt", "q.json", by_query()[0]):
-        assert score(truth, write("run", RUNS[form])) == expected[True]
 
 
 def test_wide_frames_are_matrices_whose_names_are_checked():

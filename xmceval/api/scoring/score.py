@@ -78,8 +78,11 @@ def score(
         indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
         lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
 
-        Or grades by query and document, whose rows are queries: ``{query: {document: grade}}``, a data frame with the
-        columns ``query_id`` or ``qid``, ``doc_id`` or ``docno``, and ``relevance`` or ``label``, or a Qrels of ranx.
+        Or a table, of pandas, polars, Arrow and others: wide, with a column of numbers per label; long, with columns
+        such as ``row`` and ``label``; or with a column of lists. The guide ``xmceval/guide/formats.md`` has all names.
+
+        Or grades by query and document, whose rows are queries: ``{query: {document: grade}}``, a table with columns
+        such as ``query_id``, ``doc_id`` and ``relevance``, or a Qrels of ranx.
 
         A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
         their rows continue from one to the next.
@@ -94,9 +97,9 @@ def score(
         others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
         another device only the best labels are.
 
-        Beside grades by query and document, or TREC qrels, ``{query: {document: score}}``, a data frame with a column
-        ``score`` instead, or a Run of ranx. As in a file of the same content, equal scores are ordered as in trec_eval,
-        missing queries count as 0, and others are ignored with a warning.
+        Beside grades by query and document, or TREC qrels, ``{query: {document: score}}``, a table with a column such
+        as ``score`` instead, or a Run of ranx. As in a file of the same content, equal scores are ordered as in
+        trec_eval, missing queries count as 0, and others are ignored with a warning.
 
         Beside shards of the truth, as many shards, each with as many rows as its partner; or one matrix or file.
     k : int, str or iterable of int, optional

@@ -53,7 +53,7 @@ def test_rows_that_are_missing_may_count_as_0(made):
 
 
 def test_by_default_they_are_refused_with_what_helps(made, capsys):
-    with pytest.raises(DataError, match=r"lacks 5 rows that .* has; the first is row q0 \(hint: pass missing='zero'"):
+    with pytest.raises(DataError, match=r"b.rows.csv: lacks 5 rows of 60, .* \(hint: pass missing='zero'"):
         xmceval.compare_rows(["a.rows.csv", "b.rows.csv"])
     for arguments, code in (([], 1), (["--missing", "drop"], 0)):
         with pytest.raises(SystemExit) as end:

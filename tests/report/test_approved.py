@@ -85,7 +85,7 @@ def make_small_groups():
 
 
 def make_negative():
-    """Two systems with values of another tool that are below 0 for one, and an interval on both sides of 0."""
+    """Two systems with values that are below 0 for one metric, and an interval on both sides of 0."""
     y_true, systems = make_scores(2, 40, 6)
     with TemporaryDirectory() as folder:
         files = [Path(folder, f"{i}.csv") for i in range(len(systems))]
@@ -97,7 +97,7 @@ def make_negative():
                 f"{i},{file.name},1,{','.join(map(repr, map(float, row)))}"
                 for i, row in enumerate(zip(*columns, strict=True))
             ]
-            file.write_text("\n".join(["row,system,weight,Net@1,Net@3,P@1,P@3", *rows]) + "\n", encoding="utf-8")
+            file.write_text("\n".join(["row,system,weight,DCG@1,DCG@3,P@1,P@3", *rows]) + "\n", encoding="utf-8")
         return xmceval.compare_rows(files, names=[*systems], against="One & only", threads=1)
 
 

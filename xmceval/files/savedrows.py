@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,11 +19,11 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.io.outputs import check_output, open_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
+from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards
 from xmceval.version import ROWS_SCHEMA
 
 ENDINGS = (".npz", ".csv")
-MEMBERS = ("meta", "rows", "weights", "values")  # of an npz
 FIRST_COLUMNS = ("row", "system", "weight")  # of a CSV, before the metrics
 IDEAL = "ideal of "  # before the names of metrics that are ratios of sums, in columns of their denominators
 N_ROWS = "n_rows"  # the last column: the number of rows, in the last line only
@@ -94,141 +95,116 @@ def read_rows(source: str | Path | Shards) -> RowTable:
 def _read_npz(path: Path, content: bytes) -> RowTable:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in MEMBERS if name in archive}
+            numbers, weights, values = (archive[name] for name in ("rows", "weights", "values"))
+            meta = json.loads(archive["meta"].tobytes())
+            schema = meta.pop("schema")
+            systems, metrics, has_ideal = (tuple(meta.pop(name)) for name in ("systems", "metrics", "has_ideal"))
     except Exception as error:  # numpy and zipfile raise nearly anything over damaged bytes
-        raise DataError(f"{path}: cannot be read as npz; is it damaged or truncated? ({error})") from None
-    if len(arrays) < len(MEMBERS):
-        raise DataError(f"{path}: this npz file has no values of rows (hint: write it with {argument('save_rows')})")
-    meta, rows, weights, values = arrays.values()
-    document = _parse_meta(path, meta)
-    systems, metrics, has_ideal = (tuple(document.pop(name)) for name in ("systems", "metrics", "has_ideal"))
-    names = tuple(map(str, rows.ravel().tolist()))
-    shape = (rows.size, len(systems), len(metrics), 2)
-    expected = [(rows, "iU", shape[:1]), (weights, "f", shape[:1]), (values, "f", shape)]
-    if any(array.dtype.kind not in kinds or array.shape != of for array, kinds, of in expected) or (
-        len(set(names)) < rows.size
-    ):
-        raise DataError(f"{path}: its arrays do not fit together; is the file damaged?")
-    values, weights = values.astype(float), weights.astype(float)
-    return RowTable(str(path), systems, metrics, names, values, weights, has_ideal, document)
-
-
-def _parse_meta(path: Path, meta: NDArray[Any]) -> dict[str, Any]:
-    """Return the JSON of an npz, with lists of systems, metrics and has_ideal."""
-    try:
-        document = json.loads(meta.tobytes())
-    except ValueError:
-        document = None
-    if not isinstance(document, dict):
-        raise DataError(f"{path}: its 'meta' is not a JSON object; is the file damaged?")
-    schema = document.pop("schema", None)
+        raise DataError(
+            f"{path}: cannot be read as per-instance values ({error}); is the file damaged? "
+            f"(hint: write them with {argument('save_rows')})"
+        ) from None
     if schema != ROWS_SCHEMA:
         raise DataError(f"{path}: values of rows under the schema {schema!r}; expected {ROWS_SCHEMA}")
-    for name, kind in (("systems", str), ("metrics", str), ("has_ideal", bool)):
-        values = document.get(name)
-        if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
-            break
-    else:
-        if len(document["metrics"]) == len(document["has_ideal"]):
-            return document
-    raise DataError(f"{path}: its 'meta' lacks systems, metrics or has_ideal; is the file damaged?")
+    rows = tuple(map(str, numbers.ravel().tolist()))
+    fits = (
+        all(isinstance(name, str) for name in (*systems, *metrics))
+        and (numbers.dtype.kind in "iU" and weights.dtype.kind == values.dtype.kind == "f")
+        and numbers.shape == weights.shape == (len(set(rows)),)
+        and values.shape == (len(rows), len(systems), len(metrics), 2)
+        and len(has_ideal) == len(metrics)
+    )
+    if not fits:
+        raise DataError(f"{path}: its arrays do not fit together; is the file damaged?")
+    values, weights, names = values.astype(float), weights.astype(float), _find_metrics(path, metrics)
+    return RowTable(str(path), systems, names, rows, values, weights, has_ideal, meta)
 
 
 def _read_csv(path: Path, content: bytes) -> RowTable:
-    """Read a CSV whose columns are in any order, and which may lack ideals and the number of rows."""
+    """Read a CSV with the column row and one per metric; other columns, and the order of all, are free."""
     text = content.decode("utf-8", errors="surrogateescape")
     try:
         head, *lines = [line for line in csv.reader(io.StringIO(text)) if line] or [[]]
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV ({error}); expected per-instance values") from None
-    if not set(FIRST_COLUMNS) <= set(head):
+    names = [name for name in head if name not in {*FIRST_COLUMNS, N_ROWS} and not name.startswith(IDEAL)]
+    if "row" not in head or not names:
         raise DataError(
-            f"{path}: expected per-instance values, npz or CSV with the columns {listed(FIRST_COLUMNS)} and one per "
-            f"metric (hint: write them with {argument('save_rows')})"
+            f"{path}: expected per-instance values, npz or CSV with the column row and one per metric "
+            f"(hint: write them with {argument('save_rows')})"
         )
-    others = {*FIRST_COLUMNS, N_ROWS}
-    metrics = tuple(name for name in dict.fromkeys(head) if name not in others and not name.startswith(IDEAL))
-    values = dict[tuple[str, str], list[tuple[float, float]]]()
-    weights = dict[str, float]()
-    n_rows = list[str]()
     for number, line in enumerate(lines, 2):
-        place = f"{path}:{number}"
         if len(line) != len(head):
-            raise DataError(f"{place}: expected {counted(len(head), 'cell')}, got {len(line)}")
-        cells = dict(zip(head, line, strict=True))
-        row, system, weight = cells["row"], cells["system"], _parse_number(place, cells["weight"])
-        if (row, system) in values:
-            raise DataError(f"{place}: row {row} of {system} appears twice")
-        if weights.setdefault(row, weight) != weight:
-            raise DataError(f"{place}: row {row} has weight {weight:g}, and {weights[row]:g} in a line above")
-        values[row, system] = [_parse_fraction(place, cells, metric) for metric in metrics]
-        n_rows += [cells[N_ROWS]] if cells.get(N_ROWS) else []
-    systems = tuple(dict.fromkeys(system for _, system in values))
-    for row in weights:
-        lacking = [system for system in systems if (row, system) not in values]
-        if lacking:
-            raise DataError(f"{path}: row {row} has no values of {listed(lacking)}")
-    if lines and N_ROWS in head:
-        _check_n_rows(path, n_rows, len(weights))
-    return RowTable(
-        str(path),
-        systems,
-        metrics,
-        rows=tuple(weights),
-        values=np.array([[values[row, system] for system in systems] for row in weights]),
-        weights=np.array(list(weights.values())),
-        has_ideal=tuple(IDEAL + name in head for name in metrics),
-    )
+            raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
+    ones = ["1"] * len(lines)
+    columns = {name: [line[place] for line in lines] for place, name in enumerate(head)}
+    keys = [*zip(columns["row"], columns.get("system", [path.stem.removesuffix(".rows")] * len(lines)), strict=True)]
+    rows, systems = (tuple(dict.fromkeys(key[part] for key in keys)) for part in range(2))
+    for number, (key, expected) in enumerate(itertools.zip_longest(keys, itertools.product(rows, systems)), 2):
+        if key != expected:
+            raise DataError(f"{path}:{number}: expected one line per system for each row, the same systems in each")
+    n_rows = [number for number in columns.get(N_ROWS, ()) if number]
+    if N_ROWS in head and [number.removesuffix(".0") for number in n_rows] != [str(len(rows))]:
+        raise DataError(
+            f"{path}: its column {N_ROWS} has {listed(n_rows) or 'no number'}, but there are "
+            f"{counted(len(rows), 'row')}; is the file truncated? (hint: leave out the column {N_ROWS} of a file of "
+            "chosen rows)"
+        )
+    numbers = [[_parse_numbers(path, columns.get(column, ones)) for column in (name, IDEAL + name)] for name in names]
+    values = np.moveaxis(np.array(numbers), -1, 0).reshape(len(rows), len(systems), len(names), 2)
+    values[np.isnan(values[..., 0]), 1] = 0.0  # the row does not count
+    weights = _parse_numbers(path, columns.get("weight", ones)).reshape(len(rows), len(systems))
+    if (weights != weights[:, :1]).any():
+        raise DataError(f"{path}: expected one weight per row, the same for all systems")
+    has_ideal = tuple(IDEAL + name in head for name in names)
+    return RowTable(str(path), systems, _find_metrics(path, names), rows, values, weights[:, :1].ravel(), has_ideal)
 
 
-def _check_n_rows(path: Path, numbers: Sequence[str], n_rows: int) -> None:
-    """Check the number of rows that one line of a CSV has."""
-    if len(numbers) == 1 and numbers[0].removesuffix(".0") == str(n_rows):
-        return
-    problem = f"its column {N_ROWS} has {listed(numbers)}" if numbers else f"no line has {N_ROWS}"
-    raise DataError(
-        f"{path}: {problem}, but there are {counted(n_rows, 'row')}; is the file truncated? "
-        f"(hint: leave out the column {N_ROWS} of a file of chosen rows)"
-    )
+def _parse_numbers(path: Path, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the numbers of a column, NaN where a cell is empty."""
+    numbers = np.full(len(texts), np.nan)
+    for i, text in enumerate(texts):
+        try:
+            numbers[i] = text or math.nan
+        except ValueError:
+            numbers[i] = math.inf
+        if math.isinf(numbers[i]):
+            raise DataError(f"{path}:{i + 2}: expected a number, found {text!r}")
+    return numbers
 
 
-def _parse_fraction(place: str, cells: Mapping[str, str], metric: str) -> tuple[float, float]:
-    """Return the numerator and denominator of a metric; its cell is empty where the row does not count."""
-    if not cells[metric]:
-        return math.nan, 0.0
-    return _parse_number(place, cells[metric]), _parse_number(place, cells.get(IDEAL + metric, "1"))
-
-
-def _parse_number(place: str, text: str) -> float:
-    """Return a finite number of a line."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise DataError(f"{place}: expected a number, found {text!r}")
-    return value
+def _find_metrics(path: Path, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the canonical names of the metrics of columns."""
+    names = list[str]()
+    for column in columns:
+        try:
+            names += [measure.name for measure in parse(column)]
+        except UsageError as error:
+            raise DataError(f"{path}: the column {column!r} is of no metric: {error}") from None
+    if len(set(names)) != len(columns):
+        raise DataError(f"{path}: expected one column per metric and cutoff, got {listed(columns)}")
+    return tuple(names)
 
 
 def _join_shards(name: str, shards: Sequence[RowTable]) -> RowTable:
     """Return the rows of all shards, in their order; rows that are numbered in each have the shard in their names."""
     first = shards[0]
     for shard in shards[1:]:
-        pair = f"{first.name} and {shard.name}, shards of {name},"
-        if (shard.metrics, shard.has_ideal) != (first.metrics, first.has_ideal):
-            raise DataError(f"{pair} have different metrics")
-        for what in ("propensities", "rules"):
-            if shard.meta.get(what) != first.meta.get(what):
-                raise DataError(f"{pair} were scored with different {what}")
-        if len(shard.systems) != len(first.systems) or (len(first.systems) > 1 and shard.systems != first.systems):
-            raise DataError(f"{pair} have different systems")
+        differing = {
+            "metrics": (shard.metrics, shard.has_ideal) != (first.metrics, first.has_ideal),
+            "propensities": shard.meta.get("propensities") != first.meta.get("propensities"),
+            "rules": shard.meta.get("rules") != first.meta.get("rules"),
+            "systems": shard.systems != first.systems and len(shard.systems) + len(first.systems) > 2,
+        }
+        if any(differing.values()):
+            what = listed(what for what, differs in differing.items() if differs)
+            raise DataError(f"{first.name} and {shard.name}, shards of {name}, have different {what}")
     rows = tuple(row for shard in shards for row in shard.rows)
     if len(set(rows)) < len(rows):
         rows = tuple(f"{number}:{row}" for number, shard in enumerate(shards, 1) for row in shard.rows)
     meta: dict[str, Any] = {key: first.meta[key] for key in ("rules", "propensities") if key in first.meta}
-    digests = [shard.meta.get("truth") for shard in shards]
-    if None not in digests:
-        meta["truth"] = json.dumps(digests)
+    if all("truth" in shard.meta for shard in shards):
+        meta["truth"] = json.dumps([shard.meta["truth"] for shard in shards])
     return RowTable(
         name,
         first.systems if all(shard.systems == first.systems for shard in shards) else (name,),

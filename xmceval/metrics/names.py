@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed, names_flags
-from xmceval.metrics.entry import Metric, Norm, format_number
+from xmceval.metrics.entry import Metric, format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
 
@@ -329,18 +329,11 @@ def _parse_number(metric: Metric, key: str, text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def restore_measure(name: str, unit: str = "count") -> Measure:
-    """Return the measure of a canonical name, or one of its own with this unit where another tool's is not known."""
-    try:
-        measures = parse(name)
-    except UsageError:
-        measures = []
-    if len(measures) == 1:
-        return measures[0]
-    norms = {"mean": Norm("1", "mean", "the mean of the values in the file")}
-    bounds = (0.0, 1.0) if unit == "share" else (-math.inf, math.inf)
-    return Measure(Metric(name, name, norms, "", bounds=bounds, cutoff="none", unit=unit), None)
+def restore_measure(name: str) -> Measure:
+    """Return the measure of a canonical name."""
+    [measure] = parse(name)
+    return measure
 
 
 # The entries of the table of metrics cannot be pickled; canonical names say the same.
-copyreg.pickle(Measure, lambda measure: (restore_measure, (measure.name, measure.metric.unit)))
+copyreg.pickle(Measure, lambda measure: (restore_measure, (measure.name,)))

@@ -298,7 +298,7 @@ def _plain_name(name: str, sep: str) -> str:
 
 
 def describe_size(counts: Counts) -> tuple[str, ...]:
-    """Describe how much was scored; values of rows of other tools have no labels."""
+    """Describe how much was scored; a CSV of values of rows has no labels."""
     instances = counted(counts.n_instances, "instance")
     return (instances, counted(counts.n_labels, "label")) if counts.n_labels else (instances,)
 

@@ -41,7 +41,7 @@ class Counts:
     ``short_rows`` and ``tied_rows`` are by cutoff: rows with fewer predictions than k, rows with a tie across it.
     ``left_out`` is by metric: rows without a value. ``unscored`` are the true labels without a score, by the grade
     from which on a label is true; of metrics of whole rows only. ``grades`` are the least and the greatest grade of the
-    truth. Values of rows of other tools come without counts: those but the instances are 0 then, and not known.
+    truth. A CSV of values of rows has no counts: those but the instances are 0 then, and not known.
     """
 
     n_instances: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed, war
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.savedrows import RowTable, read_rows
-from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import parse, restore_measure
+from xmceval.metrics.names import restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
-from xmceval.rows.block import Float64
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
@@ -50,19 +48,11 @@ def compare_rows(
     Parameters
     ----------
     files : sequence of path
-        Files of `score` or `compare` with ``save_rows``, each with one system or more. A pattern such as
+        Files of `score` or `compare` with ``save_rows``, or CSV with a column row and one per metric. A pattern such as
         ``"a-*.rows.npz"`` stands for the shards of one file.
     names : sequence of str
         Names of the systems, in the order of the files; default those in the files.
-    against : str, optional
-        Compare with this system only, as in `compare`.
-    test : {"t", "randomization"}
-        As in `compare`.
-    adjust : {"holm", "none"}
-        As in `compare`.
-    adjust_over : {"metric", "all"}
-        As in `compare`.
-    resamples, seed : int
+    against, test, adjust, adjust_over, resamples, seed : optional
         As in `compare`.
     missing : {"error", "zero", "drop"}
         Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
@@ -86,20 +76,10 @@ def compare_rows(
     --------
     compare : From the predictions themselves.
     """
-    testing = Testing.of(
-        {
-            "against": against,
-            "test": test,
-            "adjust": adjust,
-            "adjust_over": adjust_over,
-            "resamples": resamples,
-            "seed": seed,
-        }
-    )
+    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
+    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
     if isinstance(files, (str, Path)):
-        raise UsageError(
-            f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
-        )
+        raise UsageError(f"files must be a sequence of paths, got the path {str(files)!r}")
     tables = [read_rows(find_shards(path)) for path in files]
     comparison = compare_tables(tables, names, testing, threads, missing=missing)
     warn(comparison.warnings)
@@ -127,101 +107,45 @@ def compare_tables(
     called = _distinct([*names, *systems[len(names) :]], tables)
     pairs = find_pairs(called, testing)
     block, warnings = _align(tables, missing)
-    n_rows, rows_differ = block.rows.size, len(warnings) > 0
-    measures = [_measure(name, block.values[block.counts[:, :, m], m, 0]) for m, name in enumerate(tables[0].metrics)]
+    are_same_rows = not warnings
+    measures = [restore_measure(name) for name in tables[0].metrics]
     outputs = outputs_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
-    counts = _counts(tables, n_rows, are_known=not rows_differ)
+    counts = _restore_counts(tables) if are_same_rows else None
+    unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
     results = tuple(
-        Result(name, tuple(Figure(output.measure, _estimate(output, system)) for output in outputs), counts[system])
+        Result(
+            name,
+            tuple(Figure(output.measure, _estimate(output, system)) for output in outputs),
+            unknown if counts is None else counts[system],
+        )
         for system, name in enumerate(called)
     )
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     tested = adjust([*tests.differences(outputs)], testing)
     means = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, means, pairs))
-    warnings += [*_warnings(tables, rows_differ=rows_differ), *warn_of_untested(differences, outputs)]
-    source = f"{counted(n_rows, 'instance')} from saved values"
+    warnings += [*_list_warnings(tables, are_same_rows=are_same_rows), *warn_of_untested(differences, outputs)]
+    source = f"{counted(block.rows.size, 'instance')} from saved values"
     return Comparison(results, differences, testing, tuple(warnings), source=source)
-
-
-def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list[str]]:
-    """Return the rows of all tables, those that `missing` leaves, and warnings of rows that a table lacks.
-
-    A row that a table lacks has numerator 0 there, and the denominators that another table has.
-    """
-    rows_of = [set(table.rows) for table in tables]
-    in_any = dict.fromkeys(row for table in tables for row in table.rows)
-    lacking = [[row for row in in_any if row not in rows] for rows in rows_of]
-    if missing == "error":
-        _refuse_missing(tables, lacking)
-    rows = [row for row in in_any if missing != "drop" or all(row in other for other in rows_of)]
-    if not rows:
-        raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
-    places = {row: place for place, row in enumerate(rows)}
-    metrics = tables[0].metrics
-    weights = np.full(len(rows), np.nan)
-    absent = np.zeros((len(rows), 1, len(metrics), 2))  # the values of a row in a table that lacks it
-    arranged = list[tuple[np.ndarray, Float64]]()
-    for table in tables:
-        at = np.array([places.get(row, -1) for row in table.rows])
-        is_kept = at >= 0
-        at, values = at[is_kept], table.values[is_kept][:, :, [table.metrics.index(name) for name in metrics]]
-        is_new = np.isnan(weights[at])
-        if (~is_new & (weights[at] != table.weights[is_kept])).any():
-            raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
-        weights[at] = table.weights[is_kept]
-        absent[at[is_new]] = values[is_new, :1] * [0.0, 1.0]  # the numerator of a row that does not count stays NaN
-        arranged.append((at, values))
-    columns = []
-    for at, values in arranged:
-        column = np.repeat(absent, values.shape[1], axis=1)
-        column[at] = values
-        columns.append(column)
-    joined = np.concatenate(columns, axis=1)
-    counts = ~np.isnan(joined[..., 0])
-    joined[~counts] = 0.0
-    outcome = "where they count 0" if missing == "zero" else "left out for all systems"
-    warnings = [
-        f"{table.name}: lacks {counted(len(lacks), 'row')} of {len(in_any):,}, such as "
-        f"{', '.join(map(repr, lacks[:MOST_NAMED]))}, {outcome}"
-        for table, lacks in zip(tables, lacking, strict=True)
-        if lacks
-    ]
-    return RowBlock(np.arange(len(rows)), weights, joined, joined[:, :, :0], counts), warnings
-
-
-def _refuse_missing(tables: Sequence[RowTable], lacking: Sequence[Sequence[str]]) -> None:
-    """Refuse a table that lacks rows of another."""
-    for table, rows in reversed([*zip(tables, lacking, strict=True)]):
-        if rows:
-            other = next(other for other in tables if rows[0] in other.rows)
-            ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
-            raise DataError(
-                f"{table.name} lacks {counted(len(rows), 'row')} that {other.name} has; the first is row {rows[0]} "
-                f"(hint: pass {ways} to compare them all the same)"
-            )
 
 
 def _check_same_data(first: RowTable, other: RowTable) -> None:
     """Refuse tables that are not of the same metrics, truth and propensities."""
-    if set(first.metrics) != set(other.metrics):
-        lacking = "; ".join(
-            f"{lacks.name} has no {listed(sorted(alone))}"
-            for lacks, has in ((first, other), (other, first))
-            if (alone := set(has.metrics) - set(lacks.metrics))
-        )
-        raise DataError(f"{first.name} and {other.name} have different metrics: {lacking}")
-    # Without the queries that a run lacks, digests of one truth differ: `align` refuses such rows, or leaves them out.
+    pair = f"{first.name} and {other.name}"
+    alone = set(first.metrics) ^ set(other.metrics)
+    if alone:
+        raise DataError(f"{pair} have different metrics: only one of them has {listed(sorted(alone))}")
+    # Without the queries that a run lacks, digests of one truth differ: `_align` refuses such rows, or leaves them out.
     lost_rows = (_has_dropped(first) or _has_dropped(other)) and set(first.rows) != set(other.rows)
     if _differ(first, other, "truth") and not lost_rows:
         raise DataError(
-            f"{first.name} and {other.name} are of different truths, by their digests (hint: score both against the "
-            f"same truth, with its rows in the same order and the same {argument('filter')}, if any)"
+            f"{pair} are of different truths, by their digests (hint: score both against the same truth, with its rows "
+            f"in the same order and the same {argument('filter')}, if any)"
         )
-    weighed = [name for name in first.metrics if any(measure.needs_propensities for measure in _parsed(name))]
+    weighed = [name for name in first.metrics if restore_measure(name).needs_propensities]
     if weighed and _differ(first, other, "propensities"):
         raise DataError(
-            f"{first.name} and {other.name} were scored with different propensities, which {listed(weighed)} "
+            f"{pair} were scored with different propensities, which {listed(weighed)} "
             f"{'depends' if len(weighed) == 1 else 'depend'} on "
             f"(hint: score both with the same {argument('train')}, A and B)"
         )
@@ -229,13 +153,57 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
 
 def _differ(first: RowTable, other: RowTable, what: str) -> bool:
     """Return whether two tables have different digests."""
-    digests = first.meta.get(what), other.meta.get(what)
-    return None not in digests and digests[0] != digests[1]
+    return what in first.meta and what in other.meta and first.meta[what] != other.meta[what]
 
 
 def _has_dropped(table: RowTable) -> bool:
     """Return whether queries that a run lacks were left out of the truth."""
     return bool(table.meta.get("rules", {}).get("missing") == "drop")
+
+
+def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list[str]]:
+    """Join tables by their rows, those that `missing` leaves, and return warnings of rows that a table lacks.
+
+    A row that a table lacks has numerator 0 there, and the denominators of the first system that has it.
+    """
+    rows_of = [set(table.rows) for table in tables]
+    in_any = dict.fromkeys(row for table in tables for row in table.rows)
+    lines = _describe_lacking(tables, [[row for row in in_any if row not in rows] for rows in rows_of], len(in_any))
+    if lines and missing == "error":
+        ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
+        raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
+    rows = [row for row in in_any if missing != "drop" or all(row in other for other in rows_of)]
+    if not rows:
+        raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
+    metrics, places = tables[0].metrics, {row: place for place, row in enumerate(rows)}
+    owner = np.repeat(np.arange(len(tables)), [len(table.systems) for table in tables])  # of each system
+    values = np.zeros((len(rows), owner.size, len(metrics), 2))
+    has_row = np.zeros((len(rows), owner.size), dtype=bool)
+    weights = np.full(len(rows), np.nan)
+    for number, table in enumerate(tables):
+        at = np.array([places.get(row, -1) for row in table.rows])
+        kept, at, systems = at >= 0, at[at >= 0], np.flatnonzero(owner == number)
+        values[at[:, None], systems] = table.values[kept][:, :, [table.metrics.index(name) for name in metrics]]
+        has_row[at[:, None], systems] = True
+        if (~np.isnan(weights[at]) & (weights[at] != table.weights[kept])).any():
+            raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
+        weights[at] = table.weights[kept]
+    of_first = values[np.arange(len(rows)), has_row.argmax(axis=1)] * [0.0, 1.0]  # where no row counts, still NaN
+    values = np.where(has_row[:, :, None, None], values, of_first[:, None])
+    counts = ~np.isnan(values[..., 0])
+    values[~counts] = 0.0
+    outcome = "where they count 0" if missing == "zero" else "left out for all systems"
+    block = RowBlock(np.arange(len(rows)), weights, values, values[:, :, :0], counts)
+    return block, [f"{line}, {outcome}" for line in lines]
+
+
+def _describe_lacking(tables: Sequence[RowTable], lacking: Sequence[Sequence[str]], n_rows: int) -> list[str]:
+    """Describe the rows that each table lacks, of `n_rows` in any."""
+    return [
+        f"{table.name}: lacks {counted(len(rows), 'row')} of {n_rows:,}, such as {listed(map(repr, rows[:MOST_NAMED]))}"
+        for table, rows in zip(tables, lacking, strict=True)
+        if rows
+    ]
 
 
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
@@ -248,41 +216,24 @@ def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
     ]
 
 
-def _measure(name: str, values: Float64) -> Measure:
-    """Return the measure of a name; that of another tool's metric is of shares where all values are from 0 to 1."""
-    return restore_measure(name, "share" if ((values >= 0) & (values <= 1)).all() else "count")
-
-
-def _parsed(name: str) -> list[Measure]:
-    """Return the measures of a name, none where it is not known."""
+def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
+    """Return the counts of each system; None where a table lacks them, as zeros would be read as counts."""
+    if any("counts" not in table.meta for table in tables):
+        return None
     try:
-        return parse(name)
-    except UsageError:
-        return []
-
-
-def _counts(tables: Sequence[RowTable], n_rows: int, *, are_known: bool) -> list[Counts]:
-    """Return the counts of each system; unknown where a table lacks them, as zeros would be read as counts."""
-    saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
-    if None in saved or not are_known:
-        unknown = Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
-        return [unknown for _ in saved]
-    try:
-        return [_restore(counts) for counts in saved]
+        return [
+            Counts(
+                **counts
+                | {name: {int(k): n for k, n in counts[name].items()} for name in ("short_rows", "tied_rows")}
+                | {"unscored": {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}}
+                | {"grades": tuple(counts["grades"])}
+            )
+            for table in tables
+            for counts in table.meta["counts"]
+        ]
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataError(
-            f"{listed(table.name for table in tables)}: the counts cannot be read; is a file damaged?"
-        ) from None
-
-
-def _restore(counts: Mapping[str, Any]) -> Counts:
-    """Return counts from JSON, whose keys are texts."""
-    by_number: dict[str, Any] = {
-        name: {int(number): value for number, value in counts[name].items()}
-        for name in ("short_rows", "tied_rows", "unscored")
-    }
-    by_number["unscored"] = {grade: Unscored(*numbers) for grade, numbers in by_number["unscored"].items()}
-    return Counts(**{**counts, **by_number, "grades": tuple(counts["grades"])})
+        names = listed(table.name for table in tables)
+        raise DataError(f"{names}: the counts cannot be read; is a file damaged?") from None
 
 
 def _estimate(output: Output, system: int) -> Estimate:
@@ -290,19 +241,20 @@ def _estimate(output: Output, system: int) -> Estimate:
     return estimate(output.measure, *of_rows).without_tie_bounds()
 
 
-def _warnings(tables: Sequence[RowTable], *, rows_differ: bool) -> list[str]:
-    """Warn of what cannot be checked, of files that are passed twice, and of options that differ."""
-    unknown = [table.name for table in tables if "truth" not in table.meta or (_has_dropped(table) and rows_differ)]
-    paths = [to_path(table.name).resolve() for table in tables]
-    twice = dict.fromkeys(table.name for i, table in enumerate(tables) if paths[i] in paths[:i])
-    warnings = [f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice]
-    warnings += [f"{listed(unknown)}: cannot check that the instances are those of the same truth"] if unknown else []
+def _list_warnings(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
+    """Warn of files that are passed twice, of what cannot be checked, and of options that differ."""
+    paths = Counter(to_path(table.name).resolve() for table in tables)
+    twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
+    yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)
+    unknown = [
+        table.name for table in tables if "truth" not in table.meta or (_has_dropped(table) and not are_same_rows)
+    ]
+    if unknown:
+        yield f"{listed(unknown)}: cannot check that the instances are those of the same truth"
     rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
-    if len({json.dumps(options, sort_keys=True) for options in rules.values()}) > 1:
-        described = "; ".join(f"{name}: {_describe_rules(options)}" for name, options in rules.items())
-        warnings.append(f"the files were scored under different options: {described}")
-    return warnings
-
-
-def _describe_rules(rules: Mapping[str, Any]) -> str:
-    return listed(f"{name}={value}" for name, value in rules.items()) or "the defaults"
+    if any(options != next(iter(rules.values())) for options in rules.values()):
+        described = (
+            f"{name}: {listed(f'{option}={value}' for option, value in options.items()) or 'the defaults'}"
+            for name, options in rules.items()
+        )
+        yield f"the files were scored under different options: {'; '.join(described)}"

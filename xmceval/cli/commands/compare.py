@@ -53,8 +53,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     instances won, tied and lost, and a verdict in a sentence. The system named first is the baseline.
 
-    TRUTH and PREDS are as in xmceval score. Files that --save-rows wrote, with .rows. in their names, are compared
-    without TRUTH; a quoted pattern stands for the shards of one.
+    TRUTH and PREDS are as in xmceval score. Files of --save-rows, and CSV with a column row and one per metric, are
+    compared without TRUTH if .rows. is in their names; a quoted pattern stands for the shards of one.
 
     \b
     Examples:

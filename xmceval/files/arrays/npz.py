@@ -160,7 +160,7 @@ def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
     if parts == names:
         return f"is a zip archive of {_shorten(names)}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= {*parts}:
-        tool = "xmceval compare --rows" if names_flags() else "compare_rows"
+        tool = "xmceval compare, as NAME.rows.npz" if names_flags() else "compare_rows"
         return f"is not a sparse matrix; {expected} (hint: per-instance values are compared with {tool})"
     found = _shorten([_describe_array(archive, opened, part) for part in parts])
     hint = " (hint: save each matrix in a file of its own)" if len(parts) > 1 else " (hint: save it as .npy)"

@@ -127,8 +127,8 @@ def refused(states, message, kind=DataError, **options):
 
 def test_missing_and_repeated_shards_are_refused_with_their_names():
     one, two, three = save_states()
-    refused([three, one], "shard 2 of 3 is missing: 1.state is shard 1, 3.state is shard 3 (hint: merge all of them")
-    refused([two], "shards 1, 3 of 3 are missing: 2.state is shard 2")
+    refused([three, one], "shard 2 of 3 is missing (hint: merge all of them, or pass save_state= to merge")
+    refused([two], "shards 1, 3 of 3 are missing (hint")
     shutil.copy(two, "copy.state")
     refused([one, two, three, "copy.state"], "2.state and copy.state are both shard 2 of 3")
     truth, scores = data()
@@ -168,7 +168,7 @@ def test_no_rows_are_added_to_weights_whose_largest_is_not_known():
 
 def test_missing_shards_are_counted_and_not_listed():
     xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, save_state="a.state", shard=(3, 2**20))
-    refused(["a.state"], "shards 1, 2, 4, 5, 6 and 1,048,570 more of 1048576 are missing: a.state is")
+    refused(["a.state"], "shards 1, 2, 4, 5, 6 and 1,048,570 more of 1048576 are missing (hint")
 
 
 COUNTS = np.arange(9) ** 2
@@ -240,17 +240,23 @@ def test_documents_that_are_numbered_by_their_places_have_no_state():
         xmceval.score("q.txt", "r.txt", metrics="P", k=1, save_state="q.state")
 
 
-def test_filters_are_of_the_rows_of_one_shard():
+def test_what_filters_did_adds_up_and_they_are_of_all_states_or_of_none():
     truth, scores = data()
-    for i, pairs in enumerate(([[0, 1], [7, 2]], [[0, 1], [7, 2]], [[7, 3]])):
-        options = {"by_frequency": 1, "train": truth[2]}  # whose tables are part of the state
-        xmceval.score(truth[i], scores[i], metrics="P", k=1, filter=pairs, save_state=f"{i}.state", **options)
-    refused(["0.state", "1.state"], "0.state and 1.state have the same filter, whose rows are those of one shard")
-    assert str(xmceval.merge(["1.state", "2.state"]).filtered).startswith(
-        "filter: 3 pairs in 3 rows from filter, 3 pre"
-    )
-    xmceval.score(truth[0], scores[0], metrics="P", k=1, save_state="none.state", **options)
-    refused(["2.state", "none.state"], "2.state has a filter, and none.state none; expected one for each shard")
+    for i, pairs in enumerate(([[0, 1], [7, 2]], [[0, 1], [0, 1], [0, 2], [7, 3]])):
+        xmceval.score(truth[i], scores[i], metrics="P", k=1, filter=pairs, save_state=f"{i}.state")
+    merged = xmceval.merge(["0.state", "1.state"]).filtered
+    assert str(merged).startswith("filter: 5 pairs in 4 rows from filter, 5 predictions removed from 4 rows, ")
+    xmceval.score(truth[0], scores[0], metrics="P", k=1, save_state="none.state")
+    refused(["1.state", "none.state"], "1.state and none.state differ in filter: pairs to remove and none")
+    with pytest.raises(
+        UsageError, match=r"^0.state has a filter, whose pairs are not kept with the totals, so no rows"
+    ):
+        xmceval.Evaluator.load("0.state").update(truth[1], scores[1])
+    evaluator = xmceval.Evaluator(metrics="P", k=1, filter=[[7, 3]])
+    evaluator.update(truth[2][:7], scores[2][:7])
+    refused([evaluator, "1.state"], "row 7 is outside 0..6")
+    evaluator.update(truth[2][7:], scores[2][7:])
+    assert xmceval.merge([evaluator, "1.state"]).filtered.pairs == 4
 
 
 def test_what_is_no_state_is_refused():
@@ -320,7 +326,8 @@ def test_commands_score_save_merge_and_inspect():
         "0.state: valid\n\n0.state\n"
         f"  state of xmceval {xmceval.__version__} · 8 rows · 9 labels\n"
         "  metrics: P@1, P@3, macroF1@1, macroF1@3\n"
-        "  shard 1 of 3: 0.txt on 0.txt, 8 rows\n"
+        "  0.txt on 0.txt\n"
+        "  shard 1 of 3\n"
     )
     Path("cut.state").write_bytes(Path("0.state").read_bytes()[:-2])
     report = json.loads(run("inspect", "cut.state", "-o", "json", code=1))

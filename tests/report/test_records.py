@@ -22,7 +22,6 @@ from xmceval.report.listings.datasetlist import write_datasets
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.states.state import StatePart
 
 
 @dataclass
@@ -76,7 +75,6 @@ RECORDS = [
     (FileInspection, lambda _, report, __: report["files"][0], {"file"}),
     (PairInspection, lambda _, report, __: report["together"][0], set()),
     (StateInspection, lambda _, report, __: report["states"][0], set()),
-    (StatePart, lambda _, report, __: report["states"][0]["parts"][0], set()),
     (Estimate, lambda comparison, *_: comparison["systems"][0]["metrics"]["P@1"], set()),
     (Bin, lambda comparison, *_: comparison["systems"][0]["slices"][0], set()),
     (FilterReport, lambda comparison, *_: comparison["systems"][0]["filter"], set()),

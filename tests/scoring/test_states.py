@@ -10,18 +10,17 @@ from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import DataError, UsageError
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.states.file import pack_state, unpack_state
-from xmceval.scoring.states.state import StatePart
 from xmceval.scoring.totals import LARGEST_LABEL
 
 COUNTS = np.arange(6) ** 2
 
 
-def make_state(name, rows, *, part=None, metrics="P@1,PSP@1,macroF1(over=train)@1"):
+def make_state(name, rows, *, metrics="P@1,PSP@1,macroF1(over=train)@1", counts=COUNTS, n_train=99, **changes):
     """Return the state of some rows of a truth, and of scores that are as the truth."""
     truth = np.eye(9, 6)[rows]
-    evaluator = xmceval.Evaluator(metrics=metrics, counts=COUNTS, n_train=99)
+    evaluator = xmceval.Evaluator(metrics=metrics, counts=counts, n_train=n_train)
     evaluator.update(truth, truth + 0.5)
-    return replace(evaluator._state, name=name, parts=(part or StatePart(name, len(truth)),))
+    return replace(evaluator._state, name=name, **changes)
 
 
 def saved(state):
@@ -35,26 +34,19 @@ def test_weights_beyond_the_room_of_counters_are_refused():
         counters.merge(counters)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"inverse": np.array([4.0, 2.0, 3.0, 1.0])},
-        {"inverse": np.array([4.0, 3.0, 2.0, 0.5])},
-        {"inverse": np.array([np.inf, 3.0, 2.0, 1.0])},
-        {"ids": np.array([0, 2, 2, 4, 5, 6])},
-        {"table_counts": np.array([0, 2, 1, 3])},
-    ],
-    ids=str,
-)
-def test_tables_of_propensities_that_do_not_fit_together_are_refused(changes):
-    state = make_state("a", slice(4))
-    own = {"inverse": np.array([4.0, 3.0, 2.0, 1.0]), "codes": np.array([0, 1, 2, 3, 1, 0], dtype=np.uint16)}
-    right = replace(state.terms.propensities, **own, table_counts=np.array([0, 1, 4, 9]))
-    kept = saved(replace(state, terms=replace(state.terms, propensities=right))).terms.propensities
-    assert (kept.inverse.tolist(), kept.codes.tolist()) == ([4, 3, 2, 1], [0, 1, 2, 3, 1, 0])
-    wrong = replace(state, terms=replace(state.terms, propensities=replace(right, **changes)))
-    with pytest.raises(DataError, match="propensities"):
-        saved(wrong)
+@pytest.mark.parametrize("counts", [COUNTS, COUNTS * 9_000])  # whose codes are the counts, or places among them
+def test_propensities_come_back_to_the_bit_and_their_labels_must_ascend(counts):
+    own = make_state("a", slice(4), counts=counts, n_train=999_999).terms.propensities
+    state = make_state("a", slice(4), counts=counts, n_train=999_999)
+    for ids in ([], [0, 2, 3, 4, 5, 9]):
+        right = replace(own, ids=np.array(ids, dtype=np.int64))
+        kept = saved(replace(state, terms=replace(state.terms, propensities=right))).terms.propensities
+        for name, array in vars(right).items():
+            np.testing.assert_array_equal(getattr(kept, name), array)
+    for ids in ([0, 2, 2, 4, 5, 6], [0, 1], [-1, 2, 3, 4, 5, 6]):
+        wrong = replace(own, ids=np.array(ids))
+        with pytest.raises(DataError, match="propensities"):
+            saved(replace(state, terms=replace(state.terms, propensities=wrong)))
 
 
 def test_states_are_added_where_only_the_last_bits_of_propensities_differ():
@@ -65,34 +57,18 @@ def test_states_are_added_where_only_the_last_bits_of_propensities_differ():
     assert finish_state(merged).figures == finish_state(first.merge(second)).figures
 
 
-def test_names_and_rows_of_parts_are_kept():
-    parts = [StatePart(n_rows=3), StatePart(n_rows=4), StatePart("x", 2, truth="t2", scores="p2", system="p2")]
-    states = [make_state("a", slice(4), part=part) for part in parts]
-    merged = states[2].merge(states[0]).merge(states[1])
-    assert merged.parts == (StatePart(n_rows=7), parts[2])
+def test_names_rows_warnings_and_removed_entries_of_both_are_kept_each_once():
+    one = make_state("a", slice(4), warnings=("b", "a"), notes=("b", "a"), removed=(5, 20))
+    names = {"truth": ("t2",), "scores": ("p2",), "systems": ("p2",)}
+    two = make_state("b", slice(6), warnings=("c", "a"), removed=(3, 7), **names)
+    merged = saved(one.merge(one).merge(two))
+    assert (merged.n_rows, merged.removed) == (14, (13, 47))
     result = finish_state(merged)
     assert (result.name, result.truth, result.scores) == ("y_score and 1 more", "array and 1 more", "array and 1 more")
-    with pytest.raises(UsageError, match="nothing was scored"):
-        finish_state(replace(merged, parts=()))
-
-
-def test_warnings_are_kept_once_in_an_order_of_their_own():
-    one, two = (replace(make_state("a", slice(4)), warnings=each, notes=each) for each in (("b", "a"), ("c", "a")))
     assert one.merge(two).warnings == two.merge(one).warnings == ("a", "b", "c")
     assert one.merge(one).notes == ("b", "a")
-
-
-def test_pairs_that_were_removed_add_up_in_truth_and_in_scores():
-    one, two = (replace(make_state(name, slice(4)), removed=each) for name, each in (("a", (5, 20)), ("b", (3, 7))))
-    assert one.merge(two).removed == two.merge(one).removed == (8, 27)
-    assert saved(one.merge(two)).removed == (8, 27)
-
-
-def test_a_saved_state_cannot_have_the_same_rows_twice():
-    state = make_state("a", slice(4))
-    parts = tuple(StatePart(name, 2, shard=(1, 2)) for name in ("x", "y"))
-    with pytest.raises(DataError, match="x and y are both shard 1 of 2"):
-        saved(replace(state, parts=parts))
+    with pytest.raises(UsageError, match="nothing was scored"):
+        finish_state(merged.emptied())
 
 
 def test_a_state_of_an_unknown_number_of_labels_takes_that_of_another():

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import combinations, islice
-from operator import itemgetter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.loops.evaluator import Evaluator
-from xmceval.api.scoring.finishing import check_filter, finish_state
+from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import DataError, UsageError, argument, listed, warn
 from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
 from xmceval.report.result import Result
-from xmceval.rows.filters import Filter
 from xmceval.scoring.states.file import load_state, pack_state
-from xmceval.scoring.states.state import State, StatePart
+from xmceval.scoring.states.state import State, check_shards
 
 MOST_NAMED = 5  # of missing shards
 
@@ -95,105 +93,63 @@ def merge_states(
     """Merge states without issuing the warnings of the result."""
     if not states:
         raise UsageError("there is nothing to merge: expected at least one state")
-    check_files(states)
-    _check_distinct(states)
+    files = [state for state in states if isinstance(state, (str, Path))]
+    check_files(files)
     if save_state is not None:
-        files = [state for state in states if isinstance(state, (str, Path))]
         check_output(to_path(save_state), force=force, inputs=files)
-    opened = sorted((_open(state, f"state {number}") for number, state in enumerate(states, 1)), key=_order)
-    merged = _add(opened)
-    missing = find_missing(merged.parts)
+    opened = [_open(state, f"state {number}") for number, state in enumerate(states, 1)]
+    _check_distinct(states, opened)
+    check_shards(opened)
+    missing = _find_missing(opened)
     if missing and save_state is None:
         saving = argument("save_state", kind="FILE")
         raise DataError(f"{missing} (hint: merge all of them, or pass {saving} to merge the rest later)")
+    in_order = sorted(opened, key=lambda state: (min(state.shards, default=0), natural_key(state.name)))
+    merged = reduce(State.merge, in_order)
     if save_state is not None:
-        write_output(save_state, pack_state(replace(merged, name=str(save_state))), force=force)
+        write_output(save_state, pack_state(merged), force=force)
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
-    check_filter(merged)
     result = finish_state(merged)
     return result if name is None else replace(result, name=name)
 
 
-def _check_distinct(states: Sequence[Any]) -> None:
+def _open(state: Any, place: str) -> State:
+    """Return a state under the name that messages give it."""
+    if isinstance(state, Evaluator):
+        return replace(state._state.without_pairs(), name=place)
+    if isinstance(state, (str, Path)):
+        return load_state(state)
+    raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
+
+
+def _check_distinct(states: Sequence[Any], opened: Sequence[State]) -> None:
     """Refuse the same file or Evaluator twice."""
     seen: dict[object, str] = {}
-    for number, state in enumerate(states, 1):
+    for state, its_state in zip(states, opened, strict=True):
         is_path = isinstance(state, (str, Path))
-        name = str(state) if is_path else f"state {number}"
         key = to_path(state).resolve() if is_path else id(state)
         if key in seen:
-            raise DataError(f"{seen[key]} and {name} are the same {'file' if is_path else 'Evaluator'}")
-        seen[key] = name
+            raise DataError(f"{seen[key]} and {its_state.name} are the same {'file' if is_path else 'Evaluator'}")
+        seen[key] = its_state.name
 
 
-def _open(state: Any, place: str) -> State:
-    """Return a state whose parts are named after it."""
-    if isinstance(state, Evaluator):
-        opened, name = state._state, place
-    elif isinstance(state, (str, Path)):
-        opened, name = load_state(state), str(state)
-    else:
-        raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
-    is_one = len(opened.parts) == 1
-    parts = (replace(part, name=name if is_one else f"{name} ({part.name or 'unnamed'})") for part in opened.parts)
-    return replace(opened, name=name, parts=tuple(parts))
-
-
-def _order(state: State) -> tuple[Any, ...]:
-    """Return a key that orders states by their shards, or their names."""
-    return min(
-        (part.shard or (0, 0), natural_key(to_path(part.name))) for part in (*state.parts, StatePart(state.name))
-    )
-
-
-def _add(states: Sequence[State]) -> State:
-    """Add states, in their order; filters are joined apart, as the rows of each are counted within its state."""
-    if len(states) == 1:
-        return states[0]
-    pairs = _join_filters(states)
-    merged = reduce(State.merge, [replace(state, terms=replace(state.terms, filter=None)) for state in states])
-    return replace(merged, terms=replace(merged.terms, filter=pairs))
-
-
-def _join_filters(states: Sequence[State]) -> Filter | None:
-    """Return the pairs of all states, with their rows counted from one state to the next; None where none has any."""
-    filtered = [(state, state.terms.filter) for state in states if state.terms.filter is not None]
-    if not filtered:
-        return None
-    if len(filtered) < len(states):
-        without = next(state for state in states if state.terms.filter is None)
-        raise DataError(f"{filtered[0][0].name} has a filter, and {without.name} none; expected one for each shard")
-    for (first, pairs), (second, others) in combinations(filtered, 2):
-        if pairs.rows.size and pairs.has_pairs_of(others):
-            raise DataError(
-                f"{first.name} and {second.name} have the same filter, whose rows are those of one shard (hint: pass "
-                "each job the pairs of its own rows, counted from 0)"
-            )
-    joined, n_rows = filtered[0][1], states[0].n_rows
-    for state, pairs in filtered[1:]:
-        joined = joined.followed_by(pairs, n_rows)
-        n_rows += state.n_rows
-    return joined
-
-
-def find_missing(parts: Sequence[StatePart]) -> str:
+def _find_missing(states: Sequence[State]) -> str:
     """Return what is said of shards that are missing; nothing without any."""
-    numbered = sorted(((part.shard, part) for part in parts if part.shard is not None), key=itemgetter(0))
+    numbered = [state for state in states if state.n_shards]
     if not numbered:
         return ""
-    (number, n_shards), first = numbered[0]
-    for part in parts:
-        if part.shard is None:
+    first, n_shards = numbered[0], numbered[0].n_shards
+    for state in states:
+        if state.systems and not state.n_shards:
             raise DataError(
-                f"{first.name} is shard {number} of {n_shards}, but {part.name} was saved without "
+                f"{first.name} is shard {first.shards[0]} of {n_shards}, but {state.name} was saved without "
                 f"{argument('shard')}; expected all or none"
             )
-    n_missing = n_shards - len(numbered)
+    present = {number for state in numbered for number in state.shards}
+    n_missing = n_shards - len(present)
     if not n_missing:
         return ""
-    present = {shard[0] for shard, _ in numbered}
     missing = islice((number for number in range(1, n_shards + 1) if number not in present), MOST_NAMED)
     more = f" and {n_missing - MOST_NAMED:,} more" if n_missing > MOST_NAMED else ""
     shards, verb = ("shard", "is") if n_missing == 1 else ("shards", "are")
-    known = listed(f"{part.name} is shard {shard[0]}" for shard, part in numbered[:MOST_NAMED])
-    return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing: {known}"
+    return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing"

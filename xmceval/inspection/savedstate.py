@@ -11,9 +11,9 @@ from xmceval.errors import DataError, counted, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.scoring.options import specs
 from xmceval.scoring.states.file import PROPENSITIES, load_state
-from xmceval.scoring.states.state import StatePart
+from xmceval.scoring.states.state import first_of
 
-MOST_PARTS = 10  # shown one per line
+MOST_SHARDS = 10  # whose numbers are shown
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,11 @@ class StateInspection:
         Those that are not the default, beside the metrics.
     propensities : dict or None
         Source and constants.
-    parts : tuple of StatePart
-        The rows that were added, by where they come from.
+    truth, scores : tuple of str
+        The names of the files or arrays that were scored.
+    shards : tuple of int
+        The numbers of its shards, of `n_shards` in all; empty where it was saved without a number.
+    n_shards : int
     fault : str
         Why ``merge`` would refuse it; empty where it would not.
     """
@@ -46,7 +49,10 @@ class StateInspection:
     metrics: tuple[str, ...] = ()
     options: dict[str, Any] | None = None
     propensities: dict[str, Any] | None = None
-    parts: tuple[StatePart, ...] = ()
+    truth: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
+    shards: tuple[int, ...] = ()
+    n_shards: int = 0
     fault: str = ""
 
     @property
@@ -81,11 +87,12 @@ class StateInspection:
                 f"{name.upper()}={self.propensities[name]:,}" for name in "abn" if self.propensities[name] is not None
             )
             yield f"  propensities: {' '.join([*model, 'from', str(self.propensities['source'])])}"
-        for part in self.parts[:MOST_PARTS]:
-            shard = "" if part.shard is None else f"shard {part.shard[0]} of {part.shard[1]}: "
-            yield f"  {shard}{part.scores} on {part.truth}, {counted(part.n_rows, 'row')}"
-        if len(self.parts) > MOST_PARTS:
-            yield f"  and {len(self.parts) - MOST_PARTS:,} more"
+        if self.scores:
+            yield f"  {first_of(self.scores)} on {first_of(self.truth)}"
+        if self.shards:
+            more = f" and {len(self.shards) - MOST_SHARDS:,} more" if len(self.shards) > MOST_SHARDS else ""
+            noun = "shard" if len(self.shards) == 1 else "shards"
+            yield f"  {noun} {listed(self.shards[:MOST_SHARDS])}{more} of {self.n_shards:,}"
 
 
 def inspect_state(path: Path) -> StateInspection:
@@ -104,5 +111,8 @@ def inspect_state(path: Path) -> StateInspection:
         tuple(str(measure) for measure in state.program.measures),
         dict(state.options.changed()),
         None if propensities is NO_PROPENSITIES else described,
-        state.parts,
+        state.truth,
+        state.scores,
+        state.shards,
+        state.n_shards,
     )

@@ -172,7 +172,7 @@ def from_label_counts(
 ) -> Propensities:
     """Estimate inverse propensities from the labels of a file or matrix."""
     ids, table = counts.table()
-    return _from_table(table, counts.n_rows, source, a, b, ids=ids, from_truth=from_truth)
+    return from_table(table, counts.n_rows, source, a, b, ids=ids, from_truth=from_truth)
 
 
 def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) -> Propensities:
@@ -184,10 +184,10 @@ def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) 
             f"{source}:{label + 1}: the count of label {label} is {counts[label]:g}; "
             f"expected a whole number from 0 to {n_train:,}, the number of training instances"
         )
-    return _from_table(counts.astype(np.int64), n_train, source, a, b)
+    return from_table(counts.astype(np.int64), n_train, source, a, b)
 
 
-def _from_table(
+def from_table(
     table: NDArray[np.integer[Any]],
     n: int,
     source: str,

@@ -345,7 +345,7 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
     if pairs is None:
         return None
     removed = filtered.removed, filtered.rows_changed, filtered.in_truth
-    return FilterReport(pairs.name, pairs.rows.size, pairs.n_rows, *removed, terms.filter_truth)
+    return FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, terms.filter_truth)
 
 
 def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:

@@ -33,9 +33,9 @@ class Filter:
     name : str
         Where they come from, for messages.
     rows, labels : int64 array [n_pairs]
-        Each pair once.
-    repeated : int
-        Repetitions of pairs, which are ignored.
+        Each pair once; empty where the rows were scored elsewhere, and only the numbers of pairs and rows are known.
+    n_pairs, n_rows : int
+        Pairs, and rows that have one.
     last_row, last_label : Largest
         Checked against the numbers of rows and labels.
     """
@@ -43,14 +43,24 @@ class Filter:
     name: str
     rows: Int64
     labels: Int64
-    repeated: int = 0
+    n_pairs: int
+    n_rows: int
     last_row: Largest = Largest()
     last_label: Largest = Largest()
 
+    @classmethod
+    def of_numbers(cls, name: str, n_pairs: int, n_rows: int) -> Filter:
+        """Return a filter of which only the numbers of pairs and rows are known."""
+        return cls(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), n_pairs, n_rows)
+
+    def without_pairs(self) -> Filter:
+        """Return the filter with the numbers of its pairs and rows only."""
+        return Filter.of_numbers(self.name, self.n_pairs, self.n_rows)
+
     @property
-    def n_rows(self) -> int:
-        """Rows that have a pair."""
-        return int(np.count_nonzero(np.diff(self.rows))) + 1 if self.rows.size else 0
+    def has_lost_pairs(self) -> bool:
+        """Whether only the numbers of pairs and rows are known."""
+        return self.n_pairs > 0 and not self.rows.size
 
     def check_rows(self, n_rows: int, name: str) -> None:
         """Refuse a row that the truth `name` does not have."""
@@ -67,22 +77,6 @@ class Filter:
                 f"{self.last_label.place}: label {self.last_label.value} is outside 0..{width.n_labels - 1} "
                 f"({width}; a line is 'row label', both 0-based)"
             )
-
-    def has_pairs_of(self, other: Filter) -> bool:
-        """Whether another filter has the same pairs."""
-        return np.array_equal(self.rows, other.rows) and np.array_equal(self.labels, other.labels)
-
-    def followed_by(self, other: Filter, first_row: int) -> Filter:
-        """Return the pairs of both, where the rows of the other are counted from `first_row` on."""
-        last_row = Largest(other.last_row.value + first_row, other.last_row.place) if other.rows.size else self.last_row
-        return Filter(
-            self.name if other.name == self.name else f"{self.name} and more",
-            np.concatenate([self.rows, other.rows + first_row]),
-            np.concatenate([self.labels, other.labels]),
-            self.repeated + other.repeated,
-            last_row,
-            max(self.last_label, other.last_label, key=lambda last: last.value),
-        )
 
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
         """Find the pairs in a block of rows and remove them in place; return how many entries and rows there were."""
@@ -174,7 +168,6 @@ def ordered(
         rows, labels = rows[order], labels[order]
     new = np.ones(rows.size, dtype=np.bool_)
     new[1:] = (rows[1:] != rows[:-1]) | (labels[1:] != labels[:-1])
-    kept = int(np.count_nonzero(new))
-    if kept < rows.size:
-        return Filter(name, rows[new], labels[new], rows.size - kept, last_row, last_label)
-    return Filter(name, np.ascontiguousarray(rows), np.ascontiguousarray(labels), 0, last_row, last_label)
+    rows, labels = np.ascontiguousarray(rows[new]), np.ascontiguousarray(labels[new])
+    n_rows = int(np.count_nonzero(np.diff(rows))) + 1 if rows.size else 0
+    return Filter(name, rows, labels, rows.size, n_rows, last_row, last_label)

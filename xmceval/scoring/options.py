@@ -340,3 +340,9 @@ def _list_defaults() -> list[tuple[str, Spec, Any]]:
 @cache
 def _list_specs(of: Any) -> Mapping[str, Spec]:
     return MappingProxyType({each.name: each.metadata["spec"] for each in fields(of) if "spec" in each.metadata})
+
+
+def recorded_options(changed: Mapping[str, Any]) -> Options:
+    """Return the options that were recorded so: with the names of files and arrays in their place."""
+    numbers = {"threshold": float(changed["threshold"])} if "threshold" in changed else {}
+    return Options(**{**changed, **numbers})

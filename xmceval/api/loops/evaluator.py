@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.finishing import check_filter, finish_state
+from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.io.outputs import write_output
 from xmceval.report.result import Result
@@ -55,8 +55,8 @@ class Evaluator:
         For batches of more than some 130,000 entries; default one per processor.
     **options
         Any other option of `score`, but for those that only files or whole matrices have: labels, max_line,
-        sample_weight. The rows of a filter are counted over all batches, from 0 on, and totals with a filter cannot be
-        merged.
+        sample_weight. The rows of a filter are counted over all batches, from 0 on. Files do not keep its pairs, so no
+        rows can be added to what was loaded or pickled.
 
     Raises
     ------
@@ -177,9 +177,7 @@ class Evaluator:
             What puts the numbers in doubt; see `score`.
         """
         with self._lock:
-            state = self._state
-            check_filter(state)
-            result = finish_state(state)
+            result = finish_state(self._state)
         warn(result.doubts)
         return result
 

@@ -19,10 +19,10 @@ from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import Frame
 from xmceval.rows.sources import BatchSource
 from xmceval.scoring.evaluate import select_scores
-from xmceval.scoring.options import SOURCES, Options
+from xmceval.scoring.options import SOURCES, Options, recorded_options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.accumulator import Accumulator
-from xmceval.scoring.states.state import State, recorded_options
+from xmceval.scoring.states.state import State
 from xmceval.scoring.totals import empty
 from xmceval.version import VERSION
 
@@ -84,11 +84,16 @@ def add_batch(
 
 
 def _check_growing(state: State) -> None:
-    """Refuse to add rows to totals that another version made, or to weights without a known scale."""
+    """Refuse to add rows to totals that another version made, or to a filter or weights that are not known."""
     if state.version != VERSION:
         raise UsageError(
             f"{state.name} was saved by xmceval {state.version}, and this is {VERSION}: no rows can be added, as "
             "their values may differ (hint: score all rows with one version)"
+        )
+    if state.terms.filter is not None and state.terms.filter.has_lost_pairs:
+        raise UsageError(
+            f"{state.name} has a filter, whose pairs are not kept with the totals, so no rows can be added (hint: "
+            f"update another {WHAT} with the pairs of these rows, and merge the two files)"
         )
     if state.terms.weights is not None and state.max_weight is None:
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from xmceval.api.scoring.weights import check_any_weight, doubt_small_weights
@@ -12,29 +12,28 @@ from xmceval.report.result import Result, make_result
 from xmceval.rows.repairs import describe_duplicates
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.options import Options
-from xmceval.scoring.states.state import State
+from xmceval.scoring.states.state import State, first_of
 from xmceval.scoring.totals import Totals
 
 
 def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
     """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now."""
-    if not state.parts:
+    if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
-    if terms.filter is not None:
-        terms.filter.check_labels(terms.width)
+    state.check_filter()
     sizes, notes = _find_sizes(terms, totals), state.notes
     width = terms.width.or_seen(totals.tally.largest_label)
     if not terms.width.is_known:
         notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
     return make_result(
-        _names([part.system for part in state.parts]),
+        first_of(state.systems),
         state.program,
         totals,
         terms if width is terms.width else replace(terms, width=width),
         options,
-        truth=_names([part.truth for part in state.parts]),
-        scores=_names([part.scores for part in state.parts]),
+        truth=first_of(state.truth),
+        scores=first_of(state.scores),
         warnings=(
             *state.warnings,
             *_check_weights(state),
@@ -48,12 +47,6 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
         ),
         notes=(*notes, *state.program.remarks(totals.parts, width.n_labels)),
     )
-
-
-def check_filter(state: State) -> None:
-    """Refuse a filter that has rows beyond those of a state."""
-    if state.parts and state.terms.filter is not None:
-        state.terms.filter.check_rows(state.n_rows, _names(part.truth for part in state.parts))
 
 
 def _find_sizes(terms: Terms, totals: Totals) -> Sizes:
@@ -82,9 +75,3 @@ def _check_weights(state: State) -> tuple[str, ...]:
     check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
     are_counted = len(state.program.row_tasks) < len(state.program.tasks)
     return doubt_small_weights(*state.weight_range, are_counted=are_counted)
-
-
-def _names(names: Iterable[str]) -> str:
-    """Return the first of several names, and how many others there are."""
-    distinct = list(dict.fromkeys(names))
-    return distinct[0] if len(distinct) == 1 else f"{distinct[0]} and {len(distinct) - 1:,} more"

@@ -75,7 +75,8 @@ def check_documents(setup: Setup) -> None:
 def write_state(
     path: str | Path, shard: Shard | None, setup: Setup, system: System, totals: Totals, *, force: bool
 ) -> None:
-    """Write the state of a system, which is named after its file."""
-    state, name = setup.whole_state(system, totals), str(path)
-    parts = tuple(replace(part, name=name, shard=shard) for part in state.parts)
-    write_output(path, pack_state(replace(state, name=name, parts=parts)), force=force)
+    """Write the state of a system."""
+    state = setup.whole_state(system, totals)
+    if shard is not None:
+        state = replace(state, shards=shard[:1], n_shards=shard[1])
+    write_output(path, pack_state(state), force=force)

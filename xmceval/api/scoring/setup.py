@@ -34,7 +34,7 @@ from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
-from xmceval.scoring.states.state import NO_RANGE, State, StatePart
+from xmceval.scoring.states.state import NO_RANGE, State
 from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
 
@@ -215,9 +215,12 @@ class Setup(Rules):
             self.program,
             terms,
             totals,
-            (StatePart("", n_rows, self.truth_name, system.file, system.name),),
-            (*self.warnings, *system.warnings),
-            (*self.notes, *system.notes),
+            n_rows,
+            truth=(self.truth_name,),
+            scores=(system.file,),
+            systems=(system.name,),
+            warnings=(*self.warnings, *system.warnings),
+            notes=(*self.notes, *system.notes),
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
         )
 

@@ -16,7 +16,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.state import State, StatePart, join_parts
+from xmceval.scoring.states.state import State, each_once
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Tally, Totals, empty
@@ -56,10 +56,13 @@ class Accumulator:
         """The state of all rows."""
         self._check_whole()
         if self._system:
-            own = StatePart(n_rows=self._n_new, system=self._system)
+            base = self._base
             state = replace(
-                self._base,
-                parts=join_parts([*self._base.parts, own]),
+                base,
+                n_rows=self.n_rows,
+                truth=each_once(base.truth, ("array",)),
+                scores=each_once(base.scores, ("array",)),
+                systems=each_once(base.systems, (self._system,)),
                 weight_range=self._weight_range,
                 removed=self._removed,
             )

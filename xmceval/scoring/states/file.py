@@ -1,4 +1,4 @@
-"""Files of states: an npz without pickles and without compression, of the arrays of totals, propensities and filter.
+"""Files of states: an npz without pickles and without compression, of the arrays of totals and propensities.
 
 Its first member is `header`: the bytes of a JSON object with all that is no array. A file may come from anywhere, so
 every field is checked for its kind, and every array for its kind, shape and range, before it is used.
@@ -11,26 +11,25 @@ import json
 import math
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, argument, listed
+from xmceval.errors import DataError, argument
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
-from xmceval.metrics.measure import Measure
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
-from xmceval.rows.filters import Filter, Largest
+from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, take
-from xmceval.scoring.options import Options, specs
-from xmceval.scoring.program import compile_program
-from xmceval.scoring.states.state import NO_RANGE, State, StatePart, check_shards, recorded_options
+from xmceval.scoring.options import Options, recorded_options, specs
+from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.states.state import NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import empty
 from xmceval.version import STATE_SCHEMA
@@ -43,9 +42,6 @@ Arrays = dict[str, NDArray[Any]]
 # Kinds of fields: a type, a range of integers, None, a tuple of alternatives, an object with exactly these fields; and
 # a list of any number of one kind, or of exactly these kinds where there are several.
 _COUNT, _NUMBER = range(MOST_ROWS + 1), (int, float)
-_SHARD = range(1, MOST_SHARDS + 1)
-_LAST = {"value": range(-1, MOST_LABELS), "place": str}
-_PART = {"name": str, "n_rows": _COUNT, "truth": str, "scores": str, "system": str, "shard": ([_SHARD, _SHARD], None)}
 PROPENSITIES = {
     "source": str,
     "a": (*_NUMBER, None),
@@ -53,68 +49,57 @@ PROPENSITIES = {
     "n": (range(3, MOST_ROWS), None),
     "from_truth": bool,
 }
+FILTER = {"name": str, "n_pairs": _COUNT, "n_rows": _COUNT}
+NAMES = ("truth", "scores", "systems", "shards", "warnings", "notes")  # lists that become tuples
 HEADER: dict[str, Any] = {
     "schema": str,
     "version": str,
-    "metrics": [str],
     "options": dict,
     "n_labels": (range(MOST_LABELS), None),
-    "declared_by": str,
+    "n_rows": _COUNT,
+    "truth": [str],
+    "scores": [str],
+    "systems": [str],
+    "shards": [range(1, MOST_SHARDS + 1)],
+    "n_shards": range(MOST_SHARDS + 1),
     "propensities": (PROPENSITIES, None),
-    "filter": ({"name": str, "repeated": _COUNT, "last_row": _LAST, "last_label": _LAST}, None),
+    "filter": (FILTER, None),
     "weight_unit": (float, None),
     "weight_range": ([float, float], None),
     "max_weight": (float, None),
     "removed": [_COUNT, _COUNT],
-    "parts": [_PART],
     "warnings": [str],
     "notes": [str],
-}
-# Of arrays: kind, dimensions (-1 for any size), least and greatest number. Those of totals are declared by their parts.
-ARRAYS: dict[str, tuple[str, tuple[int, ...], float, float]] = {
-    "propensities.inverse": ("f", (-1,), 1.0, np.finfo(float).max),
-    "propensities.codes": ("i", (-1,), 0, MOST_LABELS),
-    "propensities.ids": ("i", (-1,), 0, MOST_LABELS),
-    "propensities.table_counts": ("i", (-1,), 0, MOST_ROWS),
-    "filter.rows": ("i", (-1,), 0, MOST_ROWS),
-    "filter.labels": ("i", (-1,), 0, MOST_LABELS),
 }
 
 
 def pack_state(state: State) -> bytes:
     """Return a state as the bytes of a file; the same state gives the same bytes."""
-    terms, propensities, pairs = state.terms, state.terms.propensities, state.terms.filter
-    arrays = state.totals.arrays()
+    state = state.without_pairs()
+    terms, propensities, arrays = state.terms, state.terms.propensities, state.totals.arrays()
     header: dict[str, Any] = {
         "schema": STATE_SCHEMA,
         "version": state.version,
-        "metrics": [str(measure) for measure in state.program.measures],
         "options": state.options.changed(),
         "n_labels": terms.width.or_none,
-        "declared_by": terms.width.declared_by,
+        "n_rows": state.n_rows,
+        "n_shards": state.n_shards,
         "propensities": None,
-        "filter": None,
+        "filter": None if terms.filter is None else {name: getattr(terms.filter, name) for name in FILTER},
         "weight_unit": None if terms.weights is None else float(terms.weight_unit),
-        "weight_range": None if state.weight_range == NO_RANGE else list(state.weight_range),
+        "weight_range": None if state.weight_range == NO_RANGE else state.weight_range,
         "max_weight": None if state.max_weight is None else float(state.max_weight),
-        "removed": list(state.removed),
-        "parts": [asdict(part) for part in state.parts],
-        "warnings": list(state.warnings),
-        "notes": list(state.notes),
+        "removed": state.removed,
     }
+    header |= {name: getattr(state, name) for name in NAMES}
     if propensities is not NO_PROPENSITIES:
         header["propensities"] = {name: getattr(propensities, name) for name in PROPENSITIES}
-        arrays |= {f"propensities.{name}": getattr(propensities, name) for name in ("inverse", "codes", "ids")}
-        if propensities.table_counts is not None:
-            arrays["propensities.table_counts"] = propensities.table_counts
-    if pairs is not None:
-        last = {"last_row": asdict(pairs.last_row), "last_label": asdict(pairs.last_label)}
-        header["filter"] = {"name": pairs.name, "repeated": pairs.repeated, **last}
-        arrays |= {"filter.rows": pairs.rows, "filter.labels": pairs.labels}
-    file = io.BytesIO()
+        numbers = propensities.inverse if propensities.n is None else propensities.counts
+        arrays |= {"propensities.ids": propensities.ids, "propensities.numbers": numbers[propensities.codes]}
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    numbers: dict[str, Any] = {name: _narrow(array) for name, array in arrays.items()}
-    np.savez(file, header=text, **numbers)
+    narrow: dict[str, Any] = {name: _narrow(array) for name, array in arrays.items()}
+    file = io.BytesIO()
+    np.savez(file, header=text, **narrow)
     return file.getvalue()
 
 
@@ -224,31 +209,30 @@ def _fits(value: Any, kind: Any) -> bool:
 def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
     """Return the state that a checked header describes; its arrays are removed from those of the file."""
     options = _restore_options(header["options"])
-    measures = [_restore_measure(text) for text in header["metrics"]]
-    strange = set(measures) - set(options.measures)
-    if strange or len(set(measures)) < len(measures):
-        raise ValueError(f"metrics: {listed(strange or measures)} are not those of the options")
-    program = compile_program(measures)
+    terms = _restore_terms(header, options, arrays, name)
+    program: Program | None = compile_program(options.measures)
+    if program is not None and terms.propensities is NO_PROPENSITIES:  # there were too few training rows
+        program = program.without_propensities()
+    if program is None:
+        raise ValueError("propensities: its metrics need them")
     program.check_mergeable("a state")
-    terms = _restore_terms(header, options, arrays)
     if sum(program.numbers_per_row(terms)) > sum(array.size for array in arrays.values()):
         raise ValueError("there are too few numbers for its metrics and bins")  # before room is made for them
     totals = empty(program, terms)
     totals.fill(arrays)
-    parts = [StatePart(**{**part, "shard": part["shard"] and tuple(part["shard"])}) for part in header["parts"]]
     return State(
         name,
         options,
         program,
         terms,
         totals,
-        parts=tuple(parts),
-        warnings=tuple(header["warnings"]),
-        notes=tuple(header["notes"]),
+        header["n_rows"],
+        n_shards=header["n_shards"],
         weight_range=tuple(header["weight_range"] or NO_RANGE),
         removed=tuple(header["removed"]),
         max_weight=header["max_weight"],
         version=header["version"],
+        **{field: tuple(header[field]) for field in NAMES},
     )
 
 
@@ -265,91 +249,72 @@ def _restore_options(changed: Mapping[str, Any]) -> Options:
         if spec is None or spec.shown == "nowhere" or not _fits(value, special.get(name) or kinds.get(spec.kind, str)):
             raise ValueError(f"options: {name} cannot be {str(value)[:40]!r}")
     for text in changed.get("metrics", ()):
-        _restore_measure(text)
+        tail = text.rpartition("@")[2] if "@" in text else ""
+        measures = parse([text], []) if tail.replace(".", "", 1).isalnum() or not tail else []
+        if [str(measure) for measure in measures] != [text]:
+            raise ValueError(f"metrics: {text[:40]!r} is not the name of one metric, with its cutoff")
     return recorded_options(changed)
 
 
-def _restore_measure(text: str) -> Measure:
-    """Return the only measure of a name as reports have it: with its cutoff, but no range of them."""
-    tail = text.rpartition("@")[2] if "@" in text else ""
-    measures = parse([text], []) if tail.replace(".", "", 1).isalnum() or not tail else []
-    if len(measures) != 1 or str(measures[0]) != text:
-        raise ValueError(f"metrics: {text[:40]!r} is not the name of one metric, with its cutoff")
-    return measures[0]
-
-
-def _restore_terms(header: Mapping[str, Any], options: Options, arrays: Arrays) -> Terms:
-    """Return the terms on which the rows were scored; weights have a unit only."""
+def _restore_terms(header: Mapping[str, Any], options: Options, arrays: Arrays, name: str) -> Terms:
+    """Return the terms on which the rows were scored; weights have a unit only, and a filter no pairs."""
     unit, max_weight = header["weight_unit"], header["max_weight"]
     least, greatest = header["weight_range"] or (1.0, 1.0)
     numbers = [number for number in (least, greatest, unit, max_weight) if number is not None]
     is_power_of_two = unit is None or math.frexp(unit)[0] == 0.5
     if not all(0 < number < np.inf for number in numbers) or least > greatest or not is_power_of_two:
         raise ValueError("weight_range, weight_unit and max_weight: cannot be those of sample weights")
+    pairs = header["filter"]
     terms = replace(
         Terms.of(options),
         propensities=_restore_propensities(header["propensities"], arrays),
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=unit or 1.0,
-        filter=_restore_filter(header["filter"], arrays),
+        filter=None if pairs is None else Filter.of_numbers(pairs["name"], pairs["n_pairs"], pairs["n_rows"]),
     )
     if header["n_labels"] is None:
         return terms
-    return terms.with_width(Width(header["n_labels"], header["declared_by"]), options.by_frequency)
+    return terms.with_width(Width(header["n_labels"], f"{name} has"), options.by_frequency)
 
 
 def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -> Propensities:
-    """Return propensities, whose tables must fit together."""
+    """Return propensities, of which a file has the training rows of each label, or the inverse propensities."""
     if described is None:
         return NO_PROPENSITIES
-    inverse, codes, ids = (_take(arrays, f"propensities.{name}") for name in ("inverse", "codes", "ids"))
-    counts = _take(arrays, "propensities.table_counts") if "propensities.table_counts" in arrays else None
-    is_right = (
-        len({described[name] is None for name in "abn"}) == 1
-        and inverse.size > max(codes.max(initial=0), 0)
-        and (np.diff(inverse) < 0).all()
-        and ids.size in {0, codes.size}
-        and (np.diff(ids) > 0).all()
-        and (counts is None or (counts.size == inverse.size and (np.diff(counts) > 0).all()))
-    )
-    if not is_right:
-        raise ValueError("propensities: their numbers do not fit together")
-    return Propensities(inverse, shortest(codes, inverse.size), ids=ids, table_counts=counts, **described)
-
-
-def _restore_filter(described: Mapping[str, Any] | None, arrays: Arrays) -> Filter | None:
-    """Return a filter, whose pairs must ascend."""
-    if described is None:
-        return None
-    last_row, last_label = Largest(**described["last_row"]), Largest(**described["last_label"])
-    rows, labels = _take(arrays, "filter.rows"), _take(arrays, "filter.labels")
-    is_inside = rows.max(initial=-1) <= last_row.value and labels.max(initial=-1) <= last_label.value
-    if rows.size != labels.size or not is_inside:
-        raise ValueError("filter: its pairs do not fit together")
-    if not ((np.diff(rows) > 0) | ((np.diff(rows) == 0) & (np.diff(labels) > 0))).all():
-        raise ValueError("filter: its pairs do not ascend")
-    return Filter(described["name"], rows, labels, described["repeated"], last_row, last_label)
-
-
-def _take(arrays: Arrays, name: str) -> NDArray[Any]:
-    """Remove an array of ARRAYS from those of a file, and return it once it is checked."""
-    return take(arrays, name, *ARRAYS[name])
+    if len({described[name] is None for name in "abn"}) > 1:
+        raise ValueError("propensities: expected all of a, b and n, or none")
+    source, a, b, n = (described[name] for name in ("source", "a", "b", "n"))
+    ids = take(arrays, "propensities.ids", "i", (-1,), 0, MOST_LABELS)
+    if n is None:
+        numbers = take(arrays, "propensities.numbers", "f", (-1,))
+        propensities = from_values(numbers, source)
+    else:
+        numbers = take(arrays, "propensities.numbers", "i", (-1,), 0, n)
+        propensities = from_table(numbers, n, source, a, b, from_truth=described["from_truth"])
+    if ids.size not in {0, numbers.size} or not (np.diff(ids) > 0).all():
+        raise ValueError("propensities: their labels do not ascend, or are not as many as their numbers")
+    return replace(propensities, ids=ids)
 
 
 def _check_sizes(state: State) -> None:
     """Refuse numbers of rows, shards and labels that contradict each other."""
-    check_shards(state.parts)
-    for part in state.parts:
-        if part.shard is not None and part.shard[0] > part.shard[1]:
-            raise ValueError(f"parts: cannot be shard {part.shard}")
+    if sorted(set(state.shards)) != list(state.shards) or bool(state.shards) != bool(state.n_shards):
+        raise ValueError("shards: expected numbers that ascend, and how many shards there are")
+    if max(state.shards, default=0) > state.n_shards:
+        raise ValueError(f"shards: cannot be {max(state.shards)} of {state.n_shards}")
+    if len({bool(names) for names in (state.truth, state.scores, state.systems)}) > 1:
+        raise ValueError("truth, scores and systems: expected names of what was scored")
     tally, terms, n_rows = state.totals.tally, state.terms, state.n_rows
     n_counted = tally.n_instances(drop_empty=terms.drop_empty)
-    if not n_counted <= n_rows <= MOST_ROWS or (terms.weights is None and n_counted < n_rows):
-        raise ValueError(f"parts: {n_rows:,} rows, of which {n_counted:,} are counted")
-    pairs = zip(state.program.tasks, state.totals.parts, strict=True)
-    left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if isinstance(task, RowTask)]
+    if not n_counted <= n_rows or (terms.weights is None and n_counted < n_rows):
+        raise ValueError(f"n_rows: {n_rows:,} rows, of which {n_counted:,} are counted")
+    parts = zip(state.program.tasks, state.totals.parts, strict=True)
+    left_out = [int(part.left_out.max(initial=0)) for task, part in parts if isinstance(task, RowTask)]
     if max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out, of {n_rows:,}")
+    pairs = terms.filter
+    if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
+        raise ValueError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
     terms.width.check_cutoff(state.program.deepest)
     if tally.largest_label >= terms.width.n_labels:
         raise ValueError(f"n_labels: {terms.width.n_labels:,}, but there is label {tally.largest_label}")

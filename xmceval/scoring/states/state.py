@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from xmceval.errors import DataError, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.rows.filters import Filter
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
@@ -27,44 +27,6 @@ RULES = (
 
 
 @dataclass(frozen=True)
-class StatePart:
-    """Where some rows of a state come from; what is not known is empty."""
-
-    name: str = ""  # how messages call it, such as the file of a state
-    n_rows: int = 0  # also rows of weight 0
-    truth: str = "array"  # the names of the files
-    scores: str = "array"
-    system: str = "y_score"  # the name in reports
-    shard: tuple[int, int] | None = None  # its number from 1 on, and how many there are
-
-
-def join_parts(parts: Iterable[StatePart]) -> tuple[StatePart, ...]:
-    """Put parts in their order; those that differ in the number of rows alone become one."""
-    n_rows: Counter[StatePart] = Counter()
-    for part in parts:
-        n_rows[replace(part, n_rows=0)] += part.n_rows
-    joined = (replace(part, n_rows=number) for part, number in n_rows.items())
-    return tuple(sorted(joined, key=lambda part: (part.shard or (0, 0), part.name, part.truth, part.scores)))
-
-
-def check_shards(parts: Iterable[StatePart]) -> None:
-    """Refuse a shard that is there twice, and shards of different numbers of shards."""
-    seen: dict[tuple[int, int], StatePart] = {}
-    for part in parts:
-        if part.shard is None:
-            continue
-        number, n_shards = part.shard
-        if part.shard in seen:
-            raise DataError(f"{seen[part.shard].name} and {part.name} are both shard {number} of {n_shards}")
-        seen[part.shard] = part
-        (first_number, first_n), first = next(iter(seen.items()))
-        if first_n != n_shards:
-            raise DataError(
-                f"{first.name} is shard {first_number} of {first_n}, but {part.name} is shard {number} of {n_shards}"
-            )
-
-
-@dataclass(frozen=True)
 class State:
     """The totals of some rows and how they were scored."""
 
@@ -73,18 +35,18 @@ class State:
     program: Program
     terms: Terms
     totals: Totals
-    parts: tuple[StatePart, ...] = ()  # in their order
+    n_rows: int = 0  # that were read, also those of weight 0
+    truth: tuple[str, ...] = ()  # the names of files or arrays, each once
+    scores: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()  # the names in reports; empty where nothing was scored
+    shards: tuple[int, ...] = ()  # the numbers of those that it has, from 1 on
+    n_shards: int = 0  # how many there are of them in all; 0 where rows were saved without a number
     warnings: tuple[str, ...] = ()  # known before the totals are finished, each once
     notes: tuple[str, ...] = ()
     weight_range: tuple[float, float] = NO_RANGE  # of the sample weights above 0
     removed: tuple[int, int] = (0, 0)  # entries of truth and scores whose label appeared twice in a row
     max_weight: float | None = None  # the largest sample weight that may come
     version: str = VERSION
-
-    @property
-    def n_rows(self) -> int:
-        """The rows that were read, also those of weight 0."""
-        return sum(part.n_rows for part in self.parts)
 
     @cached_property
     def configuration(self) -> dict[str, Any]:
@@ -96,6 +58,7 @@ class State:
             "version of xmceval": self.version,
             "metrics": listed(self.program.measures),
             **{name: changed.get(name) for name in RULES},
+            "filter": None if self.terms.filter is None else "pairs to remove",
             "N": propensities.n,
             "A": propensities.a,
             "B": propensities.b,
@@ -107,27 +70,44 @@ class State:
 
     def emptied(self) -> State:
         """Return the state of no rows of the same configuration."""
-        return replace(
-            self,
-            totals=empty(self.program, self.terms),
-            parts=(),
-            weight_range=NO_RANGE,
-            removed=(0, 0),
-            version=VERSION,
-        )
+        rowless = State(self.name, self.options, self.program, self.terms, empty(self.program, self.terms))
+        return replace(rowless, warnings=self.warnings, notes=self.notes, max_weight=self.max_weight)
+
+    def check_filter(self) -> None:
+        """Refuse pairs of a filter beyond the rows and labels."""
+        if self.terms.filter is not None:
+            self.terms.filter.check_rows(self.n_rows, first_of(self.truth))
+            self.terms.filter.check_labels(self.terms.width)
+
+    def without_pairs(self) -> State:
+        """Return the state as files have it: with what its filter did, but not with the pairs."""
+        self.check_filter()
+        pairs = self.terms.filter
+        return self if pairs is None else replace(self, terms=replace(self.terms, filter=pairs.without_pairs()))
 
     def merge(self, other: State) -> State:
-        """Return the state of the rows of both; associative, and commutative."""
+        """Return the state of the rows of both; associative, and commutative but for the order of names."""
+        check_shards([self, other])
         self.check_compatible(other)
-        width = self.terms.width if self.terms.width.is_known else other.terms.width
+        terms, others = self.terms, other.terms
         (least, greatest), (other_least, other_greatest) = self.weight_range, other.weight_range
         return replace(
             self,
-            terms=replace(self.terms, width=width, bins=self.terms.bins or other.terms.bins),
+            terms=replace(
+                terms,
+                width=terms.width if terms.width.is_known else others.width,
+                bins=terms.bins or others.bins,
+                filter=_join_filters(terms.filter, others.filter),
+            ),
             totals=self.totals.merge(other.totals),
-            parts=join_parts([*self.parts, *other.parts]),
-            warnings=_each_once(self.warnings, other.warnings),
-            notes=_each_once(self.notes, other.notes),
+            n_rows=self.n_rows + other.n_rows,
+            truth=each_once(self.truth, other.truth),
+            scores=each_once(self.scores, other.scores),
+            systems=each_once(self.systems, other.systems),
+            shards=tuple(sorted({*self.shards, *other.shards})),
+            n_shards=self.n_shards or other.n_shards,
+            warnings=_in_fixed_order(self.warnings, other.warnings),
+            notes=_in_fixed_order(self.notes, other.notes),
             weight_range=(min(least, other_least), max(greatest, other_greatest)),
             removed=(self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
         )
@@ -138,30 +118,56 @@ class State:
         for name, value in self.configuration.items():
             if value != theirs[name] and not (name == "number of labels" and None in {value, theirs[name]}):
                 values = " and ".join("none" if one is None else str(one) for one in (value, theirs[name]))
-                raise DataError(
-                    f"{self.name} and {other.name} differ in {name}: {values}; only totals that were made alike can be "
-                    "added"
-                )
+                raise DataError(f"{self.name} and {other.name} differ in {name}: {values}")
         for one, two in ((self, other), (other, self)):
             if one.terms.width.is_known and two.totals.tally.largest_label >= one.terms.width.n_labels:
                 raise DataError(
                     f"{two.name} has label {two.totals.tally.largest_label}, but {one.name} only "
                     f"{one.terms.width.n_labels:,} labels"
                 )
-            if one.terms.filter is not None:
+            if one.terms.filter is not None and one.terms.filter.rows.size:
                 raise DataError(
                     f"{one.name} has a filter, whose pairs refer to rows by their number in the whole: such totals "
                     "cannot be added (hint: score all rows together)"
                 )
-        check_shards(replace(part, name=part.name or state.name) for state in (self, other) for part in state.parts)
 
 
-def recorded_options(changed: Mapping[str, Any]) -> Options:
-    """Return the options that were recorded so: with the names of files and arrays in their place."""
-    numbers = {"threshold": float(changed["threshold"])} if "threshold" in changed else {}
-    return Options(**{**changed, **numbers})
+def check_shards(states: Iterable[State]) -> None:
+    """Refuse a shard that is there twice, and shards of different numbers of shards."""
+    numbered = [state for state in states if state.n_shards]
+    owners: dict[int, State] = {}
+    for state in numbered:
+        first = numbered[0]
+        if state.n_shards != first.n_shards:
+            raise DataError(
+                f"{first.name} is shard {first.shards[0]} of {first.n_shards}, but {state.name} is shard "
+                f"{state.shards[0]} of {state.n_shards}"
+            )
+        for number in state.shards:
+            if number in owners:
+                raise DataError(f"{owners[number].name} and {state.name} are both shard {number} of {state.n_shards}")
+            owners[number] = state
 
 
-def _each_once(texts: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+def each_once(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of both, each once, in the order in which they come."""
+    return tuple(dict.fromkeys((*names, *more)))
+
+
+def first_of(names: Iterable[str]) -> str:
+    """Return the first of several names, and how many others there are."""
+    first, *others = names
+    return f"{first} and {len(others):,} more" if others else first
+
+
+def _in_fixed_order(texts: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     """Return the texts of two states, each once, in an order that does not depend on which comes first."""
     return texts if texts == more else tuple(sorted({*texts, *more}))
+
+
+def _join_filters(pairs: Filter | None, others: Filter | None) -> Filter | None:
+    """Add up the numbers of pairs and rows of two filters whose pairs are not kept."""
+    if pairs is None or others is None:
+        return None
+    name = pairs.name if others.name == pairs.name else f"{pairs.name.removesuffix(' and more')} and more"
+    return replace(pairs, name=name, n_pairs=pairs.n_pairs + others.n_pairs, n_rows=pairs.n_rows + others.n_rows)

@@ -13,7 +13,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render, render_comparison, render_listings
 from xmceval.report.sheet.model import Listing
 
-NAMES = "One & only", "second_system", "a system of a name that is rather long", "4"
+NAMES = "One & only", "second_system", "a system of a name that is rather long", "4", *(f"s{i}" for i in range(5, 11))
 LAYOUTS = {
     "wide.txt": ("table", {"width": 150}),
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
@@ -77,6 +77,19 @@ def make_baseline():
     return xmceval.compare(y_true, runs, against=first, filter=[[0, 1], [3, 0], [7, 2]], **options)
 
 
+def make_many(**options):
+    """More systems than have a table for each pair, each tested against each, or all against one."""
+    y_true, systems = make_scores(10, 60, 12)
+    return xmceval.compare(y_true, systems, threads=1, **options)
+
+
+def make_ten_against_one():
+    """Better and worse systems than a baseline, in bins too."""
+    y_true, _ = make_scores(1, 60, 12)
+    metrics = "P@1,coverage_error,macroF1@1"
+    return make_many(metrics=metrics, against=NAMES[1], train=y_true, by_frequency="head,tail")
+
+
 def make_small_groups():
     """Two systems in groups of few rows, more of them than are named."""
     y_true, systems = make_scores(2, 40, 6)
@@ -126,13 +139,15 @@ MADE = {
     "baseline": (make_baseline, render_comparison),
     "small groups": (make_small_groups, render_comparison),
     "negative": (make_negative, render_comparison),
+    "ten": (lambda: make_many(metrics="P", k=(1, 3)), render_comparison),
+    "ten against one": (make_ten_against_one, render_comparison),
     "listings": (make_listings, render_listings),
 }
 
 
 SOME = "wide.txt", "brief.md", "tex", "html"
-FULL = "score", "groups", "two", "letters", "baseline", "negative"
-CASES = [(name, suffix) for name in MADE for suffix in (LAYOUTS if name in FULL else SOME)]
+SUFFIXES = {"small groups": SOME, "listings": SOME, "ten": ("wide.txt",), "ten against one": ("narrow.txt", *SOME)}
+CASES = [(name, suffix) for name in MADE for suffix in SUFFIXES.get(name, LAYOUTS)]
 make = cache(lambda name: MADE[name][0]())
 
 
@@ -144,7 +159,9 @@ def test_an_output_is_as_it_was_approved(name, suffix):
 
 def test_what_python_shows_of_objects_is_as_it_was_approved():
     first, *_, last = make("baseline").differences
-    shown = {name: make(name) for name in MADE if name != "listings"} | {
+    names = "score", "groups", "letters", "baseline", "small groups", "negative"
+    shown = {name: make(name) for name in names} | {
+        "results, the best last": xmceval.Results(make("two")[::-1]),
         "one of two": make("two")[0],
         "letters, a difference": make("letters").differences[-1],
         "baseline, a difference": first,

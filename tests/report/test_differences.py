@@ -67,42 +67,10 @@ def test_json_and_csv_say_how_systems_compare_with_the_baseline(against):
     assert [each["marks"] for each in json.loads(render_comparison("json", every))["systems"]] == [None] * 4
 
 
-def marks_of(form, text):
-    """Return by system what stands after the values of P@1, P@2 and coverage_error."""
-    rows = {name: re.search(rf"^(?:\| )?{name} .*$", text, re.MULTILINE)[0] for name in MARKS}
-    interval = r"(?:±|\d\.\.)[\d.]+"
-    pattern = {"table": rf"{interval}(?: +([▲▼+-]))?(?=  |$)", "md": rf"{interval}(?: <sup>(.)</sup>)? +\|"}[form]
-    return {name: re.findall(pattern, row) for name, row in rows.items()}
-
-
-@pytest.mark.parametrize(("is_unicode", "signs"), [(True, "▲▼"), (False, "+-")])
-def test_the_table_marks_better_and_worse_values(against, is_unicode, signs):
-    up, down = signs
-    expected = {"base": [""] * 3, "up": [up] * 3, "down": [down] * 3, "same": [""] * 3}
-    for form in ("table", "md"):
-        text = render_comparison(form, against, replace(WIDE, is_unicode=is_unicode))
-        assert marks_of(form, text) == expected
-        assert f"{up} significantly better, {down} significantly worse than base, p (Holm) < 0.05\n" in text
-        assert f"{NOTE}\n" in text
-        assert "(a)" not in text
-
-
-def test_latex_marks_better_and_worse_values(against):
-    for layout in (WIDE, replace(WIDE, is_unicode=False)):
-        text = render_comparison("latex", against, layout)
-        up, down = (re.search(rf"^ *{name} +&.*$", text, re.MULTILINE)[0] for name in ("up", "down"))
-        plus, minus = r"\textsuperscript{$+$}", r"\textsuperscript{$-$}"
-        assert (up.count(plus), up.count(minus), down.count(plus), down.count(minus)) == (3, 0, 0, 3)
-        assert f"; {NOTE};" in text
-        assert all(line.isascii() or line.startswith("%") for line in text.splitlines())
-    note = r"; $^{+}$ significantly better, $^{-}$ significantly worse than base, p (Holm) $<$ 0.05;"
-    assert note in render_comparison("latex", against, WIDE)
-
-
-def test_a_notebook_and_the_page_mark_better_and_worse_values(against):
-    for text in (render_comparison("html", against), render_page(against.results, against)):
-        assert text.count(">▲<") == text.count(">▼<") >= 3
-        assert NOTE in text or NOTE.capitalize() in text
+def test_the_page_marks_better_and_worse_values(against):
+    text = render_page(against.results, against)
+    assert text.count(">▲<") == text.count(">▼<") >= 3
+    assert NOTE.capitalize() in text
 
 
 def test_systems_with_runs_are_marked_and_pairs_left_out_are_untested():
@@ -115,13 +83,6 @@ def test_systems_with_runs_are_marked_and_pairs_left_out_are_untested():
     marks = {each["name"]: each["marks"] for each in document["systems"]}
     assert marks == dict.fromkeys(["base (1)", "base (2)", "up (1)", "up (2)"]) | {"run": {"P@1": "untested"}}
     assert re.search(r"^up, mean of 2 runs +[\d.]+ +▲$", str(found), re.M)
-
-
-def test_marks_of_bins_are_of_their_differences(against):
-    lines = render_comparison("table", against, WIDE).split("\nbin ")[1].splitlines()
-    up = next(line for line in lines if line.startswith("up "))
-    of_bin = [each for each in against.differences if each.bin and each.system == "up" and each.is_detected]
-    assert up.count("▲") == len({each.measure.name for each in of_bin if each.bin == of_bin[0].bin}) > 0
 
 
 # Lists.
@@ -138,14 +99,7 @@ def test_units_are_points_where_all_are_shares():
         assert listing.title.split(" · ")[-1] == unit
 
 
-def test_the_matrix_of_many_pairs_names_least_and_most_detectable():
-    names = ("base", "up", "down", "same")
-    comparison = xmceval.compare(TRUTH, {name: SYSTEMS[name] for name in names}, k=1, metrics="P")
-    (listing,) = listed(comparison)
-    sizes = sorted(100 * each.detectable for each in comparison.values() if each.detectable)
-    assert len(sizes) == 5  # of base and same only two instances differ
-    assert listing.lines == (f"smallest difference detectable with 80% power: {sizes[0]:.2f} to {sizes[-1]:.2f}",)
-    assert listing.numeric == {1, 2, 3}
+def test_the_matrix_of_many_pairs_names_least_and_most_detectable_unless_they_are_one_or_none():
     equal = xmceval.compare(
         TRUTH, {name: np.roll(SYSTEMS["base"], 30 * i, axis=0) for i, name in enumerate("abcd")}, k=1, metrics="P"
     )
@@ -155,18 +109,6 @@ def test_the_matrix_of_many_pairs_names_least_and_most_detectable():
     none = [replace(each, detectable=None) for each in equal.differences]
     (listing,) = listed(replace(equal, differences=tuple(none)))
     assert listing.lines == ()
-
-
-def test_the_columns_of_a_matrix_are_aligned():
-    names = ("base", "up", "down", "same")
-    comparison = xmceval.compare(TRUTH, {name: SYSTEMS[name] for name in names}, k=1, metrics="P")
-    text = render_comparison("table", comparison, WIDE).partition("row \N{MINUS SIGN} column")[2]
-    _, head, *rows = text.splitlines()[:5]
-    ends = [found.end() for found in re.finditer(r"\(\w\)", head)]
-    assert len(ends) == 3
-    for row in rows:
-        numbers = re.finditer(r"[+-]\d+\.\d\d", row)
-        assert all(found.end() in ends for found in numbers)
 
 
 def test_intervals_of_few_rows_have_a_caution(tmp_path):
@@ -181,10 +123,9 @@ def test_intervals_of_few_rows_have_a_caution(tmp_path):
     assert (each.caution, enough["P@1", "b", "a"].caution) == ("few_rows", None)
     assert few.to_dict()["comparisons"][0]["caution"] == "few_rows"
     line = "caution: the intervals are from fewer than 30 instances"
-    for form in DRAWN:
-        assert line in render_comparison(form, few, Layout(pairs=True))
-        assert line not in render_comparison(form, enough)
-    assert f"; {line}.}}\n" in render_comparison("latex", few, Layout(intervals=True))
+    for form in DRAWN:  # from 30 on; with it in approved files
+        assert line not in render_comparison(form, enough, Layout(pairs=True))
+    assert line in str(few)
     assert line.capitalize() in render_page(few.results, few)
     assert line.capitalize() not in render_page(enough.results, enough)
     runs = {name: [SYSTEMS[name], SYSTEMS["same"], SYSTEMS["down"]] for name in ("base", "up")}
@@ -208,11 +149,9 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("case", FAMILIES)
-def test_the_family_that_p_is_adjusted_for_is_said_in_every_form_for_people(case):
+def test_the_family_that_p_is_adjusted_for_is_said(case):
     systems, options, line = FAMILIES[case]
     comparison = xmceval.compare(TRUTH, systems, metrics="P@1,P@2", **options)
     assert line in str(comparison)
-    assert line in render_comparison("md", comparison, Layout())
-    assert line[1:] in re.sub(r"<[^>]+>", "", render_page(comparison.results, comparison))
     single = xmceval.compare(TRUTH, {name: THREE[name] for name in "ab"}, metrics="P@1", adjust="none")
     assert "adjusted for" not in str(single)

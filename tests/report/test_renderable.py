@@ -54,32 +54,6 @@ def shown(request, results, comparison):
     return {"result": results["old"], "results": results, "comparison": comparison}[request.param]
 
 
-def test_a_result_is_three_lines_in_a_shell(results):
-    result = replace(results["old"], warnings=("one",))
-    assert repr(result) == (
-        "<Result of old: 6 values, 40 instances, 12 labels, 1 warning\n"
-        f" P@3 {result['P@3']:.4f}, nDCG@3 {result['nDCG@3']:.4f}, R@all {result['R@all']:.4f}, "
-        f"macroF1@3 {result['macroF1@3']:.4f}, and 2 more\n"
-        ' print() shows the table, ["P@3"] one value, .to_frame() all>'
-    )
-
-
-def test_several_results_are_three_lines_with_the_best_first(results):
-    assert repr(results) == (
-        "<Results of 2 systems: 40 instances, 12 labels, 1 warning\n"
-        f" P@1: new 1.0000, old {results['old']['P@1']:.4f}\n"
-        ' print() shows the table, ["old"] one Result, .to_frame() all>'
-    )
-
-
-def test_a_comparison_is_three_lines_with_what_it_comes_to(comparison):
-    assert repr(comparison) == (
-        "<Comparison of new with old: 6 differences, 40 instances, 12 labels, 2 warnings\n"
-        " new - old: better on 4, no difference detected on 1, not tested on 1\n"
-        " print() shows tables, [metric, system, baseline] one difference, .to_frame() all>"
-    )
-
-
 def test_the_lower_is_the_better_where_it_is_an_error(problem):
     errors = xmceval.score_all(*problem, metrics="ranking_loss", threads=1)
     assert errors["new"]["ranking_loss"] < errors["old"]["ranking_loss"]

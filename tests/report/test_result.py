@@ -11,7 +11,7 @@ import xmceval
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.report.forms.layout import ALONE
-from xmceval.report.forms.registry import FORMS, render
+from xmceval.report.forms.registry import render
 from xmceval.report.result import shared_lines
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
@@ -141,14 +141,6 @@ def test_a_value_without_bounds_has_no_interval(score):
 def test_a_result_prints_as_its_table(score):
     result = score()
     assert str(result) == render("table", [result], ALONE)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_writes_one_or_several_systems(score, form):
-    result = score()
-    other = replace(result, name="other")
-    assert render(form, [result]).endswith("\n")
-    assert "other" in render(form, [result, other])
 
 
 def test_results_are_plain_python_numbers(score):

@@ -42,16 +42,6 @@ def test_a_sheet_of_one_system_is_whole():
     )
 
 
-def test_ceilings_are_rows_and_bins_are_sections():
-    sheet = build_sheet(
-        [score(metrics="P", k=1, ceiling=True, by_frequency="head,tail", counts=[9, 9, 1, 1], n_train=20)]
-    )
-    assert [section.title.partition(":")[0] for section in sheet.sections] == ["", "head", "tail"]
-    assert [row.head for row in sheet.sections[0].rows] == ["P", "P ceiling"]
-    assert sheet.sections[0].rows[1].cells == {"@1": Cell("100.00")}
-    assert [row.head for section in sheet.sections[1:] for row in section.rows] == ["P", "P"]
-
-
 def test_ceilings_that_one_system_alone_has_are_a_row():
     sheet = build_sheet([score(metrics="P", k=1, ceiling=True), score(name="b", metrics="P", k=1)])
     assert [row.head for row in sheet.sections[0].rows] == ["a", "b", "ceiling"]
@@ -92,18 +82,6 @@ def test_a_caution_names_systems_where_others_have_intervals_without_it():
         assert [each for each in build_sheet([few, other]).below if each.startswith("caution")] == [line]
 
 
-def test_each_bin_has_a_line_per_system():
-    options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
-    sheet = build_sheet([score(**options), score(name="b", **options)])
-    assert [(section.name, len(section.rows)) for section in sheet.sections] == [("", 2), ("bin 1", 2), ("bin 2", 2)]
-    assert sheet.below[:4] == (
-        FEW,
-        "in bins: P adds up to the total",
-        "propensities: A=0.55 B=1.5, N=20 from counts",
-        "options: by_frequency=2",
-    )
-
-
 def test_a_line_explains_which_values_of_bins_are_shares():
     options = {"by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(metrics=["macroF1@1", "P@1", "nDCG@1", "PSP@1", "coverage@1"], **options)])
@@ -134,32 +112,6 @@ def test_means_agree_with_their_nouns(n_true, n_predictions, text):
     result = score()
     counts = replace(result.counts, n_true=n_true, n_predictions=n_predictions)
     assert build_sheet([replace(result, counts=counts)]).above[0].endswith(f" · {text}")
-
-
-def test_the_plain_form_draws_what_the_sheet_holds():
-    sheet = Sheet(
-        above=("above",),
-        columns=("@1", ""),
-        sections=(
-            Section("first", (Row("P", {"@1": Cell("5.00", "±1.00")}), Row("longer", {"": Cell("12345.00")}))),
-            Section("", (Row("P", {"@1": Cell("100.00", "±20.00")}),)),
-        ),
-        below=("below",),
-        listings=(Listing("listed", (("a", "1"), ("bc", "22"))),),
-    )
-    assert draw(sheet) == (
-        "above\n"
-        "            @1\n"
-        "first\n"
-        "P         5.00 ±1.00\n"
-        "longer                 12345.00\n"
-        "P       100.00 ±20.00\n"
-        "below\n"
-        "\n"
-        "listed\n"
-        "  a    1\n"
-        "  bc  22\n"
-    )
 
 
 def test_columns_are_aligned_to_either_side():

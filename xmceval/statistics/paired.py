@@ -15,27 +15,6 @@ POWER = 0.80
 
 
 @dataclass(frozen=True)
-class Moments:
-    """Sums over rows of one system's numerators and denominators, their squares and their product."""
-
-    num: Fraction
-    den: Fraction
-    num2: Fraction
-    cross: Fraction
-    den2: Fraction
-
-
-@dataclass(frozen=True)
-class Products:
-    """Sums over rows of products of a system's values (a) and the baseline's (b)."""
-
-    num_num: Fraction
-    num_den: Fraction
-    den_num: Fraction
-    den_den: Fraction
-
-
-@dataclass(frozen=True)
 class Differing:
     """The rows in which two systems differ.
 
@@ -89,30 +68,6 @@ class PairedT:
     n_differing: int | None = None
 
 
-def paired_t(
-    a: Moments, b: Moments, products: Products, n: int, differing: Differing, gap: RowSums | None = None
-) -> PairedT | None:
-    """Compare two means, or two ratios of sums, over the same `n` rows; None where a denominator is 0.
-
-    Notes
-    -----
-    With ratios R = sum num / sum den and e = (num_a - R_a den_a) / sum den_a - (num_b - R_b den_b) / sum den_b of each
-    row, SE^2 = n / (n - 1) sum e^2: the delta method. Where every denominator is 1 this is the paired t test; where
-    both systems have the same denominators, e is ((num_a - num_b) - (R_a - R_b) den) / sum den.
-    """
-    if a.den == 0 or b.den == 0:
-        return None
-    ratio_a, ratio_b = a.num / a.den, b.num / b.den
-    own = _squares(a, ratio_a) / a.den**2 + _squares(b, ratio_b) / b.den**2
-    shared = products.num_num - ratio_b * products.num_den - ratio_a * products.den_num
-    shared += ratio_a * ratio_b * products.den_den
-    squares = own - 2 * shared / (a.den * b.den)
-    if _are_equal(a, b, products, n):
-        squares = Fraction(0)
-    size = a.num2 / a.den**2 + b.num2 / b.den**2
-    return paired_test(ratio_a - ratio_b, squares, size, n, differing, (a.num, a.den, b.num, b.den), gap)
-
-
 def paired_test(
     difference: Fraction,
     squares: Fraction,
@@ -157,14 +112,6 @@ def _with_fieller(tested: PairedT, gap: RowSums, n: int) -> PairedT:
     t = float(gap.num) / math.sqrt(spread * n / (n - 1))
     low, high = fieller_interval(gap, n) or (None, None)
     return replace(tested, low=low, high=high, p=p_value(t, n - 1), effect=t / math.sqrt(n))
-
-
-def _are_equal(a: Moments, b: Moments, products: Products, n: int) -> bool:
-    """Return whether the differences num_a - num_b of all rows are equal, where the denominators are."""
-    if a.den2 + b.den2 != 2 * products.den_den:
-        return False
-    size = a.num2 + b.num2
-    return n * (size - 2 * products.num_num) - (a.num - b.num) ** 2 <= Fraction(TIE) ** 2 * n * size
 
 
 def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequence[Sequence[float]]) -> float:
@@ -227,10 +174,6 @@ def p_value(t: float, degrees: float) -> float:
     from scipy.special import stdtr
 
     return float(2 * stdtr(degrees, -abs(t)))
-
-
-def _squares(moments: Moments, ratio: Fraction) -> Fraction:
-    return moments.num2 - 2 * ratio * moments.cross + ratio * ratio * moments.den2
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> PairedT:

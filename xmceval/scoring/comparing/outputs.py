@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, WINS
+from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, TIE, WINS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, ValueColumns
@@ -23,7 +23,7 @@ from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.exact import exact_sum
 from xmceval.statistics.intervals import RowSums
-from xmceval.statistics.paired import Differing, Moments, PairedT, Products, paired_t, paired_test
+from xmceval.statistics.paired import Differing, PairedT, paired_test
 
 NO_COUNTS = np.empty(0, dtype=np.int64)
 
@@ -60,16 +60,32 @@ class Output:
         return max(self.n_all - int(counts[NEITHER]), *(self.n_rows[run] for runs in pair for run in runs))
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
-        """Compare two systems by t; None where a denominator is 0."""
+        """Compare two systems by the delta method; None where a denominator is 0.
+
+        A row's error in a ratio R = sum num / sum den is e = (num - R den) / sum den, and in a mean of the ratios of
+        runs the mean of theirs; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1 this is the paired t test.
+        """
         runs, others = self.groups[system], self.groups[baseline]
         if any(self._moments[run].den == 0 for run in (*runs, *others)):
             return None
-        n, differing = self.n(system, baseline), self._differing(runs, others)
-        if len(runs) == len(others) == 1:
-            i, j = runs[0], others[0]
-            gap = self._gap(runs, others)
-            return paired_t(self._moments[i], self._moments[j], self._products(i, j), n, differing, gap)
-        return self._difference_of_means(runs, others, n, differing)
+        n, gap = self.n(system, baseline), self._gap(runs, others)
+        squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * self._covariance(runs, others)
+        size = _mean(map(self._size, runs)) + _mean(map(self._size, others))
+        if gap is not None:
+            squared = self._num_num(runs, runs) + self._num_num(others, others)
+            if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ alike
+                squares = Fraction(0)
+        _, counts, kept = self.pairs[runs, others]
+        n_differing = int(counts[DIFFERING])
+        return paired_test(
+            _mean(map(self._ratio, runs)) - _mean(map(self._ratio, others)),
+            squares,
+            size,
+            n,
+            Differing(n_differing, kept[:n_differing].tolist()),
+            (self._sum("num", runs), self._sum("den", runs), self._sum("num", others), self._sum("den", others)),
+            gap,
+        )
 
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
         """Return wins, ties and losses of a system, which sums alone do not tell where there are several runs.
@@ -83,49 +99,26 @@ class Output:
         wins, losses = int(counts[WINS]), int(counts[LOSSES])
         return wins, self.n(system, baseline) - int(counts[ONE_SIDED]) - wins - losses, losses
 
-    def _differing(self, runs: Runs, others: Runs) -> Differing:
-        """Return the rows in which two systems differ."""
-        _, counts, kept = self.pairs[runs, others]
-        n = int(counts[DIFFERING])
-        return Differing(n, kept[:n].tolist())
-
-    def _difference_of_means(self, runs: Runs, others: Runs, n: int, differing: Differing) -> PairedT:
-        """Compare means of ratios, which are linear in them: so is their delta method.
-
-        Where few rows differ, the means of the runs' numerators and denominators are exchanged.
-        """
-        between = self._covariance(runs, others)
-        squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * between
-        moments = [self._moments[run] for run in runs], [self._moments[run] for run in others]
-        num_a, den_a, num_b, den_b = (
-            _mean(getattr(run, name) for run in system) for system in moments for name in ("num", "den")
-        )
-        ratio, baseline = (_mean(run.num / run.den for run in system) for system in moments)
-        sizes = [_mean(run.num2 / run.den**2 for run in system) for system in moments]
-        return paired_test(
-            ratio - baseline,
-            squares,
-            sum(sizes, Fraction(0)),
-            n,
-            differing,
-            (num_a, den_a, num_b, den_b),
-            self._gap(runs, others),
-        )
-
     def _gap(self, runs: Runs, others: Runs) -> RowSums | None:
         """Return the sums of how far one system's numerators are above the other's, if all denominators are common."""
         first = self._moments[runs[0]]
-        if any(
-            self._moments[run].den2 + first.den2 != 2 * self._products(runs[0], run).den_den for run in runs + others
-        ):
-            return None
-        num, cross = (
-            _mean(getattr(self._moments[run], name) for run in runs)
-            - _mean(getattr(self._moments[run], name) for run in others)
-            for name in ("num", "cross")
-        )
+        for run in runs + others:
+            if self._moments[run].den2 + first.den2 != 2 * self._products(runs[0], run).den_den:
+                return None
+        num, cross = (self._sum(name, runs) - self._sum(name, others) for name in ("num", "cross"))
         num2 = self._num_num(runs, runs) + self._num_num(others, others) - 2 * self._num_num(runs, others)
         return RowSums(num, first.den, num2, cross, first.den2)
+
+    def _sum(self, name: str, runs: Runs) -> Fraction:
+        """Return one of the sums of a mean over runs that is linear in their values."""
+        return _mean(getattr(self._moments[run], name) for run in runs)
+
+    def _ratio(self, run: int) -> Fraction:
+        return Fraction(self._moments[run].num) / self._moments[run].den
+
+    def _size(self, run: int) -> Fraction:
+        """Return the sum of squares that errors are computed from."""
+        return Fraction(self._moments[run].num2) / self._moments[run].den ** 2
 
     def _num_num(self, left: Runs, right: Runs) -> Fraction:
         """Return the sum of products of the numerators of two means over runs."""
@@ -137,15 +130,15 @@ class Output:
 
     def _errors(self, i: int, j: int) -> Fraction:
         """Return the sum of products of e = (num - R den) / sum den of two runs."""
-        one, other, products = self._moments[i], self._moments[j], self._products(i, j)
-        ratio, other_ratio = one.num / one.den, other.num / other.den
-        shared = products.num_num - other_ratio * products.num_den - ratio * products.den_num
-        return (shared + ratio * other_ratio * products.den_den) / (one.den * other.den)
+        products, ratio, other_ratio = self._products(i, j), self._ratio(i), self._ratio(j)
+        shared = Fraction(products.num_num) - other_ratio * products.num_den - ratio * products.den_num
+        shared += ratio * other_ratio * products.den_den
+        return shared / (self._moments[i].den * self._moments[j].den)
 
     @cached_property
-    def _moments(self) -> list[Moments]:
+    def _moments(self) -> list[RowSums]:
         """The sums of each run."""
-        return [Moments(*(exact(words) for words in sums[:5])) for sums in self.sums]
+        return [RowSums(*(exact(words) for words in sums[:5])) for sums in self.sums]
 
     def _products(self, i: int, j: int) -> Products:
         """Return the sums over rows of products of the values of two runs, or of one run with itself."""
@@ -158,7 +151,7 @@ class Output:
         return Products(swapped.num_num, swapped.den_num, swapped.num_den, swapped.den_den)
 
 
-def _mean(values: Iterable[Fraction]) -> Fraction:
+def _mean(values: Iterable[Fraction | int]) -> Fraction:
     numbers = list(values)
     return sum(numbers, Fraction(0)) / len(numbers)
 
@@ -178,6 +171,15 @@ def _mean_rows(runs: Sequence[Float64]) -> Float64:
     errors = [(values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(runs, totals, strict=True)]
     ratio = np.mean([num / den for num, den in totals])
     return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
+
+
+class Products(NamedTuple):
+    """Sums over rows of products of a system's values and the baseline's."""
+
+    num_num: Fraction | int
+    num_den: Fraction | int
+    den_num: Fraction | int
+    den_den: Fraction | int
 
 
 class RunSums(NamedTuple):

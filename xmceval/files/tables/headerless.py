@@ -1,11 +1,12 @@
-"""Text of a few columns without a header: a table whose columns have no names, or lists of labels of one length."""
+"""Text of equally many words per line: a table without a header, a matrix, or lists of labels of one length."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from xmceval.errors import DataError
+from xmceval.errors import AmbiguousError, DataError
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.streams import quote
@@ -19,26 +20,50 @@ _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
 
+_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
 _NAMES = "row, label and score or user, item and rating"
 
 
 def refuse_headerless(head: Head, request: Request) -> None:
-    """Refuse lines of three or four columns of which the third has decimals, so that they cannot be lists of labels."""
+    """Refuse lines of equally many words that are no lists of labels: matrices as text, tables without a header."""
     lines = [(number, line.strip()) for number, line in enumerate(head.lines[:LOOKED_AT], 1) if line.strip()]
     lines = [(number, line) for number, line in lines if not line.startswith(b"#")]
     rows = [_SEPARATOR.split(line) for _, line in lines]
-    if not rows or len(rows[0]) not in WIDTHS - {2} or any(len(row) != len(rows[0]) for row in rows):
+    if not rows or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return
     if request.names is not None and request.names.has_all(rows[0]):
+        return
+    place = f"{head.path}:{lines[0][0]}"
+    if _are_cells(rows):
+        raise DataError(
+            f"{place}: looks like a matrix with a column per label, found {quote(lines[0][1])} (hint: save it with "
+            "numpy.save)"
+        )
+    if len(rows) > 2 and all(set(row) == {b"0", b"1"} for row in rows):
+        raise AmbiguousError(
+            f"{place}: may be a matrix of 0 and 1 with two columns, or lists of the labels 0 and 1 (hint: save a "
+            "matrix with numpy.save; above lists write how many rows and labels there are)"
+        )
+    if len(rows[0]) not in WIDTHS - {2}:
         return
     are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for _, line in lines)
     is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score, label score
     if are_ids and not is_pair and any(_DECIMAL.fullmatch(row[2]) for row in rows):
-        number, line = lines[0]
         raise DataError(
-            f"{head.path}:{number}: may be lines of {_NAMES}, found {quote(line)} (hint: name the columns in a first "
-            "line such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
+            f"{place}: may be lines of {_NAMES}, found {quote(lines[0][1])} (hint: name the columns in a first line "
+            "such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
         )
+
+
+def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
+    """Return whether rows have a number per label: decimals where ids would be, 0 and 1 repeated, or below names."""
+    if len(rows) > 1 and len(rows[0]) > 2 and not any(map(_NUMBER.fullmatch, rows[0])):
+        return all(_NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
+    words = {word for row in rows for word in row}
+    if words <= {b"0", b"1"}:
+        return any(len(set(row)) < len(row) for row in rows)
+    return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(_NUMBER.fullmatch, words))
 
 
 def check_lists(truth: Path, scores: Path) -> None:

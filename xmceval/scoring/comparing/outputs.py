@@ -152,7 +152,7 @@ class Output:
 
 
 def _mean(values: Iterable[Fraction | int]) -> Fraction:
-    numbers = list(values)
+    numbers = [*map(Fraction, values)]
     return sum(numbers, Fraction(0)) / len(numbers)
 
 

@@ -4,18 +4,20 @@
 import gzip
 import io
 import sys
+from collections import UserList, deque
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from support.executors import PicklingExecutor
 from support.files import write
 
 import xmceval
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
-from pyarrow import feather, parquet  # noqa: E402
+from pyarrow import compute, feather, parquet  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -92,7 +94,7 @@ def typed(strings, integers):
 
     def retype(kind):
         if pa.types.is_list(kind):
-            return pa.large_list(retype(kind.value_type))
+            return kind if pa.types.is_dictionary(strings) else pa.large_list(retype(kind.value_type))
         return (
             strings
             if pa.types.is_string(kind) or pa.types.is_large_string(kind)
@@ -108,6 +110,21 @@ def typed(strings, integers):
     return convert
 
 
+def run_ends(column):
+    column = column.combine_chunks()
+    return column if pa.types.is_list(column.type) else compute.run_end_encode(column)
+
+
+def view_lists(column):
+    """Return lists as views, which are stored from the last to the first, one of them in two places."""
+    lists = column.to_pylist()
+    if not pa.types.is_list(column.type):
+        return column
+    lengths = np.array([len(row) for row in lists], dtype=np.int32)
+    values = pa.array([value for row in reversed(lists) for value in row], column.type.value_type)
+    return pa.ListViewArray.from_arrays(np.cumsum(lengths[::-1])[::-1] - lengths, lengths, values)
+
+
 CONTAINERS = {
     "pandas": lambda frame: frame,
     "pandas, columns turned round": lambda frame: frame[frame.columns[::-1]],
@@ -120,8 +137,14 @@ CONTAINERS = {
     "dictionaries": lambda frame: arrow(
         frame.astype({name: "category" for name in frame if type(frame[name][0]) is str})
     ),
+    "dictionaries of string views, decimals": typed(pa.dictionary(pa.int8(), pa.string_view()), pa.decimal128(20)),
+    "runs of values": lambda frame: pa.table({name: run_ends(arrow(frame)[name]) for name in frame}),
+    "views of lists": lambda frame: pa.table({name: view_lists(arrow(frame)[name]) for name in frame}),
     "another column": lambda frame: frame.assign(timestamp=range(len(frame))),
-}
+    "mixed objects, two of one name": lambda frame: frame.assign(x=1).rename(columns={"x": "y"}).assign(
+        x=[[1], "a", None, *range(len(frame))][: len(frame)], z=[object()] * len(frame)
+    ).rename(columns={"x": "other", "y": "other"}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -152,6 +175,9 @@ FILES = {
     "csv, quoted, CRLF": lambda frame, path: frame.to_csv(path, index=False, quoting=1, lineterminator="\r\n"),
     "csv.gz": save_gzipped,
     "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "csv with the index of pandas": lambda frame, path: frame.to_csv(path),
+    "csv with it, read and written again": lambda frame, path: frame.rename_axis("Unnamed: 0").to_csv(path),
+    "csv, blanks": lambda frame, path: Path(path).write_text(frame.to_csv(index=False).replace(",", ", ")),
     "semicolons below a comment": lambda frame, path: Path(path).write_text(
         "# mine\n\n" + frame.to_csv(index=False, sep=";").replace("\n", "\n\n")
     ),
@@ -184,6 +210,7 @@ NAMED = [
     ("Query-ID", "Corpus ID", "Score", "similarity"),
     ("qid", "docno", "label", "score"),
     ("qid", "pid", "rel", "prob"),
+    ("user_id:token", "item_id:token", "rating:float", "score:float"),
 ]
 
 
@@ -192,6 +219,107 @@ def test_columns_are_known_by_the_names_of_other_tools(names, expected):
     agrees("by query", *by_query(names[:3], names[3]), expected)
     truth, scores = by_query(names[:3], names[3])
     agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected)
+
+
+@pytest.mark.parametrize("is_truth", [False, True])
+def test_blanks_beside_fields_of_one_file_are_no_part_of_names(is_truth, expected):
+    truth, scores = (frame.to_csv(index=False) for frame in by_query())
+    texts = (truth.replace(",", " ,"), scores) if is_truth else (truth, scores.replace(",", ",\t "))
+    agrees("by query", write("t", texts[0]), write("s", texts[1]), expected)
+
+
+def test_grouped_series_are_joined_by_the_names_in_their_index():
+    truth, scores = by_query()
+    truth, scores = (
+        frame.sort_values("score", ascending=False, kind="stable").groupby("query_id").doc_id.apply(list)
+        for frame in (truth[truth.relevance > 0].assign(score=1), scores)
+    )
+    binary = {query: dict.fromkeys(documents, 1) for query, documents in truth.items()}
+    assert score(truth, scores) == score(truth, scores[::-1].to_frame()) == score(binary, RUN)
+    long_scores = by_query()[1].set_index(["query_id", "doc_id"]).score
+    assert score(binary, long_scores) == score(binary, RUN)
+
+
+def objects(rows):
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    return array
+
+
+SEQUENCES = {
+    "array of lists": objects,
+    "array of arrays": lambda rows: objects([np.array(row, dtype=np.int32) for row in rows]),
+    "deque": deque,
+    "values of a dict": lambda rows: dict(enumerate(rows)).values(),
+    "sequence": UserList,
+    "Series": pd.Series,
+    "Series with an index": lambda rows: pd.Series(rows, index=pd.Index([7, 5, 6, 4], name="id")),
+}
+
+
+@pytest.mark.parametrize("kind", SEQUENCES)
+def test_lists_may_be_in_any_sequence(kind):
+    ranked = [[0, 1], [4, 1], [2], [4, 0, 3]]
+    assert score(SEQUENCES[kind](LABELS), SEQUENCES[kind](ranked), n_labels=5) == score(LABELS, ranked, n_labels=5)
+
+
+def test_lists_of_another_index_are_refused():
+    truth = pd.Series(LABELS, index=[7, 5, 6, 4])
+    for scores in (pd.Series(LABELS, index=[5, 7, 6, 4]), lists()[1].set_index(pd.Index([5, 7, 6, 4]))):
+        with pytest.raises(xmceval.DataError, match="y_score: its index has 5 where y_true has 7"):
+            score(truth, scores, n_labels=5)
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet", "feather", "parquet.gz"])
+def test_tables_are_read_by_other_processes(name, expected):
+    for frame, path in zip(by_row(), "ts", strict=True):
+        FILES[name](frame, path)
+    assert score("t", "s", n_labels=5, executor=PicklingExecutor()) == expected[False]
+
+
+PAIRS = pd.DataFrame({"label": [1, 4], "row": [0, 1], "x": ["a", "b"]})
+
+
+@pytest.mark.parametrize("name", ["pandas", "arrow", "csv", "tsv", "parquet"])
+def test_filters_are_known_by_the_names_of_columns(name):
+    if name in CONTAINERS:
+        pairs = CONTAINERS[name](PAIRS)
+    else:
+        FILES[name](PAIRS, pairs := "f")
+    truth, scores = by_row()
+    expected = score(truth, scores, n_labels=5, filter=[(0, 1), (1, 4)])
+    assert score(truth, scores, n_labels=5, filter=pairs) == expected
+    with pytest.raises(
+        xmceval.DataError, match="found the columns label, user, x; expected one of rows, such as 'row'"
+    ):
+        score(truth, scores, n_labels=5, filter=PAIRS.rename(columns={"row": "user"}))
+
+
+def test_rows_of_data_sets_for_xc_are_in_order(expected):
+    truth = pd.DataFrame({"uid": list("abcd"), "title": list("abcd"), "target_ind": LABELS})
+    assert score(truth, lists()[1], n_labels=5) == expected[False]
+
+
+STARS = {
+    "numbers": [1, 0, 2, 1],
+    "text": ["1", "0", "2", "1"],
+    "bools": [True, False, True, True],
+    "text of bools": ["True", "False", "True", "True"],
+}
+
+
+@pytest.mark.parametrize("name", ["pandas", "csv", "parquet", "another column"])
+@pytest.mark.parametrize("kind", STARS)
+def test_grades_of_an_unknown_name_are_refused(kind, name):
+    for column in ("stars", "rank"):
+        truth = by_query()[0].drop(columns="relevance").assign(**{column: STARS[kind]})
+        if name in CONTAINERS:
+            truth = CONTAINERS[name](truth)
+        else:
+            FILES[name](truth, "t")
+            truth = "t"
+        with pytest.raises(xmceval.DataError, match=f"'{column}' may have the grades, but no grades are known by this"):
+            score(truth, by_query()[1])
 
 
 def test_ids_that_are_numbers_are_names():
@@ -261,6 +389,9 @@ WRONG = {
     "wide integers": ({"score": [1, 2**60 + 1]}, "s: entry 0: the column 'score' has numbers that float64 would round"),
     "lists and none": ({"score": [[0.1], [0.2]]}, "s: 'score' has lists, and 'label' has none"),
     "two labels": ({"col": [1, 0]}, "s: found the columns row, label, score, col; expected a column of queries"),
+    "two of one name": ({"twice": [1, 0]}, "s: has 2 columns 'score' (hint: keep one of them)"),
+    "no rank": ({"score": None, "rank": [0.5, 1.0]}, "s: entry 0: has the rank 0.5; expected a 0-based whole number"),
+    "grade or rank": ({"score": None, "rating": [1, 2], "rank": [2, 1]}, "s: rating and rank may both have the scores"),
     "two scores": ({"prediction": [1, 0]}, "s: score and prediction may both have the scores"),
     "no names": ({"row": None, "u": [0, 1]}, "s: found the columns label, score, u; expected a column of queries"),
     "queries": ({"row": None, "query_id": ["0", "1"]}, "s: has scores by query and document, so the truth must have"),
@@ -272,6 +403,7 @@ WRONG = {
 def test_wrong_tables_are_refused_with_their_place(case):
     columns, message = WRONG[case]
     table = pa.table({name: column for name, column in {**LONG, **columns}.items() if column is not None})
+    table = table.rename_columns([{"twice": "score"}.get(name, name) for name in table.column_names])
     parquet.write_table(table, "s")
     for scores in ("s", table):
         with pytest.raises(xmceval.DataError) as caught:
@@ -283,6 +415,10 @@ TEXTS = {
     "a field missing": ("row,label,score\n0,0,0.9\n1,1\n", "s:3: expected 3 fields, found 2: '1,1'"),
     "no number": ("row,label,score\n0,0,0.9\n\n1,1,\n", "s:4: expected a number, found ''"),
     "a decimal comma": ("row;label;score\n0;0;0,9\n", "s:2: expected a number, found '0,9'; decimal commas are not read"),
+    "two of one name": ("row,label,score,score\n0,0,0.9,0.8\n", "s: has 2 columns 'score'"),
+    "blanks between": ("row label score\n0 0 0.9\n", "s:1: expected commas, tabs or semicolons between 'row label score'"),
+    "bars between": ("row|label|score\n0|0|0.9\n", "s:1: expected commas, tabs or semicolons between 'row|label|score'"),
+    "single quotes": ("'row','label','score'\n0,0,0.9\n", "s:1: expected names of columns without quotes"),
     "other names": ("user,movie,stars\n1,2,0.5\n", "s:1: the header is 'user,movie,stars'; expected a column of queries"),
     "no header": ("0,0,0.9\n1,1,0.5\n", "s:1: may be lines of row, label and score or user, item and rating, found '0,0,0.9' (hint: name the columns"),
     "no header, blanks": ("u1 7 4.5 881250949\nu2 8 3.5 881250950\n", "s:1: may be lines of row, label and score or"),

@@ -16,7 +16,7 @@ from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.presence import check_files
 from xmceval.files.opened import Role
 from xmceval.files.opening import check_kind
-from xmceval.files.sidecars.filterfile import read_filter
+from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
@@ -28,7 +28,6 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render_listings
 from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet.model import Listing
-from xmceval.rows.filters import as_filter
 from xmceval.scoring.states.file import is_state
 from xmceval.version import INSPECT_SCHEMA
 
@@ -162,7 +161,7 @@ def inspect(
         truth = next((file for file in inspections if file.kind == "truth"), None)
         pairs = None
         if filter is not None:
-            pairs = read_filter(filter) if isinstance(filter, (str, Path)) else as_filter(filter)
+            pairs = take_filter(filter)
         compare = partial(
             inspect_pair,
             n_labels=n_labels,

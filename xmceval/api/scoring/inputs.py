@@ -22,17 +22,18 @@ from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.recordlines import find_records
-from xmceval.files.sidecars.filterfile import read_filter
+from xmceval.files.ranking.recordlines import Records, find_records
+from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import Names, read_names
 from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.files.tables.headerless import check_lists
 from xmceval.files.tables.objects import find_table
+from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64, Source
-from xmceval.rows.filters import Filter, as_filter
+from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.frames import as_frame, check_agreement, is_frame
+from xmceval.rows.matrices.frames import Frame, as_frame, check_agreement, is_frame
 from xmceval.rows.matrices.lists import are_ranked_lists, are_triples
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
 from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists, is_wide
@@ -67,6 +68,7 @@ class Opener:
                 return self.truth(part, f"{name}[{number}]", width, is_shard=True)
 
             return open_shards(matrix, open_part, are_scores=False)
+        frame = None
         if not isinstance(matrix, (str, Path)):
             table = find_table(matrix, name) or find_records(matrix, name, "grade")
             if table is None:
@@ -74,7 +76,7 @@ class Opener:
                 values = matrix if frame is None else frame.values
                 source = as_truth(values, name, width.or_none or self.options.n_labels)
                 return replace(self._as_input(source), frame=frame)
-            matrix = table
+            matrix, frame = table, _frame_of(table)
         kept = None if name == "train" else self.kept
         max_line = self.options.max_line
         open_file = partial(open_truth, matrix, names=self.names, kept=kept, max_line=max_line)
@@ -82,7 +84,8 @@ class Opener:
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
         lists = to_path(matrix) if opened.are_lists else None
-        return Input(self._repaired(opened.source), opened.description, str(matrix), opened.judgments, lists=lists)
+        repaired = self._repaired(opened.source)
+        return Input(repaired, opened.description, str(matrix), opened.judgments, frame=frame, lists=lists)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions, whose shards are found."""
@@ -118,14 +121,14 @@ class Opener:
                 _refuse_array(truth, name)
                 if is_frame(matrix):
                     frame = as_frame(matrix, name)
-                    if truth.frame is not None:
-                        check_agreement(truth.frame, frame)
+                    check_agreement(truth.frame, frame)
                     matrix = frame.values
                 matrix_source = as_scores(matrix, name, width.or_none, ranks_all=self.options.n_labels is not None)
                 _check_lists(truth, matrix_source)
                 _check_triples(truth, matrix_source)
                 _check_ids(truth, matrix_source)
                 return self._as_input(matrix_source)
+            check_agreement(truth.frame, _frame_of(table))
             matrix = table
         open_file = partial(
             open_scores,
@@ -167,6 +170,11 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, argument("n_labels"))
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def _frame_of(table: Table | Records) -> Frame | None:
+    """Return the index of a table whose lines are rows in order, if it has one."""
+    return table.frame if isinstance(table, Table) else None
 
 
 def _refuse_array(truth: Input, name: str) -> None:
@@ -304,7 +312,7 @@ def find_filter(options: Options, truth: Source | None, width: Width) -> Filter 
     pairs = options.filter
     if pairs is None:
         return None
-    checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
+    checked = take_filter(pairs)
     if truth is not None and truth.n_rows is not None:
         checked.check_rows(truth.n_rows, truth.name)
     checked.check_labels(width)

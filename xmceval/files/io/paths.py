@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xmceval.errors import UsageError
 from xmceval.files.io.addresses import LOCAL, is_address, lower_protocol, shown, split_query
 from xmceval.rows.shards import Shards
 
@@ -97,6 +98,8 @@ def to_path(name: str | os.PathLike[str]) -> Path:
         return RemotePath(lower_protocol(name))
     if isinstance(name, RemotePath):
         return name
+    if not isinstance(name, (str, os.PathLike)):
+        raise UsageError(f"expected the path of a file, got a {type(name).__name__}")
     return Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
 
 

@@ -1,10 +1,11 @@
-"""Filter files: one `row label` pair per line, as integers or as floats with whole values."""
+"""Filters: one `row label` pair per line, as integers or as floats with whole values; arrays and tables of pairs."""
 
 from __future__ import annotations
 
 import io
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +14,43 @@ from xmceval.files.arrays.npy import read_array
 from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY
 from xmceval.files.io.streams import is_empty, quote, read_first_bytes
+from xmceval.files.tables.arrays import to_whole
+from xmceval.files.tables.columns import find_roles
+from xmceval.files.tables.objects import find_table
+from xmceval.files.tables.opening import table_at
+from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
+
+
+def take_filter(pairs: Any) -> Filter:
+    """Take pairs of row and label from a file, a table or an array."""
+    if isinstance(pairs, (str, Path)):
+        return read_filter(pairs)
+    table = find_table(pairs, "filter")
+    return as_filter(pairs) if table is None else _of_table(table, "filter")
+
+
+def _of_table(table: Table, name: str) -> Filter:
+    """Return the pairs of a table, whose columns are known by name."""
+    roles = find_roles(table.names)
+    if len(roles["row"]) != 1 or len(roles["label"]) != 1:
+        raise DataError(
+            f"{table}: found the columns {', '.join(table.names[:10])}; expected one of rows, such as 'row', and one "
+            "of labels, such as 'label', both 0-based numbers"
+        )
+    pairs = [np.column_stack(list(map(to_whole, columns))) for columns in table.batches(roles["row"] + roles["label"])]
+    return as_filter(np.concatenate([np.empty((0, 2), dtype=np.int64), *pairs]), name)
 
 
 def read_filter(path: str | Path) -> Filter:
     """Read pairs of row and label, in any order, compressed or not; an empty file is a filter without pairs."""
     path = to_path(path)
-    take_pipe(path)
+    table = table_at(path)
+    if table is not None:
+        return _of_table(table, path.name)
     if is_empty(path):
         return ordered(path.name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:

@@ -57,18 +57,43 @@ class Column(NamedTuple):
         return self.refuse(0, f"the column {self.name!r} is of type {self.array.type}; expected {expected}")
 
     def checked(self) -> Column:
-        """Return the column without a dictionary, if it has no null."""
+        """Return the column in a plain type, if it has no null."""
         import pyarrow
 
-        array = self.array
-        if isinstance(array, pyarrow.ExtensionArray):
-            array = array.storage
-        if pyarrow.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
+        try:
+            array = _plain(self.array)
+        except pyarrow.ArrowNotImplementedError:
+            raise self.refuse_type("text or numbers") from None
         if array.null_count:
             line = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
             raise self.refuse(line, f"has no {self.name} (null or NaN)")
         return self._replace(array=array)
+
+
+def _plain(array: Any) -> Any:
+    """Return an array without extension type, dictionary, runs and views; whole decimals become integers."""
+    import pyarrow
+    from pyarrow import compute
+
+    kind = pyarrow.types
+    if isinstance(array, pyarrow.ExtensionArray):
+        array = array.storage
+    if kind.is_dictionary(array.type):
+        if kind.is_string_view(array.type.value_type):
+            array = pyarrow.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pyarrow.large_string()))
+        array = array.dictionary_decode()
+    elif kind.is_run_end_encoded(array.type):
+        array = compute.run_end_decode(array)
+    if kind.is_string_view(array.type):
+        return array.cast(pyarrow.large_string())
+    if kind.is_null(array.type) and not len(array):
+        return array.cast(pyarrow.int64())
+    if kind.is_decimal(array.type) and array.type.scale == 0:
+        try:
+            return array.cast(pyarrow.int64())
+        except pyarrow.ArrowInvalid:  # too large
+            return array
+    return array
 
 
 def to_text(column: Column) -> Text:
@@ -77,8 +102,7 @@ def to_text(column: Column) -> Text:
 
     column = column.checked()
     kind = pyarrow.types
-    is_text = kind.is_string(column.array.type) or kind.is_large_string(column.array.type)
-    if not (is_text or kind.is_string_view(column.array.type) or kind.is_integer(column.array.type)):
+    if not (is_text(column) or kind.is_integer(column.array.type)):
         raise column.refuse_type("text or integers")
     strings = column.array.cast(pyarrow.large_string())
     _, offsets, content = strings.buffers()
@@ -96,11 +120,12 @@ def to_text(column: Column) -> Text:
 
 
 def is_text(column: Column) -> bool:
-    """Return whether a column has text, or a dictionary of it."""
+    """Return whether a column has text, or a dictionary or runs of it."""
     import pyarrow
 
-    kind = pyarrow.types
-    type_ = column.array.type.value_type if kind.is_dictionary(column.array.type) else column.array.type
+    kind, type_ = pyarrow.types, column.array.type
+    if kind.is_dictionary(type_) or kind.is_run_end_encoded(type_):
+        type_ = type_.value_type
     return bool(kind.is_string(type_) or kind.is_large_string(type_) or kind.is_string_view(type_))
 
 
@@ -186,12 +211,11 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
     import pyarrow
     from pyarrow import compute
 
-    words = compute.utf8_trim_whitespace(column.array)
     try:
-        return words.cast(type_)
+        return column.array.cast(type_)
     except pyarrow.ArrowInvalid:
         numbers = []
-        for line, word in enumerate(words.to_pylist()):
+        for line, word in enumerate(compute.utf8_trim_whitespace(column.array).to_pylist()):
             number = _to_float(word)
             is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
             if number is None or not is_whole:

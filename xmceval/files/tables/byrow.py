@@ -105,8 +105,8 @@ def read_values(
         label, lengths = flatten(label)
         value = None if value is None else flatten_like(value, lengths)
     if value is not None:
-        values = to_numbers(value)
-        return label, -values if columns.is_rank else values, lengths
+        values = -to_whole(value).astype(np.float64) if columns.is_rank else to_numbers(value)
+        return label, values, lengths
     if are_scores and lengths is not None:
         return label, falling(lengths), lengths
     return label, np.ones(len(label.array)), lengths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -68,8 +68,8 @@ class Columns:
 
 
 def plain(name: str) -> str:
-    """Return a name without case and what separates its words."""
-    return re.sub(r"[\W_]+", "", name.lower())
+    """Return a name without case, what separates its words, and the types that RecBole writes after them."""
+    return re.sub(r"[\W_]+", "", re.sub(r":(token|float)(_seq)?$", "", name).lower())
 
 
 _ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
@@ -96,7 +96,12 @@ def are_known(names: Iterable[str]) -> bool:
 
 
 def find_columns(
-    place: str, names: Sequence[str], lists: Collection[str] = (), *, are_scores: bool, numbers: Collection[str] = ()
+    place: str,
+    names: Sequence[str],
+    lists: Collection[str] = (),
+    *,
+    are_scores: bool,
+    has_numbers: Callable[[str], bool] = lambda name: False,  # noqa: ARG005
 ) -> Columns:
     """Find the columns of a table by their names.
 
@@ -110,11 +115,13 @@ def find_columns(
         Those that have lists.
     are_scores : bool
         Whether they are predictions.
-    numbers : collection of str
-        Those that have numbers.
+    has_numbers : callable
+        Returns whether a column has numbers.
     """
     roles = find_roles(names, lists)
     label, rest = _find_label(roles)
+    if label is not None and plain(label) == "targetind":  # of XC's data sets, whose uid only names the text of a row
+        roles["query"] = []
     keys = _without_texts(roles["row"] + roles["query"])
     if label is None or len(keys) > 1 or (not keys and label not in lists):
         raise DataError(_explain(place, names, keys if len(keys) > 1 else (), are_scores=are_scores))
@@ -132,7 +139,7 @@ def find_columns(
             "has none; expected lists in both or in neither"
         )
     if value is None and not are_scores:
-        _refuse_unknown_numbers(place, set(numbers) - {*keys, label}, roles)
+        _refuse_unknown_numbers(place, names, roles, has_numbers)
     has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
     return Columns(keys[0] if keys else None, has_queries, label, value, is_rank, are_lists)
 
@@ -174,14 +181,17 @@ def _without_texts(names: list[str]) -> list[str]:
 def _find_values(roles: Mapping[str, list[str]], rest: list[str], *, are_scores: bool) -> list[str]:
     """Return the columns that may have the values: those whose names say so, else those that may be either."""
     if are_scores:
-        return roles["score"] or roles["number"] or roles["grade"] or roles["rank"]
+        return roles["score"] or roles["number"] or roles["grade"] + roles["rank"]
     return roles["grade"] + rest or roles["number"] or roles["score"]
 
 
-def _refuse_unknown_numbers(place: str, numbers: Collection[str], roles: Mapping[str, list[str]]) -> None:
+def _refuse_unknown_numbers(
+    place: str, names: Sequence[str], roles: Mapping[str, list[str]], has_numbers: Callable[[str], bool]
+) -> None:
     """Refuse truth without grades beside a column of numbers that may have them under another name."""
-    known = {name for names in roles.values() for name in names}
-    unknown = sorted(name for name in numbers if name not in known and plain(name) not in UNUSED)
+    known = {name for role, known in roles.items() if role != "rank" for name in known}
+    others = [name for name in names if plain(name) and name not in known and plain(name) not in UNUSED]
+    unknown = sorted(name for name in others if has_numbers(name))
     if unknown:
         raise DataError(
             f"{place}: {listed([repr(name) for name in unknown])} may have the grades, but no grades are known by this "

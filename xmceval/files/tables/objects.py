@@ -10,9 +10,17 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.tables.columns import explain_names, find_roles
 from xmceval.files.tables.table import Table, memory_table
-from xmceval.rows.matrices.frames import is_frame
+from xmceval.rows.matrices.frames import Frame, is_frame
 
 _STREAMS = "__arrow_c_stream__", "__arrow_c_array__"
+
+_HINTS = (  # two attributes of an object that is no table itself, and what makes one of it
+    ("toPandas", "columns", "{}.toPandas()"),
+    ("collect", "columns", "{}.collect()"),
+    ("to_table", "schema", "{}.to_table()"),
+    ("with_format", "column_names", "{}.with_format('arrow')[:]"),
+    ("table", "column_names", "the data set's .with_format('arrow')[:]"),
+)
 
 _NUMBERS = ("int", "uint", "float", "bool")  # types of columns, in small letters, begin so
 
@@ -21,15 +29,46 @@ def find_table(value: Any, name: str) -> Table | None:
     """Return the table that an object is; None for matrices, among them data frames with a column per label."""
     if isinstance(value, (np.ndarray, list, tuple, dict, str, Path)) or hasattr(value, "tocsr"):
         return None
+    roles = find_roles(_index_names(value))
+    if hasattr(value, "to_frame") and (roles["row"] or roles["query"]):  # a Series that was grouped by these
+        value = value.to_frame("value" if value.name is None else value.name)
     if is_frame(value):
-        return None if _is_wide(value, name) else memory_table(value, name)
+        return None if _is_wide(value, name) else memory_table(_exportable(value), name, _indexed(value, name))
     if any(hasattr(value, attribute) for attribute in _STREAMS):
-        return memory_table(value, name)
-    if hasattr(value, "collect") and hasattr(value, "columns"):
-        raise DataError(f"{name}: is a {type(value).__name__}, which has no rows yet (hint: pass {name}.collect())")
-    if hasattr(value, "with_format") and hasattr(value, "column_names"):
-        raise DataError(f"{name}: is a data set (hint: pass its table, {name}.with_format('arrow')[:])")
+        return memory_table(value, name, _indexed(value, name))
+    for attribute, other, hint in _HINTS:
+        if hasattr(value, attribute) and hasattr(value, other):
+            raise DataError(f"{name}: is a {type(value).__name__}, which is not read (hint: pass {hint.format(name)})")
     return None
+
+
+def _index_names(value: Any) -> list[str]:
+    """Return the names of the index of a data frame or Series of pandas that has some."""
+    return [str(column) for column in getattr(getattr(value, "index", None), "names", []) if column is not None]
+
+
+def _indexed(value: Any, name: str) -> Frame | None:
+    """Return the index of a data frame or Series whose lines are rows in order, as no column has their names."""
+    columns = [*_index_names(value), *map(str, getattr(value, "columns", []))]
+    roles, index = find_roles(columns, columns), getattr(value, "index", ())
+    if roles["row"] or roles["query"] or not hasattr(index, "names") or type(index).__name__ == "RangeIndex":
+        return None
+    return Frame(name, None, None, list(index))
+
+
+def _exportable(frame: Any) -> Any:
+    """Return a data frame of pandas without the columns of mixed objects that are not read, which Arrow refuses."""
+    import pyarrow
+
+    if not hasattr(frame, "iloc"):
+        return frame
+    try:
+        pyarrow.Schema.from_pandas(frame)
+    except (pyarrow.ArrowException, TypeError, ValueError):
+        names = [str(column) for column in frame.columns]
+        known = {column for role in find_roles(names, names).values() for column in role}
+        frame = frame.loc[:, [column in known for column in names]]
+    return frame
 
 
 def _is_wide(frame: Any, name: str) -> bool:
@@ -37,8 +76,7 @@ def _is_wide(frame: Any, name: str) -> bool:
 
     A frame of which only some columns are known is refused: read as a matrix, ids would be grades and scores.
     """
-    index = getattr(frame, "index", None)
-    named = [str(column) for column in getattr(index, "names", []) if column is not None]
+    named = _index_names(frame)
     columns = [str(column) for column in frame.columns]
     roles = find_roles([*named, *columns], columns)
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]

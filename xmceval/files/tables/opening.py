@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,14 +23,14 @@ _ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as Kaggle has them
 
 def open_table(table: Table, request: Request) -> Opened:
     """Open a table as truth or predictions."""
-    names = table.names
-    columns = find_columns(
-        table.name,
-        names,
-        [name for name in names if table.is_list(name)],
-        are_scores=request.are_scores,
-        numbers=[name for name in names if table.is_number(name)],
-    )
+    counts = Counter(table.names)
+    names = [name for name, count in counts.items() if count == 1]
+    roles = find_roles(counts, counts)
+    twice = next((name for role in roles.values() for name in role if counts[name] > 1), None)
+    if twice is not None:
+        raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
+    lists = [name for name in names if table.is_list(name)]
+    columns = find_columns(table.name, names, lists, are_scores=request.are_scores, has_numbers=table.has_numbers)
     if columns.has_queries:
         from xmceval.files.ranking.trec import open_by_query
         from xmceval.files.tables.byquery import QueryTable
@@ -59,8 +60,15 @@ def open_csv(head: Head, request: Request) -> Opened | None:
     number, line = header
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
-        if len(names) < 2 or any(not name or name[0].isdigit() or ":" in name for name in names):
+        if len(names) < 2 or not all(names[1:]) or any(name[:1].isdigit() for name in names):
             continue
+        if request.names is not None and request.names.has_all([name.encode() for name in names]):
+            return None
+        if are_known(names) and any(name[:1] in {"'", '"'} for name in names):  # fields would have them too
+            raise DataError(
+                f"{head.path}:{number}: expected names of columns without quotes, or with double quotes that no blank "
+                f"precedes, found {quote(line)}"
+            )
         if are_known(names):
             return open_table(csv_table(head.path, names, delimiter, number), request)
         if any(find_roles(names).values()) and _are_numbered(head.lines[number:], delimiter, len(names)):
@@ -74,6 +82,9 @@ def open_csv(head: Head, request: Request) -> Opened | None:
                 f"{head.path}:{number}: {quote(line)} is above lines of an id and labels; expected lines of labels "
                 "(hint: sort the lines of both files by id, and keep what follows the comma)"
             )
+    words = line.decode(errors="replace").replace("|", " ").split()
+    if request.names is None and are_known(words) and len(words) == sum(map(len, find_roles(words).values())):
+        raise DataError(f"{head.path}:{number}: expected commas, tabs or semicolons between {quote(line)}")
     return None
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,14 @@ from xmceval.files.io.lines import Places
 from xmceval.files.io.pipes import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes
 from xmceval.files.tables.arrays import LONGEST_NAME, Column
+from xmceval.rows.matrices.frames import Frame, is_frame
 
 BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
 BLOCK_BYTES = 1 << 22  # of CSV that are parsed at a time, and the longest line
+LOOKED_AT = 1000  # lines, for numbers
 DELIMITERS = {b",": "commas", b"\t": "tabs", b";": "semicolons"}
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|TRUE|[Ff]alse|FALSE")
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class Table:
         Returns where a line is, for messages.
     facts : tuple of str
         What people are told of it.
+    first : pyarrow.RecordBatch or None
+        The first lines of what is in memory, which may be read only once.
+    frame : Frame or None
+        Its index, if it is a data frame whose lines are rows in order.
     """
 
     name: str
@@ -53,6 +63,8 @@ class Table:
     path: Path | None = None
     n_lines: int | None = None
     facts: tuple[str, ...] = ()
+    first: Any = None
+    frame: Frame | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -64,22 +76,20 @@ class Table:
 
     def is_list(self, name: str) -> bool:
         """Return whether a column has lists."""
-        from pyarrow import types
+        return has_lists(self.schema.field(name).type)
 
-        type_ = self.schema.field(name).type
-        return bool(types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_))
-
-    def is_number(self, name: str) -> bool:
-        """Return whether a column has numbers; those of CSV are text."""
-        from pyarrow import types
-
-        type_ = self.schema.field(name).type
-        return bool(types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_))
+    def has_numbers(self, name: str) -> bool:
+        """Return whether the first lines of a column have numbers, True or False, maybe as text."""
+        with _in_words(self.name, self.form):
+            batch = next(self.read([name]), None) if self.path is not None else self.first
+        column = [] if batch is None else batch.column(batch.schema.get_field_index(name))[:LOOKED_AT].to_pylist()
+        words = [str(value).strip() for value in column if value is not None]
+        return bool(words) and all(_NUMBER.fullmatch(word) for word in words)
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
         """Yield the columns of some lines after the other."""
         first = 0
-        with _in_words(self.name, self.form.title):
+        with _in_words(self.name, self.form):
             for batch in self.read(names):
                 place = partial(_shifted, self.place, first)
                 if batch.num_rows:
@@ -92,7 +102,7 @@ def _shifted(place: Callable[[int], str], first: int, line: int) -> str:
 
 
 @contextmanager
-def _in_words(name: str, title: str) -> Iterator[None]:
+def _in_words(name: str, form: Format) -> Iterator[None]:
     """Turn what pyarrow raises into an error in words."""
     import pyarrow
 
@@ -103,8 +113,9 @@ def _in_words(name: str, title: str) -> Iterator[None]:
     except (MemoryError, pyarrow.ArrowMemoryError):
         raise DataError(f"{name}: a part of this table does not fit into memory") from None
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
-        message = " ".join(str(error).split())[:200]
-        raise DataError(f"{name}: cannot be read as {title}; is it damaged or truncated? ({message})") from None
+        message = " ".join(" ".join(map(str, error.args)).split())[:200]
+        what = "a table" if form.name == "frame" else f"{form.title}; is it damaged or truncated?"
+        raise DataError(f"{name}: cannot be read as {what} ({message})") from None
 
 
 def import_pyarrow(what: str) -> Any:
@@ -119,21 +130,25 @@ def import_pyarrow(what: str) -> Any:
 def parquet_table(path: Path) -> Table:
     """Return the table of a Parquet file."""
     import_pyarrow(f"{path}: is a Parquet file; reading it")
+    form = FORMATS["parquet"]
+    with _in_words(str(path), form):
+        file = _open_parquet(path)
+        schema, n_lines = file.schema_arrow, file.metadata.num_rows
+    place = partial(_row_of_table, str(path))
+    return Table(str(path), form, schema, partial(_read_parquet, path), place, path, n_lines, (form.title,))
+
+
+def _open_parquet(path: Path) -> Any:
     from pyarrow import parquet
 
-    form = FORMATS["parquet"]
-    with _in_words(str(path), form.title):
-        stored: Any = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
-        file = parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
-        schema, n_lines = file.schema_arrow, file.metadata.num_rows
+    stored: Any = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
+    return parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
 
-    def read(names: list[str]) -> Iterator[Any]:
-        file = parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
-        _refuse_long_names(str(path), file, names)
-        yield from file.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False)
 
-    place = partial(_row_of_table, str(path))
-    return Table(str(path), form, schema, read, place, path, n_lines, (form.title,))
+def _read_parquet(path: Path, names: list[str]) -> Iterator[Any]:
+    file = _open_parquet(path)
+    _refuse_long_names(str(path), file, names)
+    yield from file.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False)
 
 
 def _refuse_long_names(path: str, file: Any, names: list[str]) -> None:
@@ -149,56 +164,63 @@ def _refuse_long_names(path: str, file: Any, names: list[str]) -> None:
 
 def arrow_table(path: Path) -> Table:
     """Return the table of an Arrow IPC file (Feather) or stream."""
-    pyarrow = import_pyarrow(f"{path}: is an Arrow file; reading it")
+    import_pyarrow(f"{path}: is an Arrow file; reading it")
     form = FORMATS["arrow"]
+    with _in_words(str(path), form):
+        schema = _open_arrow(path).schema
+    place = partial(_row_of_table, str(path))
+    return Table(str(path), form, schema, partial(_read_arrow, path), place, path, None, (form.title,))
 
-    def open_file() -> Any:
-        stored = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
-        source = pyarrow.memory_map(str(stored)) if isinstance(stored, Path) else pyarrow.BufferReader(stored.read())
-        try:
-            return pyarrow.ipc.open_file(source)
-        except pyarrow.ArrowInvalid:
-            source.seek(0)
-            return pyarrow.ipc.open_stream(source)
 
-    def read(names: list[str]) -> Iterator[Any]:
-        file = open_file()
-        batches = (file.get_batch(i) for i in range(file.num_record_batches)) if hasattr(file, "get_batch") else file
-        for batch in batches:
-            yield from _in_parts(batch.select(names))
+def _open_arrow(path: Path) -> Any:
+    import pyarrow
 
-    with _in_words(str(path), form.title):
-        schema = open_file().schema
-    return Table(str(path), form, schema, read, partial(_row_of_table, str(path)), path, None, (form.title,))
+    stored = stored_at(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
+    source = pyarrow.memory_map(str(stored)) if isinstance(stored, Path) else pyarrow.BufferReader(stored.read())
+    try:
+        return pyarrow.ipc.open_file(source)
+    except pyarrow.ArrowInvalid:
+        source.seek(0)
+        return pyarrow.ipc.open_stream(source)
+
+
+def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
+    file = _open_arrow(path)
+    batches = (file.get_batch(i) for i in range(file.num_record_batches)) if hasattr(file, "get_batch") else file
+    for batch in batches:
+        yield from _in_parts(batch.select(names))
 
 
 def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
     """Return the table below the header of a CSV or TSV file, whose columns are all text."""
     pyarrow = import_pyarrow(f"{path}: has a header line, {', '.join(names)[:60]!r}; reading such tables")
-    from pyarrow import csv as reader
-
     form = FORMATS["csv"]
-    read_options = reader.ReadOptions(
-        column_names=names, skip_rows=n_header_lines, block_size=BLOCK_BYTES, use_threads=False
-    )
-
-    def read(wanted: list[str]) -> Iterator[Any]:
-        convert = reader.ConvertOptions(
-            column_types=dict.fromkeys(wanted, pyarrow.string()), include_columns=wanted, strings_can_be_null=False
-        )
-        parse = reader.ParseOptions(delimiter=delimiter.decode())
-        with open_bytes(path) as stream:
-            try:
-                for batch in reader.open_csv(pyarrow.PythonFile(stream, mode="r"), read_options, parse, convert):
-                    yield from _in_parts(batch)
-            except pyarrow.ArrowInvalid:
-                _refuse_wrong_line(path, n_header_lines, delimiter, len(names))
-                raise
-
     place = Places(path, n_header_lines)
     facts = form.title, f"between {DELIMITERS[delimiter]}"
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
+    read = partial(_read_csv, path, names, delimiter, n_header_lines)
     return Table(str(path), form, schema, read, place, path, None, facts)
+
+
+def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: int, wanted: list[str]) -> Iterator[Any]:
+    import pyarrow
+    from pyarrow import compute, csv as reader
+
+    options = reader.ReadOptions(
+        column_names=names, skip_rows=n_header_lines, block_size=BLOCK_BYTES, use_threads=False
+    )
+    convert = reader.ConvertOptions(
+        column_types=dict.fromkeys(wanted, pyarrow.string()), include_columns=wanted, strings_can_be_null=False
+    )
+    parse = reader.ParseOptions(delimiter=delimiter.decode())
+    with open_bytes(path) as stream:
+        try:
+            for batch in reader.open_csv(pyarrow.PythonFile(stream, mode="r"), options, parse, convert):
+                fields = [compute.ascii_trim_whitespace(column) for column in batch.columns]
+                yield from _in_parts(pyarrow.RecordBatch.from_arrays(fields, schema=batch.schema))
+        except pyarrow.ArrowInvalid:
+            _refuse_wrong_line(path, n_header_lines, delimiter, len(names))
+            raise
 
 
 def split_fields(line: bytes, delimiter: bytes) -> list[str]:
@@ -210,27 +232,42 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
         return []
 
 
-def memory_table(value: Any, name: str) -> Table:
+def memory_table(value: Any, name: str, frame: Frame | None = None) -> Table:
     """Return the table of an object that exports an Arrow stream: a data frame, a table, a reader, a relation.
 
     A single array of lists is a table with the column ``labels``.
     """
     pyarrow = import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
     form = FORMATS["frame"]
-    with _in_words(name, "an Arrow table"):
+    with _in_words(name, form):
         try:
             reader = pyarrow.RecordBatchReader.from_stream(value)
-            schema = reader.schema
         except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column
+            if is_frame(value):
+                raise
             array = pyarrow.chunked_array([pyarrow.array(value)] if isinstance(value, pyarrow.Array) else value)
+            if not has_lists(array.type):
+                raise DataError(
+                    f"{name}: is a {type(value).__name__} of {array.type}; expected lists of labels (hint: of one "
+                    f"label id per row pass [{{label}} for label in {name}])"
+                ) from None
             reader = pyarrow.table({"labels": array}).to_reader()
-            schema = reader.schema
+        first = next(iter(reader), None)
 
     def read(names: list[str]) -> Iterator[Any]:
-        for batch in reader:
+        for batch in chain([] if first is None else [first], reader):
             yield from _in_parts(batch.select(names))
 
-    return Table(name, form, schema, read, partial(_row_of_table, name), None, None, (form.title,))
+    place = partial(_row_of_table, name)
+    return Table(name, form, reader.schema, read, place, None, None, (form.title,), first, frame)
+
+
+def has_lists(type_: Any) -> bool:
+    """Return whether an Arrow type is one of lists."""
+    from pyarrow import types
+
+    kinds = types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view
+    return any(is_kind(type_) for is_kind in kinds)
 
 
 def _in_parts(batch: Any) -> Iterator[Any]:

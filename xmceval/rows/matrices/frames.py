@@ -14,21 +14,21 @@ from xmceval.rows.matrices.storage import AnyArray
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A data frame of numbers.
+    """A data frame of numbers, or what has an index.
 
     Attributes
     ----------
     name : str
-    values : array [n_rows, n_labels]
-    columns : list
+    values : array [n_rows, n_labels], or None
+    columns : list or None
         The names of the labels.
     index : list or None
         The names of the rows; None where they are only numbered.
     """
 
     name: str
-    values: AnyArray
-    columns: Sequence[Any]
+    values: AnyArray | None
+    columns: Sequence[Any] | None
     index: Sequence[Any] | None
 
 
@@ -52,8 +52,10 @@ def as_frame(value: Any, name: str) -> Frame:
     return Frame(name, values, columns, names)
 
 
-def check_agreement(truth: Frame, scores: Frame) -> None:
+def check_agreement(truth: Frame | None, scores: Frame | None) -> None:
     """Refuse scores whose columns or index are not those of the truth, in the same order."""
+    if truth is None or scores is None:
+        return
     for noun, ours, theirs, hint in (
         ("columns", truth.columns, scores.columns, f"{scores.name}[{truth.name}.columns]"),
         ("index", truth.index, scores.index, f"{scores.name}.loc[{truth.name}.index]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, ValuesView
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -32,6 +33,18 @@ class Pair(NamedTuple):
     scores: Any
     labels_name: str
     scores_name: str
+
+
+def as_list(rows: Any) -> Any:
+    """Return rows in another container as a list: an array of objects, a column of a data set, the values of a dict.
+
+    Anything else is returned as it is.
+    """
+    if isinstance(rows, np.ndarray):
+        is_list = rows.dtype == np.object_ and rows.ndim == 1
+    else:
+        is_list = isinstance(rows, (Sequence, ValuesView)) and not isinstance(rows, (list, tuple, str, bytes, range))
+    return list(rows) if is_list else rows
 
 
 def find_pair(values: Any, name: str) -> Pair | None:

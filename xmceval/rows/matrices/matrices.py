@@ -19,6 +19,7 @@ from xmceval.rows.matrices.lists import (
     Pair,
     are_ranked_lists,
     as_ids,
+    as_list,
     find_lists,
     find_pair,
     full_ranking_error,
@@ -189,6 +190,7 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
     tensor.
     """
+    y_true = as_list(y_true)
     if not isinstance(y_true, np.ndarray):
         y_true = tensors.unnested(y_true)
         if is_sparse(y_true) or tensors.is_sparse(y_true):
@@ -212,6 +214,7 @@ def as_scores(
     a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. Permutations of all labels may
     be scores too, and are refused unless `ranks_all`.
     """
+    y_score = as_list(y_score)
     if not isinstance(y_score, np.ndarray):
         y_score = tensors.unnested(y_score)
         if is_sparse(y_score) or tensors.is_sparse(y_score):

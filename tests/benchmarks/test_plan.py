@@ -1,20 +1,19 @@
-"""The plan of a benchmark: what a file or dict of it means, and the message on every mistake in it."""
+"""The plan of a benchmark: what files mean, and the message on every mistake in them; see support/approved.py."""
 
-import os
 from pathlib import Path
 
 import pytest
+from support.approved import check
 
 from xmceval.benchmarks.benchmark import read_plan
 from xmceval.errors import DataError
 from xmceval.rows.shards import Shards
 
-FOLDERS = "Bibtex", "Delicious", "ours"
-
-PLACES = {"Bibtex": "Bibtex", "mine": "ours"}  # the folders of two data sets
-
-FILES = [f"data/{folder}/{name}.txt" for folder in FOLDERS for name in ("tst", "trn")]
-FILES += [f"runs/{folder}/{name}.npz" for folder in FOLDERS for name in ("pecos", "seed1", "seed2", "seed10")]
+FILES = [f"data/{folder}/{name}.txt" for folder in ("Bibtex", "Delicious", "ours", "d[1]*") for name in ("tst", "trn")]
+FILES += [f"runs/{folder}/{name}.npz" for folder in ("Bibtex", "ours", "d[1]*") for name in ("pecos", "seed1", "seed2")]
+OURS_ONLY = "seed10.npz", "part-2.txt", "part-11.txt", "p-1-labels.npy", "p-1-scores.npy", "one-scores.npy", "br.npz"
+FILES += [f"runs/ours/{name}" for name in OURS_ONLY]
+FILES += ["data/ours/t-10.txt", "data/ours/t-9.txt", "exp[1]/runs/ours/part-1.txt", "exp[1]/runs/ours/part-2.txt"]
 
 BIBTEX = '[datasets.Bibtex]\ntruth = "data/Bibtex/tst.txt"\n'
 OURS = '[datasets.ours]\ntruth = "data/ours/tst.txt"\n'
@@ -24,13 +23,11 @@ PECOS = '[systems]\nPECOS = "runs/{dataset}/pecos.npz"\n'
 @pytest.fixture(autouse=True)
 def in_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    touch(*FILES)
-
-
-def touch(*names):
-    for name in names:
+    for name in FILES:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("x")
+    Path("blank.txt").write_text("\n")
+    Path("list.txt").write_text("runs/ours/part-11.txt\nruns/ours/part-2.txt\n")
 
 
 def plan_of(text, name="benchmark.toml", **how):
@@ -50,153 +47,85 @@ def names(value):
         return {key: names(part) for key, part in value.items()}
     if isinstance(value, list):
         return [names(run) for run in value]
-    return tuple(map(str, value.parts)) if isinstance(value, Shards) else str(value)
+    if isinstance(value, Shards):
+        return tuple(map(str, value.parts))
+    return str(value) if isinstance(value, Path) else value
 
 
-def predictions_of(plan):
-    return {system.name: names(system.predictions) for system in plan.systems}
+SHOWN = "train", "filter", "dataset", "ties", "by_frequency", "threads"
 
 
-def test_a_file_says_what_belongs_together():
-    plan = plan_of(
-        """
-        metrics = "P@1,3"
-        ties = "expected"
-        against = "PECOS"
-        train = "data/{dataset}/trn.txt"
-        [datasets.Bibtex]
-        truth = "data/Bibtex/tst.txt"
-        ties = "label"
-        [datasets.mine]
-        folder = "ours"
-        truth = "data/ours/tst.txt"
-        metrics = ["P@1", "nDCG@5"]
-        [systems]
-        ours = { runs = ["runs/{dataset}/seed1.npz", "runs/{dataset}/seed2.npz"] }
-        [systems.Parabel]
-        published.Bibtex = { "P@1" = 64.53, "precision@3" = 38.56 }
-        [systems.PECOS]
-        path = "runs/{dataset}/pecos.npz"
-        paths."mine" = "runs/ours/seed10.npz"
-        """,
-        threads=3,
-    )
-    assert plan.file == Path("benchmark.toml")
-    assert [str(measure) for measure in plan.measures] == ["P@1", "P@3", "nDCG@5"]
-    assert (plan.testing.against, plan.testing.test, plan.testing.adjust) == ("PECOS", "t", "holm")
-    chosen = [
-        (d.name, names(d.truth), names(d.options.train), d.options.ties, d.options.dataset) for d in plan.datasets
-    ]
-    assert chosen == [
-        ("Bibtex", "data/Bibtex/tst.txt", "data/Bibtex/trn.txt", "label", "Bibtex"),
-        ("mine", "data/ours/tst.txt", "data/ours/trn.txt", "expected", None),
-    ]
-    assert [(d.options.threads, list(map(str, d.options.measures))) for d in plan.datasets] == [
-        (3, ["P@1", "P@3"]),
-        (3, ["P@1", "nDCG@5"]),
-    ]
-    seeds = {name: [f"runs/{folder}/seed{i}.npz" for i in (1, 2)] for name, folder in PLACES.items()}
-    assert predictions_of(plan) == {
-        "ours": seeds,
-        "Parabel": {},
-        "PECOS": {"Bibtex": "runs/Bibtex/pecos.npz", "mine": "runs/ours/seed10.npz"},
-    }
-    assert plan.systems[1].published == {"Bibtex": {"P@1": 0.6453, "P@3": 0.3856}}
+def describe(plan):
+    """Yield what a plan holds, one line for each part of it."""
+    yield f"columns: {', '.join(map(str, plan.measures))}; against: {plan.testing.against}"
+    for dataset in plan.datasets:
+        options = dataset.options
+        passed = {name: names(getattr(options, name)) for name in SHOWN if getattr(options, name) is not None}
+        yield f"{dataset.name}: truth {names(dataset.truth)}, {', '.join(map(str, options.measures))}, {passed}"
+        yield from dataset.notes
+    for system in plan.systems:
+        source = names(dict(system.predictions)) if system.published is None else f"published {system.published}"
+        yield f"{system.name}: {source}{f', missing {system.missing}' if system.missing else ''}"
 
 
-def test_a_data_set_of_the_catalogue_has_its_constants_unless_it_names_another():
-    aliases = '[datasets."eur-lex"]\ntruth = "data/ours/tst.txt"\n[datasets.Amazon-670K]\ntruth = "data/ours/tst.txt"\n'
-    other = '[datasets.Delicious]\ntruth = "data/ours/tst.txt"\ndataset = "Amazon-3M"\n'
-    plan = plan_of(f'{aliases}{other}{OURS}[systems]\nx = "runs/ours/pecos.npz"\n')
-    assert [d.options.dataset for d in plan.datasets] == ["EURLex-4K", "Amazon-670K", "Amazon-3M", None]
-
-
-def test_a_pattern_is_shards_in_a_string_and_seeds_in_runs():
-    touch("data/ours/t-10.txt", "data/ours/t-9.txt", "runs/ours/p-1-labels.npy", "runs/ours/p-1-scores.npy")
-    touch("runs/ours/part-2.txt", "runs/ours/part-11.txt", "runs/ours/one-scores.npy")
-    Path("list.txt").write_text("runs/ours/part-11.txt\nruns/ours/part-2.txt\n")
-    text = """
-        [datasets.ours]
-        truth = "data/ours/t-*"
-        train = ["data/ours/trn.txt", "data/ours/tst.txt"]
-        [systems]
-        shards = "runs/{dataset}/part-*"
-        seeds = { runs = "runs/{dataset}/seed*.npz" }
-        pairs = { runs = "runs/{dataset}/p-*" }
-        pair = "runs/{dataset}/one"
-        both = ["runs/{dataset}/part-*", "runs/{dataset}/pecos.npz"]
-        listed = "@list.txt"
-        """
-    plan = plan_of(text)
-    [dataset] = plan.datasets
-    assert names(dataset.truth) == ("data/ours/t-9.txt", "data/ours/t-10.txt")
-    assert dataset.truth.name == "t-*"
-    assert names(dataset.options.train) == ("data/ours/trn.txt", "data/ours/tst.txt")
-    shards = "runs/ours/part-2.txt", "runs/ours/part-11.txt"
-    assert {name: by_dataset["ours"] for name, by_dataset in predictions_of(plan).items()} == {
-        "shards": shards,
-        "seeds": [f"runs/ours/seed{i}.npz" for i in (1, 2, 10)],
-        "pairs": ["runs/ours/p-1-labels.npy"],
-        "pair": "runs/ours/one",
-        "both": [shards, "runs/ours/pecos.npz"],
-        "listed": shards[::-1],
-    }
-
-
-def test_the_folder_of_a_data_set_is_no_pattern():
-    touch("data/my [1]*/t-1.txt", "data/my [1]*/t-2.txt", "runs/my [1]*/s1.npz", "runs/my [1]*/s2.npz")
-    text = """
-        [datasets."my [1]*"]
-        truth = "data/{dataset}/t-*"
-        [systems]
-        one = "runs/{dataset}/s2.npz"
-        seeds = { runs = "runs/{dataset}/s*.npz" }
-        """
-    plan = plan_of(text)
-    assert names(plan.datasets[0].truth) == tuple(f"data/my [1]*/t-{i}.txt" for i in (1, 2))
-    assert predictions_of(plan) == {
-        "one": {"my [1]*": "runs/my [1]*/s2.npz"},
-        "seeds": {"my [1]*": [f"runs/my [1]*/s{i}.npz" for i in (1, 2)]},
-    }
-
-
-def test_paths_are_relative_to_the_file_and_addresses_are_left_alone(tmp_path, monkeypatch):
-    pytest.importorskip("fsspec").filesystem("memory").pipe("/c/t.txt", b"x")
-    touch("exp[1]/runs/ours/part-1.txt", "exp[1]/runs/ours/part-2.txt")
-    text = '[datasets.ours]\ntruth = "memory://c/t.txt"\n[systems]\nx = "runs/{dataset}/part-*"\n'
-    plan = plan_of(text, "exp[1]/benchmark.toml")
-    assert str(plan.datasets[0].truth) == "memory://c/t.txt"
-    assert predictions_of(plan) == {"x": {"ours": tuple(f"exp[1]/runs/ours/part-{i}.txt" for i in (1, 2))}}
-    monkeypatch.chdir(tmp_path / "runs")
-    source = {"datasets": {"ours": {"truth": "../data/ours/tst.txt"}}, "systems": {"x": "{dataset}/pecos.npz"}}
-    assert predictions_of(read_plan(source)) == {"x": {"ours": "ours/pecos.npz"}}
-
-
-def test_what_is_missing_is_no_mistake_unless_it_must_not_be():
-    touch("runs/ours/br.npz")
-    os.remove("runs/Bibtex/seed2.npz")
-    text = f"""{BIBTEX}{OURS}[systems]
+PLANS = {
+    "what belongs together": """
+metrics = "P@1,3"
+ties = "expected"
+against = "PECOS"
+train = "data/{dataset}/trn.txt"
+[datasets.Bibtex]
+truth = "data/Bibtex/tst.txt"
+ties = "label"
+[datasets.mine]
+folder = "ours"
+truth = "data/ours/tst.txt"
+metrics = ["P@1", "nDCG@5"]
+[systems]
+ours = { runs = ["runs/{dataset}/seed1.npz", "runs/{dataset}/seed2.npz"] }
+[systems.Parabel]
+published.Bibtex = { "P@1" = 64.53, "precision@3" = 38.56 }
+[systems.PECOS]
+path = "runs/{dataset}/pecos.npz"
+paths."mine" = "runs/ours/seed10.npz"
+""",
+    "a data set of the catalogue has its constants unless it names another": f"""
+[datasets."eur-lex"]
+truth = "data/ours/tst.txt"
+[datasets.Delicious]
+truth = "data/Delicious/tst.txt"
+dataset = "Amazon-3M"
+{OURS}
+[systems]
+x = "runs/ours/pecos.npz"
+""",
+    "a pattern is shards in a string and seeds in runs": """
+[datasets.ours]
+truth = "data/ours/t-*"
+train = ["data/ours/trn.txt", "data/ours/tst.txt"]
+[systems]
+shards = "runs/{dataset}/part-*"
+seeds = { runs = "runs/{dataset}/seed*.npz" }
+pairs = { runs = "runs/{dataset}/p-*" }
+pair = "runs/{dataset}/one"
+both = ["runs/{dataset}/part-*", "runs/{dataset}/pecos.npz"]
+listed = "@list.txt"
+""",
+    "the folder of a data set is no pattern": """
+[datasets."d[1]*"]
+truth = "data/{dataset}/t*"
+[systems]
+one = "runs/{dataset}/seed2.npz"
+seeds = { runs = "runs/{dataset}/s*.npz" }
+""",
+    "what is missing is no mistake": f"""
+{BIBTEX}{OURS}[systems]
 BR = "runs/{{dataset}}/br.npz"
 Ours = ["runs/{{dataset}}/seed1.npz", "runs/{{dataset}}/seed2.npz", "runs/{{dataset}}/seed10.npz"]
 shards = "runs/{{dataset}}/seed1*"
 single = {{ paths.Bibtex = "runs/Bibtex/pecos.npz" }}
-"""
-    plan = plan_of(text)
-    assert {system.name: (list(system.predictions), dict(system.missing)) for system in plan.systems} == {
-        "BR": (["ours"], {"Bibtex": "no file runs/Bibtex/br.npz"}),
-        "Ours": (["ours"], {"Bibtex": "no file runs/Bibtex/seed2.npz"}),
-        "shards": (["Bibtex", "ours"], {}),
-        "single": (["Bibtex"], {"ours": "no path is given"}),
-    }
-    assert mistakes_in(text, strict=True) == [
-        "benchmark.toml [systems]: BR on Bibtex: no file runs/Bibtex/br.npz",
-        "benchmark.toml [systems]: Ours on Bibtex: no file runs/Bibtex/seed2.npz",
-        "benchmark.toml [systems.single]: single on ours: no path is given",
-    ]
-
-
-def test_columns_without_their_inputs_are_left_out():
-    text = f"""
+""",
+    "columns without their inputs are left out": f"""
 metrics = "P,PSP,macroF1(over=train)@1"
 k = 1
 by_frequency = "head,tail"
@@ -205,162 +134,153 @@ by_frequency = "head,tail"
 truth = "data/Delicious/tst.txt"
 inverse_propensities = "data/Delicious/trn.txt"
 {OURS}train = "data/ours/trn.txt"
-{PECOS}"""
-    plan = plan_of(text)
-    assert [str(measure) for measure in plan.measures] == ["P@1", "PSP@1", "macroF1(over=train)@1"]
-    chosen = [(list(map(str, d.options.measures)), d.options.by_frequency, d.notes) for d in plan.datasets]
-    sources, f1 = "PSP@1 needs train, counts or inverse_propensities", "macroF1(over=train)@1 needs train or counts"
-    bins = "bins by frequency need train or counts"
-    assert chosen == [
-        (["P@1"], None, (sources, f1, bins)),
-        (["P@1", "PSP@1"], None, (f1, bins)),
-        (["P@1", "PSP@1", "macroF1(over=train)@1"], "head,tail", ()),
+{PECOS}""",
+    "what a store does not tell is not missing": f"""
+{BIBTEX}[systems]
+a = "nosuch://x/a.npz"
+b = "nosuch://x/b-*"
+""",
+    "one truth may be scored in two ways": f"""
+{BIBTEX}[datasets.filtered]
+folder = "Bibtex"
+truth = "data/Bibtex/tst.txt"
+filter = "data/ours/trn.txt"
+{PECOS}""",
+}
+
+
+def test_plans_are_as_they_were_approved():
+    texts = (f"=== {name}\n" + "\n".join(describe(plan_of(text, threads=3))) for name, text in PLANS.items())
+    check(__file__, "plans.txt", "\n\n".join(texts) + "\n")
+
+
+def test_missing_predictions_are_mistakes_where_they_must_not_be():
+    assert mistakes_in(PLANS["what is missing is no mistake"], strict=True) == [
+        "benchmark.toml [systems]: BR on Bibtex: no file runs/Bibtex/br.npz",
+        "benchmark.toml [systems]: Ours on Bibtex: no file runs/Bibtex/seed10.npz",
+        "benchmark.toml [systems.single]: single on ours: no path is given",
     ]
 
 
-PUBLISHED = 'published must be values by data set, such as { Bibtex = { "P@1" = 64.53 } }'
-QUOTES = "(hint: write text in quotes, paths with backslashes in single ones)"
-IS_ABOVE = "(hint: it belongs above the first table)"
-BIBTEX_PLACE, X, ROW = " [datasets.Bibtex]: ", " [systems.x]: ", " [systems.x.published.Bibtex]: "
+def test_paths_are_relative_to_the_file_and_addresses_are_left_alone(tmp_path, monkeypatch):
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/c/t.txt", b"x")
+    text = '[datasets.ours]\ntruth = "memory://c/t.txt"\n[systems]\nx = "runs/{dataset}/part-*"\n'
+    plan = plan_of(text, "exp[1]/benchmark.toml")
+    assert str(plan.datasets[0].truth) == "memory://c/t.txt"
+    assert names(plan.systems[0].predictions) == {"ours": tuple(f"exp[1]/runs/ours/part-{i}.txt" for i in (1, 2))}
+    monkeypatch.chdir(tmp_path / "runs")
+    source = {"datasets": {"ours": {"truth": "../data/ours/tst.txt"}}, "systems": {"x": "{dataset}/pecos.npz"}}
+    assert names(read_plan(source).systems[0].predictions) == {"ours": "ours/pecos.npz"}
 
-# What is below the data set Bibtex, or above it, and the message on it.
+
+# Below the data set Bibtex.
 BELOW = [
-    ('tuth = "t"', "unknown key 'tuth' (hint: truth)"),
-    ('weights = "w"', "unknown key 'weights' (hint: sample_weight)"),
-    ("A = 0.5", "unknown key 'A' (hint: a)"),
-    ("xyz = 1", "unknown key 'xyz'"),
-    ("seed = 3", f"seed is an option of the whole benchmark {IS_ABOVE}"),
-    ("folder = 3", "folder must be a string, got 3"),
-    ("ceiling = 1", "ceiling must be true or false, got 1"),
-    ("a = '0.5'", "a must be a number, got '0.5'"),
-    ("threshold = true", "threshold must be a number, got true"),
-    ("metrics = [1]", "metrics must be a string or a list of strings, got a list"),
-    ("dataset = 3", "dataset must be a string, got 3"),
-    ("max_line = 0", "max_line must be a whole number of at least 1, got 0"),
-    ("metrics = 'PSPP'", "unknown metric 'PSPP'; did you mean PSP? (hint: print(xmceval.METRICS) shows all)"),
-    ("metrics = 'RR@20000'", "k = 20,000 is above 10,000, the deepest cutoff"),
-    ("train = ''", "train must be a path or a list of paths, got ''"),
-    ("train = 3", "train must be a path or a list of paths, got 3"),
-    ("filter = ['a']", "filter must be a path, got a list"),
-    ("train = 'data/{dataset}/no.txt'", "train: no file data/Bibtex/no.txt"),
-    ("train = ['no-*']", "train: no file matches no-*"),
-    ("train = 'no-*'", "train: no file matches no-*"),
-    ("train = '@blank.txt'", "train: blank.txt: has no lines; expected one path of a shard per line"),
-    ("counts = 'data/ours/trn.txt'", "counts need the number of training instances (hint: pass n_train)"),
-    (
-        "counts = 'data/ours/trn.txt'\nn_train = 3\ntrain = 'data/ours/trn.txt'",
-        "pass one of train, counts, inverse_propensities, not train and counts",
-    ),
-    ("metrics = 'PSP@1'", "there is nothing to score: PSP@1 needs train, counts or inverse_propensities"),
-    (r'train = "data\new.txt"', rf"train: no file data\new.txt {QUOTES}"),
+    'tuth = "t"',
+    'weights = "w"',
+    "A = 0.5",
+    "xyz = 1",
+    "seed = 3",
+    "folder = 3",
+    "ceiling = 1",
+    "a = '0.5'",
+    "threshold = true",
+    "metrics = [1]",
+    "dataset = 3",
+    "max_line = 0",
+    "metrics = 'PSPP'",
+    "metrics = 'RR@20000'",
+    "train = ''",
+    "train = 3",
+    "filter = ['a']",
+    "train = 'data/{dataset}/no.txt'",
+    "train = ['no-*']",
+    "train = 'no-*'",
+    "train = '@blank.txt'",
+    "counts = 'data/ours/trn.txt'",
+    "counts = 'data/ours/trn.txt'\nn_train = 3\ntrain = 'data/ours/trn.txt'",
+    "metrics = 'PSP@1'",
+    r'train = "data\new.txt"',
 ]
+# Above the first table.
 ABOVE = [
-    ("agianst = 'PECOS'", ": unknown key 'agianst' (hint: against)"),
-    ("truth = 't'", ": unknown key 'truth'"),
-    ("against = 'Pecos'", ": against is 'Pecos'; expected one of PECOS (hint: PECOS)"),
-    ("against = 3", ": against must be a string, got 3"),
-    ("test = 'u'", ": test must be one of t, randomization, got 'u'"),
-    ("k = 0", f"{BIBTEX_PLACE}k must be a whole number of at least 1, got 0"),
-    ("labels = 'no.txt'", f"{BIBTEX_PLACE}labels: no file no.txt"),
-    (
-        "ties = 'best'\nby_frequency = 2",
-        f"{BIBTEX_PLACE}by_frequency follows the order by label; it cannot be combined with ties='best'",
-    ),
+    "agianst = 'PECOS'",
+    "truth = 't'",
+    "against = 'Pecos'",
+    "against = 3",
+    "test = 'u'",
+    "k = 0",
+    "labels = 'no.txt'",
+    "ties = 'best'\nby_frequency = 2",
 ]
-NO_SYSTEM = " [systems]: x must be a path, a list of paths or a table, got"
 # Further systems.
 SYSTEMS = [
-    ("x = 3", f"{NO_SYSTEM} 3"),
-    ("x = []", f"{NO_SYSTEM} a list"),
-    ("x = ''", f"{NO_SYSTEM} ''"),
-    ("x = ['']", f"{NO_SYSTEM} a list"),
-    ("x = [1]", f"{NO_SYSTEM} a list"),
-    ("a = 'runs/no.npz'", " [systems]: a has no predictions: no file runs/no.npz"),
-    ("k = '{dataset}.npz'", " [systems]: k has no predictions: no file Bibtex.npz"),
-    ("x = { pth = 'runs/Bibtex/seed1.npz', path = 'runs/Bibtex/seed1.npz' }", f"{X}unknown key 'pth' (hint: path)"),
-    ("x = { source = 'y' }", f"{X}x has no predictions (hint: path, runs, paths or published)"),
-    ("x = { source = 3, path = 'runs/Bibtex/seed1.npz' }", f"{X}source must be a string, got 3"),
-    ("x = { path = 'a', runs = 'a' }", f"{X}x has path and runs: expected one of them"),
-    ("x = { runs = 3 }", f"{X}x must be a path, a list of paths or a table, got 3"),
-    ("x = { path = 'runs/Bibtex/seed1.npz', paths = 3 }", f"{X}paths must be a table of paths by data set, got 3"),
-    ("x = { paths.Bibtex = 3 }", f"{X}x must be a path, a list of paths or a table, got 3"),
-    (
-        "x = { path = 'runs/Bibtex/seed1.npz', paths.Bibtx = 'a' }",
-        " [systems.x.paths]: unknown key 'Bibtx' (hint: Bibtex)",
-    ),
-    ("x = 'runs/{dataset}/no.npz'", " [systems]: x has no predictions: no file runs/Bibtex/no.npz"),
-    ("x = ['no1', 'no2', 'no3']", " [systems]: x has no predictions: no file no1"),
-    ("against = 'PECOS'", " [systems]: against has no predictions: no file PECOS"),
-    ("x = { published = true }", f"{X}{PUBLISHED}, got true"),
-    ("x = { published = {}, path = 'a' }", f"{X}x has path and published: expected one of them"),
-    ("x = { published.Bibtx = {} }", " [systems.x.published]: unknown key 'Bibtx' (hint: Bibtex)"),
-    ("x = { published.Bibtex = 3 }", " [systems.x.published]: Bibtex must be values by metric, got 3"),
-    ("x = { published.Bibtex = { 'Q@1' = 3 } }", f"{ROW}unknown metric 'Q@1' (hint: print(xmceval.METRICS) shows all)"),
-    (
-        "x = { published.Bibtex = { 'P@7' = 3 } }",
-        f"{ROW}P@7 is none of the columns P@1, P@3, P@5, nDCG@1, nDCG@3, nDCG@5",
-    ),
-    ("x = { published.Bibtex = { 'P@1' = 'a' } }", f"{ROW}P@1 must be a number, got 'a'"),
-    (
-        "x = { published.Bibtex = { 'P@1' = 0.6453, 'P@3' = 0.3 } }",
-        f"{ROW}0.6453 looks like a fraction, and published shares are in percent (hint: 64.53)",
-    ),
-    (r'x = "runs\new.npz"', rf" [systems]: x has no predictions: no file runs\new.npz {QUOTES}"),
+    "x = 3",
+    "x = []",
+    "x = ''",
+    "x = ['']",
+    "x = [1]",
+    "a = 'runs/no.npz'",
+    "k = '{dataset}.npz'",
+    "x = { pth = 'runs/Bibtex/seed1.npz', path = 'runs/Bibtex/seed1.npz' }",
+    "x = { source = 'y' }",
+    "x = { source = 3, path = 'runs/Bibtex/seed1.npz' }",
+    "x = { path = 'a', runs = 'a' }",
+    "x = { runs = 3 }",
+    "x = { path = 'runs/Bibtex/seed1.npz', paths = 3 }",
+    "x = { paths.Bibtex = 3 }",
+    "x = { path = 'runs/Bibtex/seed1.npz', paths.Bibtx = 'a' }",
+    "x = 'runs/{dataset}/no.npz'",
+    "x = ['no1', 'no2', 'no3']",
+    "against = 'PECOS'",
+    "x = { published = true }",
+    "x = { published = {}, path = 'a' }",
+    "x = { published.Bibtx = {} }",
+    "x = { published.Bibtex = 3 }",
+    "x = { published.Bibtex = { 'Q@1' = 3 } }",
+    "x = { published.Bibtex = { 'P@7' = 3 } }",
+    "x = { published.Bibtex = { 'P@1' = 'a' } }",
+    "x = { published.Bibtex = { 'P@1' = 0.6453, 'P@3' = 0.3 } }",
+    r'x = "runs\new.npz"',
 ]
+# Whole files.
 WHOLE = [
-    (PECOS, ': there is no data set (hint: [datasets.NAME] with truth = "FILE")'),
-    (f"datasets = 3\n{PECOS}", ": datasets must be tables such as [datasets.NAME], got 3"),
-    (f"[datasets]\nours = 't'\n{PECOS}", " [datasets]: ours must be a table with truth = \"FILE\", got 't'"),
-    (
-        f"{BIBTEX}[datasets.x]\nfolder = 'ours'\n{PECOS}",
-        ' [datasets.x]: there is no truth (hint: truth = "FILE")',
-    ),
-    (
-        f"{BIBTEX}[datasets.ours]\ntruth = 3\n{PECOS}",
-        " [datasets.ours]: truth must be a path or a list of paths, got 3",
-    ),
-    (f"{BIBTEX}[datasets.ours]\ntruth = 'no.txt'\n{PECOS}", " [datasets.ours]: truth: no file no.txt"),
-    (BIBTEX, ': there is no system (hint: [systems] NAME = "runs/{dataset}/NAME.npz")'),
-    (f"systems = 3\n{BIBTEX}", ": systems must be a table of systems, got 3"),
-    (
-        f"{BIBTEX}[systems]\nx = {{ published = {{}} }}",
-        " [systems]: there are published values only, and nothing to score",
-    ),
-    (f"against = 'x'\n{BIBTEX}{PECOS}x = {{ published = {{}} }}", ": against is 'x'; expected one of PECOS"),
-    (f"{BIBTEX}{PECOS}x = [", f": is not valid TOML: Invalid value {QUOTES}"),
-    (f"{BIBTEX}{PECOS}{BIBTEX}", ":5: is not valid TOML: Cannot declare ('datasets', 'Bibtex') twice"),
-    (f"k = 1\nk = 2\n{BIBTEX}{PECOS}", ":2: is not valid TOML: Cannot overwrite a value"),
-    (f"metrics = P@1\n{BIBTEX}{PECOS}", f":1: is not valid TOML: Invalid value {QUOTES}"),
-    (r'x = "C:\Users\x.txt"', f":1: is not valid TOML: Invalid hex value {QUOTES}"),
-    (f"{BIBTEX}train 3", ":3: is not valid TOML: Expected '=' after a key in a key/value pair"),
-    (b"# \xe9\n# \xff", ":1: is not UTF-8 text"),
+    PECOS,
+    f"datasets = 3\n{PECOS}",
+    f"[datasets]\nours = 't'\n{PECOS}",
+    f"{BIBTEX}[datasets.x]\nfolder = 'ours'\n{PECOS}",
+    f"{BIBTEX}[datasets.ours]\ntruth = 3\n{PECOS}",
+    f"{BIBTEX}[datasets.ours]\ntruth = 'no.txt'\n{PECOS}",
+    BIBTEX,
+    f"systems = 3\n{BIBTEX}",
+    f"{BIBTEX}[systems]\nx = {{ published = {{}} }}",
+    f"against = 'x'\n{BIBTEX}{PECOS}x = {{ published = {{}} }}",
+    f"{BIBTEX}{PECOS}x = [",
+    f"{BIBTEX}{PECOS}{BIBTEX}",
+    f"k = 1\nk = 2\n{BIBTEX}{PECOS}",
+    f"metrics = P@1\n{BIBTEX}{PECOS}",
+    r'x = "C:\Users\x.txt"',
+    f"{BIBTEX}train 3",
+    b"# \xe9\n# \xff",
+    f"{BIBTEX}k = 0\ntest = 't'\n{OURS}train = 'no.txt'\n{PECOS}x = 3\nagainst = 3\n",
+    f"k = 0\n{BIBTEX}{OURS}{PECOS}",
 ]
 
 
-CASES = [
-    *((f"{BIBTEX}{text}\n{PECOS}", f"{BIBTEX_PLACE}{message}") for text, message in BELOW),
-    *((f"{text}\n{BIBTEX}{PECOS}", message) for text, message in ABOVE),
-    *((f"metrics = 'P,nDCG'\n{BIBTEX}{PECOS}{text}\n", message) for text, message in SYSTEMS),
-    *WHOLE,
-]
+# The text before, the mistakes, and the text after.
+PLACES = {
+    "below": (BIBTEX, BELOW, f"\n{PECOS}"),
+    "above": ("", ABOVE, f"\n{BIBTEX}{PECOS}"),
+    "systems": (f"metrics = 'P,nDCG'\n{BIBTEX}{PECOS}", SYSTEMS, "\n"),
+    "whole": ("", WHOLE, ""),
+}
 
 
-@pytest.mark.parametrize(("text", "message"), CASES, ids=[message for _, message in CASES])
-def test_a_mistake_is_told_with_its_file_and_table(text, message):
-    touch("blank.txt")
-    Path("blank.txt").write_text("\n")
-    assert mistakes_in(text) == [f"benchmark.toml{message}"]
-
-
-def test_all_mistakes_are_told_at_once():
-    text = f"{BIBTEX}k = 0\ntest = 't'\n{OURS}train = 'no.txt'\n{PECOS}x = 3\nagainst = 3\n"
-    assert mistakes_in(text) == [
-        f"benchmark.toml [datasets.Bibtex]: test is an option of the whole benchmark {IS_ABOVE}",
-        "benchmark.toml [datasets.Bibtex]: k must be a whole number of at least 1, got 0",
-        "benchmark.toml [datasets.ours]: train: no file no.txt",
-        "benchmark.toml [systems]: x must be a path, a list of paths or a table, got 3",
-        "benchmark.toml [systems]: against must be a path, a list of paths or a table, got 3",
-    ]
+@pytest.mark.parametrize("place", PLACES)
+def test_a_mistake_is_told_as_it_was_approved(place):
+    before, texts, after = PLACES[place]
+    files = [text if isinstance(text, bytes) else f"{before}{text}{after}" for text in texts]
+    lines = ["\n--- ".join([str(text), *mistakes_in(file)]) for text, file in zip(texts, files, strict=True)]
+    check(__file__, f"mistakes {place}.txt", "\n\n".join(lines) + "\n")
 
 
 def test_the_mistakes_of_a_dict_have_no_file():
@@ -383,14 +303,3 @@ y = {{ published = '{secret}' }}
 z = {{ paths = {{ "{secret}" = "a" }} }}""")
     assert any("https://host/f.npz" in line for line in lines)
     assert not any("s3cret" in line for line in lines)
-
-
-def test_what_a_store_does_not_tell_is_not_missing():
-    plan = plan_of(f'{BIBTEX}[systems]\na = "nosuch://x/a.npz"\nb = "nosuch://x/b-*"\n')
-    assert predictions_of(plan) == {"a": {"Bibtex": "nosuch://x/a.npz"}, "b": {"Bibtex": "nosuch://x/b-*"}}
-
-
-def test_one_truth_may_be_scored_in_two_ways():
-    own = 'folder = "Bibtex"\ntruth = "data/Bibtex/tst.txt"\nfilter = "data/ours/trn.txt"\n'
-    plan = plan_of(f"{BIBTEX}[datasets.filtered]\n{own}{PECOS}")
-    assert predictions_of(plan) == {"PECOS": dict.fromkeys(("Bibtex", "filtered"), "runs/Bibtex/pecos.npz")}

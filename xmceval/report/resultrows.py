@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,18 +53,13 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
     __hash__ = object.__hash__
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        columns = self._columns
-        return self.array[:, columns[name if name in columns else find_name(name, self.measures)]]
+        return self.array[:, [*self].index(find_name(name, self.measures))]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+        return (measure.name for measure in self.measures)
 
     def __len__(self) -> int:
         return len(self.measures)
 
     def __repr__(self) -> str:
         return f"<ResultRows of {len(self.array):,} rows: {', '.join(self)}>"
-
-    @cached_property
-    def _columns(self) -> dict[str, Any]:
-        return {measure.name: i for i, measure in enumerate(self.measures)}

@@ -167,7 +167,10 @@ class PairedRows:
         outputs = self._collect(totals, self._all, held)
         for code, (name, pairs) in enumerate(self._of_groups.items()):
             of_group = [run.groups[code] for run in totals]
-            inside = None if held is None or self._groups is None else held.where(self._groups.codes[held.rows] == code)
+            inside = None
+            if held is not None and self._groups is not None:
+                is_inside = self._groups.codes[held.rows] == code
+                inside = RowBlock(*(array[is_inside] for array in held))
             outputs += self._collect(of_group, pairs, inside, name)
         return outputs
 

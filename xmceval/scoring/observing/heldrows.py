@@ -24,12 +24,6 @@ class RowBlock(NamedTuple):
     shares: Float64  # [n_rows, n_systems, n_columns * n_bins, 2], likewise of bins of labels
     counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns], whether a row counts for a metric
 
-    def where(self, inside: NDArray[np.bool_]) -> RowBlock:
-        """Return some of the rows, given as bool [n_rows]."""
-        return RowBlock(
-            self.rows[inside], self.weights[inside], self.values[inside], self.shares[inside], self.counts[inside]
-        )
-
 
 class HeldRows(Observer):
     """An observer that holds the values of every row: 16 bytes per row, metric and system."""

@@ -229,16 +229,6 @@ def test_rows_with_other_metrics_are_refused(run, rows):
     assert run(a, b) == (1, "", message)
 
 
-def test_a_csv_that_lacks_rows_is_refused(run, rows):
-    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1"), rows("b.rows.csv", MODEL_B, "-m", "P@1")
-    lines = [line.rpartition(",")[0] + "\n" for line in b.read_text().splitlines()]  # without the number of rows
-    b.write_text("".join(line for line in lines if not line.startswith(("7,", "9,"))))
-    for files in ((a, b), (b, a)):
-        code, output, error = run(*files)
-        assert (code, output) == (1, "")
-        assert error.startswith(f"Error: {b}: lacks 2 rows of 500, such as '7', '9' (hint: pass --missing ")
-
-
 def test_an_output_that_is_not_utf8_has_plain_marks():
     command = [sys.executable, "-m", "xmceval", "compare", TRUTH, MODEL_A, MODEL_B, "--against", MODEL_B, "-qk1", "-mP"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
@@ -261,9 +251,3 @@ def test_the_baseline_is_meant_by_the_tag_of_its_run(run, tmp_path):
     files = [str(tmp_path / name) for name in ("qrels", "one.trec", "two.trec")]
     code, out, _ = run(*files, "-m", "RR@1", "--against", "bm25", "-q")
     assert (code, "only differences from one were tested" in out) == (0, True)
-
-
-def test_saved_rows_are_named_too(run, rows):
-    old, new = rows("a.rows.npz", MODEL_A), rows("b.rows.npz", MODEL_B)
-    code, out, _ = run(f"old={old}", f"new={new}", "-q")
-    assert (code, "\nnew − old" in out) == (0, True)

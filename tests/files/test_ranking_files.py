@@ -157,7 +157,7 @@ def test_ranked_labels_with_a_popular_second_one_are_no_qrels():
 
 
 def test_inputs_by_label_are_refused_beside_documents_that_have_no_label_of_their_own():
-    with pytest.raises(xmceval.DataError, match=r"^x: cannot be matched by label, .* \(hint: pass labels="):
+    with pytest.raises(xmceval.DataError, match=r"^q: the document 'd2' is no label id, .* \(hint: pass labels="):
         score(metrics=["PSP"], train=write("x", "0:1\n" * 4))
 
 

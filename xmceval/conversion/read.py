@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from xmceval.errors import DataError, UsageError, argument, warn
+from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
 from xmceval.files.formats import BOTH
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.opened import Opened, Role
 from xmceval.files.opening import check_kind, open_either, open_scores, open_truth
+from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
@@ -115,6 +116,7 @@ def open_rows(
             max_line=max_line,
             ranks_all=ranks_all,
         )
+    _refuse_numbered(opened.judgments if truth is None else of_truth.judgments)
     if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
         raise UsageError(
             f"{path}: lists of labels may be true labels or rankings (hint: pass {argument('kind', 'truth')} or "
@@ -122,6 +124,17 @@ def open_rows(
         )
     _refuse_wide(opened.source)
     return opened, Width.of(opened.source, n_labels)
+
+
+def _refuse_numbered(judgments: Judgments | None) -> None:
+    """Refuse documents that are whole numbers, and may be columns or names."""
+    words = None if judgments is None else judgments.documents.words
+    if judgments is not None and words is not None and len(words) and (words.plain_numbers() >= 0).all():
+        raise AmbiguousError(
+            f"{judgments.name}: its documents are whole numbers, which may be the columns of the matrix, or names that "
+            f"are numbered in sorted order (hint: pass {argument('labels', kind='FILE')}, with the document of each "
+            "column per line: 0, 1, 2, ... if they are columns)"
+        )
 
 
 def _refuse_wide(source: Source) -> None:

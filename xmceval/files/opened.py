@@ -43,6 +43,8 @@ class Request:
         The rule for queries that only one of truth and run has; with ``error`` there may be none.
     ranks_all : bool
         Whether permutations of all labels are ranked labels, and not scores.
+    are_ids : bool
+        Whether documents are label ids, since other inputs are by label.
     """
 
     role: Role
@@ -55,6 +57,7 @@ class Request:
     is_alone: bool = False
     missing: str = "zero"
     ranks_all: bool = False
+    are_ids: bool = False
 
     def __post_init__(self) -> None:
         if self.max_line < 1:

@@ -40,6 +40,7 @@ def open_truth(
     *,
     names: Names | None = None,
     kept: Judgments | None = None,
+    are_ids: bool = False,
     max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a truth file or a file of training labels.
@@ -52,10 +53,12 @@ def open_truth(
         Label names, for files that have them instead of ids.
     kept : Judgments, optional
         The queries that are kept, of a truth that has queries.
+    are_ids : bool
+        Whether documents are label ids, since other inputs are by label.
     max_line : int
         The longest line of a text file, in MiB.
     """
-    request = Request("truth", names, judgments=kept, max_line=max_line)
+    request = Request("truth", names, judgments=kept, are_ids=are_ids, max_line=max_line)
     if isinstance(path, (Records, Table)):
         return _open_in_memory(path, request)
     path = to_path(path)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
@@ -69,7 +72,7 @@ def inspect_pair(
     *,
     n_labels: int | None = None,
     names: Names | None = None,
-    filter: Filter | None = None,  # noqa: A002 - the field's word
+    filter: Any = None,  # noqa: A002 - the field's word
     training: Training | None = None,
     max_line: int = MAX_LINE,
     threads: int | None = None,
@@ -149,7 +152,7 @@ def _score(
     scores_file: FileInspection,
     n_labels: int | None,
     names: Names | None,
-    filter: Filter | None,  # noqa: A002 - the field's word
+    filter: Any,  # noqa: A002 - the field's word
     max_line: int,
     threads: int | None,
 ) -> PairInspection:
@@ -167,7 +170,8 @@ def _score(
         judgments=opened.judgments,
         max_line=max_line,
     ).fit_width(width.or_none)
-    program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=filter)
+    pairs = _read_pairs(filter, opened.judgments)
+    program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=pairs)
     system = System(scores, with_row_length(terms, truth, scores))
     first_rows = FirstRows()
     [totals] = evaluate(truth, [system], program, observers=[first_rows], threads=threads)
@@ -182,3 +186,14 @@ def _score(
         mistakes=(doubt,) if doubt else (),
         warnings=(*system.doubt_header(truth, totals), *scores.warnings),
     )
+
+
+def _read_pairs(filter: Any, judgments: Judgments | None) -> Filter | None:  # noqa: A002 - the field's word
+    """Read the pairs of a filter, once predictions are read."""
+    if filter is None:
+        return None
+    if judgments is not None:
+        from xmceval.files.ranking.namedpairs import read_named_pairs
+
+        return read_named_pairs(filter, judgments).filter(judgments.documents)
+    return take_filter(filter)

@@ -16,7 +16,6 @@ from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.presence import check_files
 from xmceval.files.opened import Role
 from xmceval.files.opening import check_kind
-from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
@@ -159,15 +158,12 @@ def inspect(
             first = inspect_one(others[0], kind="truth")  # lists can be either
             inspections[0] = replace(first, why="the first of several files, as in score")
         truth = next((file for file in inspections if file.kind == "truth"), None)
-        pairs = None
-        if filter is not None:
-            pairs = take_filter(filter)
         compare = partial(
             inspect_pair,
             n_labels=n_labels,
             names=names,
             max_line=max_line,
-            filter=pairs,
+            filter=filter,
             training=None if train is None else count_training(train, max_line=max_line, threads=threads),
             threads=threads,
         )

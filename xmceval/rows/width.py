@@ -70,9 +70,13 @@ class Width:
             return self
         return self.agree(source.n_labels, source.name, noun)
 
-    def or_seen(self, largest: int) -> Width:
-        """Return this width, or where it is unknown that of the largest label seen."""
-        return self if self.is_known else Width(largest + 1, "the largest label in any file + 1 is")
+    def or_seen(self, largest: int, n_mentioned: int | None = None) -> Width:
+        """Return this width, or where it is unknown that of the largest label seen, or of the documents mentioned."""
+        if self.is_known:
+            return self
+        if n_mentioned is not None:
+            return Width(n_mentioned, "the number of documents that truth and predictions mention is")
+        return Width(largest + 1, "the largest label in any file + 1 is")
 
     def check_cutoff(self, k: int) -> None:
         """Refuse a cutoff above the number of labels."""

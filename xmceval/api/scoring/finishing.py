@@ -16,14 +16,17 @@ from xmceval.scoring.states.state import State, first_of
 from xmceval.scoring.totals import Totals
 
 
-def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
-    """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now."""
+def finish_state(state: State, warnings: tuple[str, ...] = (), n_mentioned: int | None = None) -> Result:
+    """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now.
+
+    Where labels are documents, `n_mentioned` is how many truth and runs mention.
+    """
     if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
     state.check_filter()
     sizes, notes = _find_sizes(terms, totals), state.notes
-    width = terms.width.or_seen(totals.tally.largest_label)
+    width = terms.width.or_seen(totals.tally.largest_label, n_mentioned)
     if not terms.width.is_known:
         notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
     return make_result(

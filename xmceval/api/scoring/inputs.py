@@ -79,10 +79,9 @@ class Opener:
             matrix, frame = table, _frame_of(table)
         kept = None if name == "train" else self.kept
         max_line = self.options.max_line
-        open_file = partial(open_truth, matrix, names=self.names, kept=kept, max_line=max_line)
+        are_ids = bool(self.options.sources)
+        open_file = partial(open_truth, matrix, names=self.names, kept=kept, are_ids=are_ids, max_line=max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
-        if name == "train" and opened.judgments is not None:
-            check_common_labels(opened.judgments, opened.judgments.name)
         lists = to_path(matrix) if opened.are_lists else None
         repaired = self._repaired(opened.source)
         return Input(repaired, opened.description, str(matrix), opened.judgments, frame=frame, lists=lists)
@@ -148,6 +147,7 @@ class Opener:
                 f"{matrix}: has rows without queries, and {truth.judgments.name} has grades by query and document, "
                 "whose order they cannot follow (hint: pass a TREC run, or a table of query_id, doc_id and score)"
             )
+        _check_documents(truth, width)
         if opened.are_lists and truth.lists is not None:
             check_lists(truth.lists, to_path(matrix))
         _check_triples(truth, opened.source)
@@ -184,6 +184,13 @@ def _refuse_array(truth: Input, name: str) -> None:
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it cannot "
             "follow (hint: pass {query: {document: score}})"
         )
+
+
+def _check_documents(truth: Input, width: Width) -> None:
+    """Refuse more documents than there are labels."""
+    n_mentioned = None if truth.judgments is None else truth.judgments.n_mentioned
+    if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
+        raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
 
 
 def _check_lists(truth: Input, scores: MatrixSource) -> None:
@@ -257,17 +264,6 @@ def hint_at_lists(truth: Input) -> str:
     return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if truth.may_be_ids else ""
 
 
-def check_common_labels(judgments: Judgments | None, *others: object) -> None:
-    """Refuse inputs by label beside documents whose labels are numbers that only their own file gives them."""
-    passed = [other for other in others if other is not None]
-    if judgments is not None and judgments.has_own_labels and passed:
-        other = passed[0] if isinstance(passed[0], (str, Path)) else "an array"
-        raise DataError(
-            f"{other}: cannot be matched by label, as the documents of {judgments.name} are only numbered by their "
-            f"places in it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
-        )
-
-
 def is_same(path: str | Path, source: Source) -> bool:
     """Return whether a path is that of the file of a source."""
     addresses = _addresses_of(source)
@@ -307,9 +303,8 @@ def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, s
     return array.astype(np.float64), name
 
 
-def find_filter(options: Options, truth: Source | None, width: Width) -> Filter | None:
+def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None:
     """Take the pairs of a filter, and check them against the size of the truth, where known."""
-    pairs = options.filter
     if pairs is None:
         return None
     checked = take_filter(pairs)

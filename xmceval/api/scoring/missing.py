@@ -24,10 +24,6 @@ def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None
             f"{missing} is for TREC runs and other predictions by query; here no row could be missing, as rows are "
             "joined by their order"
         )
-    if options.missing == "drop" and options.filter is not None:
-        raise UsageError(
-            f"{missing} and {argument('filter')} cannot be combined, as a filter refers to rows by their number"
-        )
     pipes = [path for path in inputs if isinstance(path, (str, Path)) and pipe_key(to_path(path)) is not None]
     if options.missing == "drop" and pipes:
         raise UsageError(f"{pipes[0]}: is a pipe, and {missing} reads all files twice (hint: save it as a file)")

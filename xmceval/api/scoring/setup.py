@@ -7,10 +7,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.api.scoring.finishing import finish_state
-from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
+from xmceval.api.scoring.inputs import Opener, check_narrow, find_filter, is_same
 from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
@@ -37,6 +37,9 @@ from xmceval.scoring.spec import input_name
 from xmceval.scoring.states.state import NO_RANGE, State
 from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from xmceval.files.ranking.namedpairs import NamedPairs
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Setup(Rules):
     opener: Opener  # opens the scores of systems
     truth: Input
     truth_name: str  # in reports
+    named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
 
     @classmethod
@@ -126,10 +130,16 @@ class Setup(Rules):
             if options.missing == "drop":
                 opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
                 truth = opener.truth(y_true, "y_true")
-        by_label = options.train, options.counts, options.inverse_propensities, options.filter
-        check_common_labels(truth.judgments, *by_label)
+        _check_numbers(program, truth)
         weights = _per_row(options.sample_weight, "sample_weight", "weight", options, truth)
-        rules = find_rules(opener, program, truth.source, max_weight=max_weight, sample_weight=weights)
+        rules = find_rules(
+            opener,
+            program,
+            truth.source,
+            max_weight=max_weight,
+            sample_weight=weights,
+            has_queries=truth.judgments is not None,
+        )
         setup = cls(
             program=rules.program,
             terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
@@ -139,6 +149,7 @@ class Setup(Rules):
             opener=opener,
             truth=truth,
             truth_name=name,
+            named_pairs=_find_named_pairs(options, truth),
             executor=executor,
         )
         if options.by_group is None:
@@ -199,10 +210,11 @@ class Setup(Rules):
     ) -> list[Result]:
         """Finish the totals of systems; with their first rows, also warn if these do not belong to the truth."""
         results, drop_empty = [], self.terms.drop_empty
+        n_mentioned = None if self.truth.judgments is None else self.truth.judgments.n_mentioned
         for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
             doubt = "" if first_rows is None else first_rows.find_doubt(number, drop_empty=drop_empty)
             warnings = (*self._doubt_files(system, of_system), *([doubt] if doubt else []))
-            results.append(finish_state(self.state(system, of_system), warnings))
+            results.append(finish_state(self.state(system, of_system), warnings, n_mentioned))
         return results
 
     def state(self, system: System, totals: Totals) -> State:
@@ -248,6 +260,8 @@ class Setup(Rules):
         if by_frequency is not None and not width.is_known:
             raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
         terms = self.terms.with_width(width, by_frequency)
+        if self.named_pairs is not None and self.truth.judgments is not None:
+            terms = replace(terms, filter=self.named_pairs.filter(self.truth.judgments.documents))
         if self.options.threshold is None:
             return terms
         return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
@@ -286,8 +300,12 @@ def find_rules(
     *,
     max_weight: float | None = None,
     sample_weight: Any = None,
+    has_queries: bool = False,
 ) -> Rules:
-    """Find propensities, weights and filters; there is no truth where its rows come in batches."""
+    """Find propensities, weights and filters; there is no truth where its rows come in batches.
+
+    With `has_queries` the filter has names, which are looked up once predictions are read.
+    """
     options = opener.options
     lookup = PropensityLookup(opener.width(truth), None)
     if program.needs_propensities or options.by_frequency is not None:
@@ -305,10 +323,29 @@ def find_rules(
         propensities=lookup.propensities or NO_PROPENSITIES,
         weights=weights,
         weight_unit=unit,
-        filter=find_filter(options, truth, lookup.width),
+        filter=None if has_queries else find_filter(options.filter, truth, lookup.width),
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
     return Rules(program=program, terms=terms, notes=lookup.notes, warnings=warnings)
+
+
+def _find_named_pairs(options: Options, truth: Input) -> NamedPairs | None:
+    """Read the filter of a truth by query."""
+    if options.filter is None or truth.judgments is None:
+        return None
+    from xmceval.files.ranking.namedpairs import read_named_pairs  # not loaded by a score without a filter
+
+    return read_named_pairs(options.filter, truth.judgments)
+
+
+def _check_numbers(program: Program, truth: Input) -> None:
+    """Refuse metrics that look at the numbers of labels where these are documents, which have none of their own."""
+    asking = [measure for measure in program.measures if measure.option("over") == "largest"]
+    if asking and truth.judgments is not None and truth.judgments.has_own_labels:
+        raise UsageError(
+            f"{listed(asking)}: the documents of {truth.name} have no numbers (hint: over=seen, or "
+            f"{argument('labels', kind='FILE')} with one document per line)"
+        )
 
 
 def _describe_left(options: Options) -> str:

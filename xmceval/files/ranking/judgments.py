@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from xmceval.errors import argument
 from xmceval.files.io.streams import quote
-from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
+from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64
 from xmceval.rows.rowids import RowIds
 
@@ -77,37 +78,34 @@ SCORED, RANKED, RANKED_AND_SCORED = (  # of Tevatron, MS MARCO and ColBERT
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """How documents become labels: by the names of --labels, as numbers, or by their places in a sorted list.
+    """How documents become labels: by the names of --labels, by their places in a sorted list, or as label ids.
 
-    Documents are strings: 007 is not 7, and where documents are numbers, 007 gets a label beyond them.
+    Documents are names, also where all of them are whole numbers: they are label ids only beside inputs by label.
 
     Attributes
     ----------
     names : Names or None
         The label names, if any.
     words : Words or None
-        The documents, if they are neither label names nor numbers: first the judged ones, then others as they come.
+        The documents that truth and runs mention, if they are neither label names nor ids: first those of the truth,
+        then others as they come.
     places : int64 array [n_judged]
-        The places of the judged ones in a sorted list, which are their labels; the number of another is its label.
-    largest : int
-        The largest of the judged documents, if they are numbers.
+        The places of the truth's documents in a sorted list, which are their labels; the number of another is its
+        label.
     """
 
     names: Names | None = None
     words: Words | None = None
     places: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    largest: int = -1
 
     @classmethod
-    def of(cls, judged: Words, names: Names | None) -> Documents:
-        """Return how the judged documents become labels."""
-        if names is not None:
+    def of(cls, judged: Words, names: Names | None, *, are_ids: bool = False) -> Documents:
+        """Return how the documents of a truth become labels."""
+        if names is not None or are_ids:
             return cls(names)
-        numbers = judged.plain_numbers()
-        if (numbers >= 0).all():
-            return cls(largest=int(numbers.max(initial=-1)))
-        numbers[judged.in_order()] = np.arange(numbers.size)
-        return cls(words=judged, places=numbers)
+        places = np.empty(len(judged), dtype=np.int64)
+        places[judged.in_order()] = np.arange(places.size)
+        return cls(words=judged, places=places)
 
     @property
     def meaning(self) -> str:
@@ -117,26 +115,35 @@ class Documents:
         return "are label ids" if self.words is None else "are numbered in sorted order"
 
     def labels(self, documents: Words) -> Int64:
-        """Return the label of each document, int64 [n]; those that were not judged get labels beyond the others.
+        """Return the label of each document, int64 [n]; one that has none is refused.
 
-        Where documents are `words`, these are what is passed.
+        Where documents are `words`, these are what is passed: others than the truth's get labels beyond its.
         """
-        if self.names is not None:
-            labels = self.names.words.find(documents.blob, documents.ends[:-1], documents.ends[1:])
-            if (labels < 0).any():
-                unknown = documents[int(np.argmin(labels))].decode(errors="surrogateescape")
-                raise ValueError(unknown_name(unknown[:40], self.names))
-            return labels
-        if self.words is not None:
-            return np.append(self.places, np.arange(self.places.size, len(documents)))
-        labels = documents.plain_numbers()
-        is_other = labels < 0
-        beyond, n_others = max(self.largest, int(labels.max(initial=-1))) + 1, int(np.count_nonzero(is_other))
-        if n_others and beyond + n_others > LARGEST_ID:
-            other = documents.tolist()[int(np.argmax(is_other))]
-            raise ValueError(f"{quote(other)} cannot be numbered beyond documents as large as {beyond - 1}")
-        labels[is_other] = beyond + np.arange(n_others)
+        labels = self._numbered() if documents is self.words else self.find(documents)
+        if (labels < 0).any():
+            unknown = documents[int(np.argmin(labels))].decode(errors="surrogateescape")[:40]
+            raise ValueError(unknown_name(unknown, self.names) if self.names else _explain_ids(unknown))
         return labels
+
+    def find(self, documents: Words) -> Int64:
+        """Return the label of each document, int64 [n], or -1."""
+        text = documents.blob, documents.ends[:-1], documents.ends[1:]
+        if self.names is not None:
+            return self.names.words.find(*text)
+        if self.words is None:
+            return documents.plain_numbers()
+        return np.append(self._numbered(), -1)[self.words.find(*text)]
+
+    def _numbered(self) -> Int64:
+        """Return the labels of `words`."""
+        return np.append(self.places, np.arange(self.places.size, len(self.words or ())))
+
+
+def _explain_ids(document: str) -> str:
+    return (
+        f"the document {document!r} is no label id, and what propensities come from is by label id (hint: pass "
+        f"{argument('labels', kind='FILE')}, with one document per line)"
+    )
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,11 @@ class Judgments:
     def has_own_labels(self) -> bool:
         """Whether the labels are numbers that only this file gives to its documents."""
         return self.documents.words is not None
+
+    @property
+    def n_mentioned(self) -> int | None:
+        """How many documents truth and runs mention; None where documents are known by other inputs."""
+        return None if self.documents.words is None else len(self.documents.words)
 
 
 def name_queries(queries: Iterable[bytes]) -> str:

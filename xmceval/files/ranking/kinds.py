@@ -138,12 +138,12 @@ def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
 
 def _are_qrels(rows: list[list[bytes]], request: Request) -> bool:
     """Return whether most lines can only be of qrels; in truth also whether all can be, with 0 in the second column."""
-    if request.names is not None and request.names.has_all(rows[0]):
-        return False
     graded = [row for row in rows if len(row) == 4 and _INTEGER.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
     if len(usual) == len(rows) > 1 and not request.are_scores:
         return True
+    if request.names is not None and request.names.has_all(rows[0]):
+        return False
     certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
     certain += sum(
         bool(_NUMBER.fullmatch(row[1])) and row[1] != b"0" and not _NUMBER.fullmatch(row[2]) for row in graded

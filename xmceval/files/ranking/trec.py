@@ -35,7 +35,7 @@ def open_qrels(path: Path | Records | QueryTable, request: Request, columns: Lin
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
     kept = request.judgments
     lines = _read(path, columns, None if kept is None else kept.queries)
-    documents = Documents.of(lines.documents, request.names)
+    documents = Documents.of(lines.documents, request.names, are_ids=request.are_ids)
     queries = {query: row for row, query in enumerate(lines.queries.tolist())} if kept is None else kept.queries
     entries = lines.gather(len(queries))
     is_unjudged = entries.values < 0

@@ -49,7 +49,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             Format("arrow", "Arrow", BOTH),
             Format("frame", "table", BOTH),
             Format("qrels", "TREC qrels", (TRUTH,)),
-            Format("beir", "BEIR qrels", (TRUTH,)),
+            Format("beir", "BEIR", BOTH),
             Format("run", "TREC run", (SCORES,)),
             Format("short-run", "run without a header", (SCORES,)),
             Format("npz", "npz, scipy.sparse", BOTH),

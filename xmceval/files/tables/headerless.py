@@ -61,8 +61,8 @@ def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
     if len(rows) > 1 and len(rows[0]) > 2 and not any(map(_NUMBER.fullmatch, rows[0])):
         return all(_NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
     words = {word for row in rows for word in row}
-    if words <= {b"0", b"1"}:
-        return any(len(set(row)) < len(row) for row in rows)
+    if words <= {b"0", b"1"}:  # a single line may be a header
+        return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
     return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(_NUMBER.fullmatch, words))
 
 

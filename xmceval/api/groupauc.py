@@ -114,29 +114,17 @@ def group_auc(
 
     Parameters
     ----------
-    y_true : array [n]
-        0 and 1, -1 and 1, or bool.
-    y_score : array [n]
-        Scores; infinities are ordered as numbers.
+    y_true, y_score : array [n]
+        As in `roc_auc`.
     groups : array [n]
         The group of each entry, such as a user: integers or strings, in any order.
     sample_weight : array [n], optional
-        Weights, not negative; 0 removes an entry, 2 repeats it.
+        As in `roc_auc`.
 
     Returns
     -------
     float
         NaN, with an UndefinedMetricWarning, where no group has both classes.
-
-    Raises
-    ------
-    DataError
-        Arrays of different lengths, or other values than these.
-
-    See Also
-    --------
-    group_aucs : The value of each group.
-    roc_auc : Without groups.
 
     Examples
     --------
@@ -159,21 +147,12 @@ def group_aucs(
     y_true, y_score, groups : array [n]
         As in `group_auc`.
     sample_weight : array [n], optional
-        As in `group_auc`.
+        As in `roc_auc`.
 
     Returns
     -------
     GroupAUC
         ``aucs.groups`` and ``aucs.values``; ``aucs.value`` is their mean.
-
-    Raises
-    ------
-    DataError
-        Arrays of different lengths, or other values than these.
-
-    See Also
-    --------
-    group_auc : Their mean weighted by size.
 
     Examples
     --------
@@ -188,25 +167,28 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
     """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
     truth, scores = as_plain(y_true, "y_true"), as_plain(y_score, "y_score")
     weights = None if sample_weight is None else as_plain(sample_weight, "sample_weight")
-    _check_numbers("y_true", truth, truth)
-    _check_numbers("y_score", scores, truth)
+    _check_shape("y_true", truth, truth.size)
     if not truth.size:
         raise DataError("y_true: has no entries; expected at least one")
+    _check_shape("y_score", scores, truth.size)
     negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
     _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
     _check_entries("y_score", scores, ~np.isnan(scores), "a number")
     if weights is not None:
-        _check_numbers("sample_weight", weights, truth)
+        _check_shape("sample_weight", weights, truth.size)
         is_valid = np.isfinite(weights) & (weights >= 0)
         _check_entries("sample_weight", weights, is_valid, "a finite number of at least 0")
-    keys = np.zeros(truth.size, dtype=np.int64) if groups is None else _validated_groups(groups, truth)
-    is_true, scores = truth > 0, comparable(scores).astype(np.float64)
+    keys = np.zeros(truth.size, dtype=np.int64) if groups is None else as_plain(groups, "groups")
+    if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
+        keys = keys.astype(str)
+    _check_shape("groups", keys, truth.size, "integer or string", "biuSU")
+    scores = comparable(scores).astype(np.float64)
     order = sort_by_score(scores, keys)  # equal scores are counted together, so their order does not matter
     if weights is not None:
         order = order[weights[order] > 0]
     sorted_keys = keys[order]
     starts = find_starts(sorted_keys)
-    ranked = RankedGroups.unweighted(starts, is_true[order], scores[order])
+    ranked = RankedGroups.unweighted(starts, truth[order] > 0, scores[order])
     if weights is not None:
         ranked = ranked._replace(weights=weights[order].astype(np.float64))
     areas = roc_areas(ranked)
@@ -215,27 +197,12 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
     return GroupAUC(sorted_keys[starts[:-1]], areas.values, np.diff(starts), positive, negative_sums)
 
 
-def _validated_groups(groups: Any, truth: AnyArray) -> AnyArray:
-    """Return groups as an array [n] of integers or strings."""
-    keys = as_plain(groups, "groups")
-    if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
-        keys = keys.astype(str)
-    if keys.ndim != 1 or keys.dtype.kind not in "biuSU":
-        raise DataError(f"groups: expected one integer or string per entry, got shape {keys.shape} of {keys.dtype}")
-    _check_length("groups", keys, truth)
-    return keys
-
-
-def _check_numbers(name: str, array: AnyArray, truth: AnyArray) -> None:
-    """Refuse an array that is not one number per entry of the truth."""
-    if array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise DataError(f"{name}: expected one number per entry, got shape {array.shape} of {array.dtype}")
-    _check_length(name, array, truth)
-
-
-def _check_length(name: str, array: AnyArray, truth: AnyArray) -> None:
-    if array.size != truth.size:
-        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {truth.size:,}")
+def _check_shape(name: str, array: AnyArray, n_entries: int, noun: str = "number", kinds: str = "biuf") -> None:
+    """Refuse an array that is not one number, or key, per entry of the truth."""
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        raise DataError(f"{name}: expected one {noun} per entry, got shape {array.shape} of {array.dtype}")
+    if array.size != n_entries:
+        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {n_entries:,}")
 
 
 def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str) -> None:

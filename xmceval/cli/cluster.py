@@ -57,7 +57,8 @@ def open_dask(target: str) -> Iterator[Executor]:
 
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
-        stack.enter_context(_quiet_logs())
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable()  # what Dask logs of lost workers: what matters is raised
         warnings.simplefilter("ignore")  # of a port of the dashboard that is taken, of large arguments
         try:
             yield LazyExecutor(connect) if n_processes else connect()
@@ -100,17 +101,3 @@ def _connect(distributed: Any, address: str) -> Any:
             f"{address}: no Dask scheduler answered{reason} (hint: dask scheduler starts one; --dask local:4 needs "
             "none)"
         ) from None
-
-
-@contextmanager
-def _quiet_logs() -> Iterator[None]:
-    """Keep what Dask logs of lost workers from stderr: what matters is raised."""
-    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
-    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
-    for logger in levels:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)

@@ -158,9 +158,7 @@ def evaluate_in_parts(
     terms = [system.terms for system in systems]
     _check_possible(sources, program, observers)
     sharded = _count_rows(executor, sources)
-    _check_rows(sources, sharded)
-    n_rows = sum(shard.n_rows for shard in sharded[0])
-    _check_sizes(terms[0], n_rows, truth)
+    n_rows = _agree_on_rows(sources, sharded, terms[0])
     if not n_rows:
         return evaluate(truth, systems, program, observers=observers)
     totals = [empty(program, own) for own in terms]
@@ -275,45 +273,29 @@ def _check_files(files: Sequence[LocalFile]) -> None:
             raise DataError(f"{name}: has {counted(size, 'byte')}, but {its_size:,} where a worker sees it")
 
 
-def _check_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]]) -> None:
-    """Refuse sources of different numbers of rows; blank lines at the end of predictions are left out, in place."""
-    truth = sharded[0]
-    n_true = sum(shard.n_rows for shard in truth)
-    for source, shards in zip(sources[1:], sharded[1:], strict=True):
-        are_paired = len(shards) == len(truth)
-        n_before = sum(shard.n_rows for shard in shards[:-1])
-        shards[-1] = _without_blank_rows(shards[-1], truth[-1].n_rows if are_paired else n_true - n_before)
-        compared = [(sources[0].name, n_true, source.name, sum(shard.n_rows for shard in shards))]
-        if are_paired:
-            pairs = zip(truth, shards, strict=True)
-            compared = [(one.source.name, one.n_rows, other.source.name, other.n_rows) for one, other in pairs]
-        for name, n_rows, other_name, its_rows in compared:
-            if n_rows != its_rows:
-                raise DataError(
-                    f"{name} has {counted(n_rows, 'row')}, {other_name} has {counted(its_rows, 'row')}; they must be "
-                    "of the same instances"
-                )
-
-
-def _without_blank_rows(shard: Shard, n_rows: int) -> Shard:
-    """Leave out blank lines beyond the rows of the truth, at the end of predictions without a header."""
-    source = shard.source
-    if not 0 <= n_rows < shard.n_rows or source.n_rows is not None or not source.files():
-        return shard
-    rest = shard.rows(source, 0, n_rows, shard.n_rows)
-    filled = [block.first_row + row for block in rest.blocks() if (row := block.blank_from())]
-    return replace(shard, n_rows=max(filled, default=n_rows))
-
-
-def _check_sizes(terms: Terms, n_rows: int, truth: Source) -> None:
-    """Refuse weights of another number of rows, and a filter with rows beyond the last."""
-    if terms.weights is not None and terms.weights.size != n_rows:
-        raise DataError(
-            f"there are {counted(terms.weights.size, 'sample weight')} for {counted(n_rows, 'row')}; "
-            "expected one per row"
-        )
+def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], terms: Terms) -> int:
+    """Return the number of rows; blank lines after the last one of predictions are left out."""
+    truth, *others = sharded
+    n_weights, n_rows = None if terms.weights is None else terms.weights.size, sum(shard.n_rows for shard in truth)
+    numbers = [shard.n_rows for shard in truth]
+    if n_weights not in {None, n_rows} or not all(_fits_rows(shards, numbers) for shards in others):
+        for _ in Lockstep(sources[0], sources[1:], n_weights):  # it refuses, but for lines that are blank
+            pass
+        for shards in others:
+            kept = numbers
+            if len(shards) != len(truth):
+                ends = np.cumsum([0, *(shard.n_rows for shard in shards)])
+                kept = np.diff(np.minimum(ends, n_rows)).tolist()
+            shards[:] = [replace(shard, n_rows=number) for shard, number in zip(shards, kept, strict=True)]
     if terms.filter is not None:
-        terms.filter.check_rows(n_rows, truth.name)
+        terms.filter.check_rows(n_rows, sources[0].name)
+    return n_rows
+
+
+def _fits_rows(shards: Sequence[Shard], numbers: Sequence[int]) -> bool:
+    """Return whether shards have as many rows as those of the truth: each of them, where they are as many."""
+    own = [shard.n_rows for shard in shards]
+    return own == numbers if len(own) == len(numbers) else sum(own) == sum(numbers)
 
 
 def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], terms: Sequence[Terms]) -> Iterator[Part]:

@@ -259,6 +259,16 @@ def test_arrays_of_other_kinds_and_shapes_and_pickles_are_refused(wrong):
     check_refused(pack(header, arrays | {"tally.counts": wrong}), f"({DAMAGED}|{WRONG})")
 
 
+def test_an_array_of_another_type_or_shape_is_named():
+    header, arrays = unpack(state_of("plain"))
+    counts = arrays["tally.counts"]
+    for wrong, message in (
+        (counts.astype(float), "numbers of type float64"),
+        (counts[1:], r"shape \(8,\), expected \(9,\)"),
+    ):
+        check_refused(pack(header, arrays | {"tally.counts": wrong}), f"{WRONG}tally: counts has {message}")
+
+
 def test_archives_that_are_compressed_or_hold_something_else_are_refused():
     header, arrays = unpack(state_of("plain"))
     text, packed, other = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), io.BytesIO(), io.BytesIO()

@@ -136,6 +136,8 @@ def test_missing_and_repeated_shards_are_refused_with_their_names():
     refused([one, two, "other.state"], "1.state is shard 1 of 3, but other.state is shard 2 of 4")
     xmceval.score(truth[2], scores[2], metrics="P", k=1, save_state="none.state")
     refused([one, two, "none.state"], "1.state is shard 1 of 3, but none.state was saved without shard")
+    xmceval.score(truth[2], scores[2], metrics="P", k=1, save_state="many.state", shard=(3, 2**20))
+    refused(["many.state"], "shards 1, 2, 4, 5, 6 and 1,048,570 more of 1048576 are missing (hint")
 
 
 def test_the_same_file_or_evaluator_twice_is_refused():
@@ -166,11 +168,6 @@ def test_no_rows_are_added_to_weights_whose_largest_is_not_known():
         xmceval.Evaluator.load("w.state").update(truth[1], scores[1])
 
 
-def test_missing_shards_are_counted_and_not_listed():
-    xmceval.score(np.eye(3), np.eye(3), metrics="P", k=1, save_state="a.state", shard=(3, 2**20))
-    refused(["a.state"], "shards 1, 2, 4, 5, 6 and 1,048,570 more of 1048576 are missing (hint")
-
-
 COUNTS = np.arange(9) ** 2
 
 
@@ -199,16 +196,6 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names(difference,
     refused(["a.state", "b.state"], f"a.state and b.state differ in {difference}")
 
 
-def test_propensities_are_never_estimated_from_a_part():
-    truth, scores = data()
-    for options, message in (
-        ({"metrics": "PSP@1"}, "PSP@1 need propensities, which cannot be estimated from one"),
-        ({"metrics": "P", "by_frequency": 2}, "by_frequency needs propensities, which"),
-    ):
-        with pytest.raises(UsageError, match=f"^{message}"):
-            xmceval.score(truth[0], scores[0], **options, save_state="a.state")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -218,19 +205,26 @@ def test_propensities_are_never_estimated_from_a_part():
         ({"shard": "x", "save_state": "b.state"}, "such as 2/3, got 'x'"),
         ({"shard": "1/1000000000000", "save_state": "b.state"}, "expected at most 1,048,576 shards, got '1/1000000000"),
         ({"save_state": "a.state"}, r"a.state: already exists"),
-        ({"max_weight": 2}, "max_weight has no effect without sample_weight"),
+        ({"metrics": "PSP@1", "save_state": "b.state"}, "^PSP@1 need propensities, which cannot be estimated from one"),
+        ({"by_frequency": 2, "save_state": "b.state"}, "^by_frequency needs propensities, which"),
     ],
 )
 def test_what_cannot_be_saved_is_refused_before_anything_is_read(options, message):
     Path("a.state").write_text("x")
-    files = (np.eye(2), np.eye(2)) if "max_weight" in options else ("missing.txt", "missing.txt")
     with pytest.raises(UsageError, match=message):
-        xmceval.score(*files, **({"metrics": "P@1"} | options))
+        xmceval.score("missing.txt", "missing.txt", **({"metrics": "P@1"} | options))
 
 
-def test_a_weight_above_the_largest_is_refused():
-    with pytest.raises(DataError, match="sample_weight:2: the weight of row 1 is 3, above max_weight, 2"):
-        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, sample_weight=[1, 3], max_weight=2)
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (None, "max_weight has no effect without sample_weight"),
+        ([1, 3], "sample_weight:2: the weight of row 1 is 3, above max_weight, 2"),
+    ],
+)
+def test_weights_that_do_not_fit_the_largest_are_refused(weights, message):
+    with pytest.raises(xmceval.XmcevalError, match=message):
+        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, sample_weight=weights, max_weight=2)
 
 
 def test_documents_that_are_numbered_by_their_places_have_no_state():

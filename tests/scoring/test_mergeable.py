@@ -12,7 +12,6 @@ from xmceval.labels import growing
 from xmceval.labels.growing import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
-from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.heldrows import digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
@@ -69,51 +68,15 @@ def test_a_part_comes_back_from_its_arrays_and_from_a_pickle_which_takes_in_othe
     assert same(copied, a.merge(b))
 
 
-class Numbers(Mergeable):
-    """Two numbers that add up, and the least of two."""
-
-    fields = (
-        PartField("sums", np.add, 0, 99),
-        PartField("least", np.minimum),
-    )
-
-    def __init__(self, *sums, least=0.0):
-        super().__init__()
-        self.sums, self.least = np.array(sums), np.array([least])
-
-
-def test_a_declaration_is_all_that_a_part_needs():
-    both = Numbers(1, 2, least=3.5).merge(Numbers(5, 6, least=-2.5))
-    assert (both.sums.tolist(), both.least.tolist()) == ([6, 8], [-2.5])
-    other = Numbers(0, 0)
-    other.fill(both.arrays())
-    assert (other.sums.tolist(), other.least.tolist()) == ([6, 8], [-2.5])
-
-
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        ({"sums": np.array([100, 1])}, "sums has numbers out of their range"),
-        ({"sums": np.array([1])}, r"shape \(1,\), expected \(2,\)"),
-        ({"sums": np.array([1.0, 2.0])}, "sums has numbers of type float64"),
-        ({}, "the array sums is missing"),
-    ],
-)
-def test_arrays_that_are_not_as_declared_are_refused(arrays, message):
-    with pytest.raises(ValueError, match=message):
-        Numbers(0, 0).fill(arrays)
-
-
 def test_threads_that_add_at_the_same_time_lose_nothing():
-    whole = Numbers(0, 0)
-    threads = [
-        threading.Thread(target=lambda: [whole.combine(sums=np.array([1, 2])) for _ in range(2000)]) for _ in range(4)
-    ]
+    tally = pieces_of(totals_of(4, 0))[0]
+    ones = np.ones_like(tally.counts)
+    threads = [threading.Thread(target=lambda: [tally.combine(counts=ones) for _ in range(2000)]) for _ in range(4)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert whole.sums.tolist() == [8000, 16000]
+    assert set(tally.counts) == {8000}
 
 
 def test_a_field_that_leaves_its_range_is_refused_where_it_is_combined():

@@ -48,11 +48,16 @@ def evaluate(code):
     return eval(code, {**IN_MEMORY, "torch": pytest.importorskip("torch") if "torch" in code else None})
 
 
+def plain(code):
+    """Return the text of a file as the page shows it."""
+    return code.replace("↵", "\n").replace("→", "\t")
+
+
 def make(code):
     """Write an example file and return its path, of a pair its stem: code writes it itself, other text is the file."""
     path = re.search(r'"(x[^"-]*)', code)
     if path is None:
-        return write("x", code.replace("↵", "\n").replace("→", "\t"))
+        return write("x", plain(code))
     evaluate(code)
     return path[1]
 
@@ -192,7 +197,7 @@ def test_an_object_is_read(what, kind, code, call, expected):
 
 def as_input(code, name):
     """Return what an expression is, or the path of a file with such text."""
-    return evaluate(code) if "↵" not in code else write(name, code.replace("↵", "\n").replace("→", "\t"))
+    return write(name, plain(code)) if "↵" in code else evaluate(code)
 
 
 def decide(code, inputs):
@@ -201,7 +206,7 @@ def decide(code, inputs):
     if code.startswith("n_labels"):
         return inputs, {"n_labels": int(code.partition("=")[2])}
     if code.endswith("↵"):
-        header = code.replace("↵", "\n").replace("→", "\t")
+        header = plain(code)
         separator = "\t" if "\t" in header else ","
         return [
             write(path, header + Path(path).read_text().replace(" ", separator)) if isinstance(path, str) else path
@@ -209,7 +214,8 @@ def decide(code, inputs):
         ], {}
     if "array" in code:
         return [eval(code, {**IN_MEMORY, "array": array}) for array in inputs], {}
-    return [y_true, eval(code, {"y_true": y_true, "y_score": y_score})], {}
+    decided = eval(code, {"y_true": y_true, "y_score": y_score})
+    return ([y_true, decided] if code.startswith("y_score") else [decided, y_score]), {}
 
 
 @pytest.mark.parametrize("row", tables_of(PARTS["What has two readings is refused"])[0], ids=lambda row: row[1])
@@ -227,6 +233,7 @@ UNREAD = {
     "HDF5": b"\x89HDF\r\n\x1a\n",
     "MATLAB": b"MATLAB 5.0 MAT-file",
     "LETOR": b"2 qid:1 1:0.5\n0 qid:1 1:0.2\n1 qid:2 1:0.3\n",
+    "sizes of queries": b"3\n1\n2\n",
     "dense": b"0.9,0.1,0.3,0.2,0.5\n0.1,0.5,0.2,0.4,0.3\n0.6,0.1,0.2,0.3,0.4\n",
     "masked": np.ma.array(S.toarray(), mask=S.toarray() == 0),
     "lists of names": [["yellow", "blue"], ["green"], ["blue"]],
@@ -236,23 +243,22 @@ UNREAD = {
 @pytest.mark.parametrize("what", UNREAD)
 def test_what_is_not_read_has_a_hint(what):
     assert what in re.search(r"Not read, [^:]*: (.*?)\n\n", PARTS["What has two readings is refused"], re.DOTALL)[1]
-    content = UNREAD[what]
+    content, name = UNREAD[what], "x.query" if "queries" in what else "x"
     with pytest.raises(xmceval.DataError, match=r"\(hint: "):
-        xmceval.score(Y, write("x", content) if isinstance(content, bytes) else content, metrics="P", k=1)
+        xmceval.score(Y, write(name, content) if isinstance(content, bytes) else content, metrics="P", k=1)
 
 
 def test_files_for_options_are_read(expected):
-    examples = {row[0]: codes_in(row[1])[0].replace("↵", "\n") for row in tables_of(PARTS["Files for options"])[0]}
-    for name, content in examples.items():
-        write(name + ".rows.csv" * (name == "row-values"), content)
-    without = xmceval.score(Y, S, metrics="P", k=1, filter="filter")
-    assert f"P@1 is {100 * without['P@1']:.2f}" in PARTS["Files for options"]
-    inverse = np.array(examples["numbers"].split(), float)
-    options = {"metrics": "PSP", "k": [1, 3]}
-    weighed = xmceval.score(Y, S, inverse_propensities="numbers", **options)
+    examples = {row[0]: codes_in(row[1]) for row in tables_of(PARTS["Files for options"])[0]}
+    for inputs, pairs in zip([(Y, S), (QRELS, RUN)], examples["filter"], strict=True):
+        without = xmceval.score(*inputs, metrics="P", k=1, filter=write("filter", plain(pairs)))
+        assert f"P@1 is {100 * without['P@1']:.2f}" in PARTS["Files for options"]
+    (numbers,), options = map(plain, examples["numbers"]), {"metrics": "PSP", "k": [1, 3]}
+    inverse = np.array(numbers.split(), float)
+    weighed = xmceval.score(Y, S, inverse_propensities=write("numbers", numbers), **options)
     assert dict(weighed) == dict(xmceval.score(Y, S, inverse_propensities=inverse, **options))
     assert dict(weighed) != dict(xmceval.score(Y, S, inverse_propensities=inverse[::-1], **options))
-    compared = xmceval.compare_rows(["row-values.rows.csv"])
+    compared = xmceval.compare_rows([write("saved.rows.csv", plain(examples["row-values"][0]))])
     assert [result["P@1"] for result in compared.results] == [2 / 3, 1 / 3]
     assert compared.results[0]["P@1"] == expected["P@1"]
 

@@ -103,7 +103,7 @@ def test_published_values_are_shown_beside_computed_ones(folder):
     assert found["one", "Paper", "PSP@3"] == 1
     assert of(found, "one").to_dict() == compared("one").to_dict()
     document = found.to_dict()
-    assert document["systems"][-1] == {"name": "Paper", "published": True, "source": "KDD 2019"}
+    assert document["systems"][-1] == {"name": "Paper", "source": "KDD 2019"}
     assert document["datasets"][0]["published"] == [{"system": "Paper", "metrics": {"P@1": 0.6453, "PSP@3": 1.0}}]
     assert {name: each["Paper"] for name, each in cells(found).items()} == {"one": "published", "two": "missing"}
 

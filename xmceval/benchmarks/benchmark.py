@@ -95,14 +95,10 @@ class BenchmarkPlan:
 
     datasets: tuple[DatasetPlan, ...]
     systems: tuple[SystemPlan, ...]
+    tested: tuple[str, ...]  # the systems with predictions
     measures: tuple[Measure, ...]
     testing: Testing
     file: Path | None = None
-
-    @property
-    def tested(self) -> list[str]:
-        """The names of the systems with predictions."""
-        return [system.name for system in self.systems if system.published is None]
 
 
 def read_plan(
@@ -120,15 +116,16 @@ def read_plan(
         columns = dict.fromkeys(measure for dataset in datasets for measure in dataset.columns)
         # Which columns there are is unknown after a mistake.
         systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
-        testing = _read_testing(config, systems)
+        tested = [system.name for system in systems if system.published is None]
+        testing = _read_testing(config, tested)
     config.check()
-    return BenchmarkPlan(tuple(datasets), tuple(systems), tuple(columns), testing, config.path)
+    return BenchmarkPlan(tuple(datasets), tuple(systems), tuple(tested), tuple(columns), testing, config.path)
 
 
-def _read_testing(config: Config, systems: Sequence[SystemPlan]) -> Testing:
+def _read_testing(config: Config, tested: Sequence[str]) -> Testing:
     """Read how differences are tested, after a mistake as by default."""
     values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
-    against, tested = values.get("against"), [system.name for system in systems if system.published is None]
+    against = values.get("against")
     if isinstance(against, str) and tested and against not in tested:
         config.refuse((), f"against is {against!r}; expected one of {listed(tested)}{suggest(against, tested)}")
     with config.noting(()):
@@ -151,7 +148,6 @@ def run_plan(
     """
     against = plan.testing.against
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
-
     outcomes = [_run_dataset(plan, dataset, executor, progress, watch) for dataset in plan.datasets]
     comparisons = {outcome.name: outcome.comparison for outcome in outcomes}
     return Benchmark(
@@ -203,7 +199,6 @@ def list_failures(outcome: Benchmark) -> Iterator[str]:
 def list_lines(outcome: Benchmark, kind: str) -> Iterator[str]:
     """Yield the warnings, doubts (those that Python functions issue) or notes on data sets and their systems."""
     for name, comparison in outcome.items():
-        of_comparison = () if kind == "notes" else comparison.warnings
-        yield from (
-            f"{name}: {line}" for line in dict.fromkeys([*of_comparison, *shared_lines(comparison.results, kind)])
-        )
+        warnings = () if kind == "notes" else comparison.warnings
+        for line in dict.fromkeys([*warnings, *shared_lines(comparison.results, kind)]):
+            yield f"{name}: {line}"

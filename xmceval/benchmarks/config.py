@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, XmcevalError
 from xmceval.files.io.addresses import redacted, shown
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_beside
@@ -36,16 +36,17 @@ class Config:
 
     def refuse(self, keys: Keys, message: str) -> None:
         """Note a mistake in a table, without the credentials that an address in it may have."""
-        place = " ".join([*([str(self.path)] if self.path else []), *([header(keys)] if keys else [])])
+        header = f"[{'.'.join(map(quote_key, keys))}]" if keys else ""
+        place = " ".join(filter(None, [str(self.path or ""), header]))
         self.mistakes.append(redacted(f"{place}: {message}" if place else message))
 
     @contextmanager
-    def noting(self, keys: Keys) -> Iterator[None]:
-        """Note a wrong option of a table as a mistake in it."""
+    def noting(self, keys: Keys, prefix: str = "") -> Iterator[None]:
+        """Note what is wrong with an option or a file as a mistake in a table."""
         try:
             yield
-        except UsageError as error:
-            self.refuse(keys, str(error))
+        except XmcevalError as error:
+            self.refuse(keys, f"{prefix}{error}")
 
     def check(self) -> None:
         """Report all mistakes together."""
@@ -73,8 +74,7 @@ class Config:
         file = find_beside(self.path, text.replace(PLACEHOLDER, glob.escape(folder) if is_pattern else folder))
         if file is None:
             name = text.replace(PLACEHOLDER, folder)
-            hint = "" if name.isprintable() else _QUOTES
-            raise DataError(f"no file {'matches ' * is_pattern}{shown(name)}{hint}")
+            raise DataError(f"no file {'matches ' * is_pattern}{shown(name)}{'' if name.isprintable() else _QUOTES}")
         return file
 
     def is_matrix(self, value: Any) -> bool:
@@ -91,11 +91,6 @@ def is_path(value: Any) -> bool:
 def are_paths(value: Any) -> bool:
     """Return whether a value is a list of paths."""
     return isinstance(value, (list, tuple)) and bool(value) and all(map(is_path, value))
-
-
-def header(keys: Keys) -> str:
-    """Return the header of a table: ``[datasets.Bibtex]``."""
-    return f"[{'.'.join(map(quote_key, keys))}]"
 
 
 def quote_key(key: str) -> str:

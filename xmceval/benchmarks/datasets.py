@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 from xmceval.benchmarks.config import Config, Keys, are_paths, show
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import UsageError, listed
 from xmceval.labels.catalogue import find_dataset
 from xmceval.metrics.measure import Measure
 from xmceval.rows.shards import Shards
@@ -52,7 +52,10 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
         folder = name
     if isinstance(value, Mapping) and "truth" not in table:
         config.refuse(keys, 'there is no truth (hint: truth = "FILE")')
-    passed = {**config.tables, **_find_in_catalogue(name), **table}
+    passed = dict(config.tables)
+    with suppress(UsageError):  # where the catalogue has no data set of this name
+        passed["dataset"] = find_dataset(name).name
+    passed |= table
     inputs = {key: passed[key] for key in ("truth", *specs()) if key in passed}
     for key in [key for key in inputs if key == "truth" or (specs()[key].is_file and inputs[key] is not None)]:
         inputs[key] = _find_input(config, keys, key, inputs[key], folder)
@@ -64,14 +67,6 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
     return DatasetPlan(name, folder, truth, kept or options, options.measures, notes)
 
 
-def _find_in_catalogue(name: str) -> dict[str, str]:
-    """Return the option that chooses the data set of this name in the catalogue; nothing if there is none."""
-    try:
-        return {"dataset": find_dataset(name).name}
-    except UsageError:
-        return {}
-
-
 def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) -> Any:
     """Return an input of a data set: a path that exists, Shards, or a matrix; None after a mistake."""
     if config.is_matrix(value):
@@ -81,12 +76,10 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
     if not (is_list or are_paths([value])):
         config.refuse(keys, f"{name} must be a path{' or a list of paths' * may_be_sharded}, got {show(value)}")
         return None
-    try:
+    with config.noting(keys, f"{name}: "):
         files = [config.find_file(path, folder) for path in (value if is_list else [value])]
-    except DataError as error:
-        config.refuse(keys, f"{name}: {error}")
-        return None
-    return Shards(files) if is_list else files[0]
+        return Shards(files) if is_list else files[0]
+    return None
 
 
 def _read_options(config: Config, keys: Keys, values: Mapping[str, Any], threads: int | None) -> Options:
@@ -106,24 +99,10 @@ def _read_options(config: Config, keys: Keys, values: Mapping[str, Any], threads
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options whose values are of the right type; the others are mistakes."""
-    wrong = {name: kind for name, value in values.items() if (kind := _expect(expected[name], value))}
+    wrong = {name: kind for name, value in values.items() if (kind := expected[name].expect(value))}
     for name, kind in wrong.items():
         config.refuse(keys, f"{name} must be {kind}, got {show(values[name])}")
     return {name: value for name, value in values.items() if name not in wrong}
-
-
-def _expect(spec: Spec, value: Any) -> str:
-    """Return what the value of an option should be where its type is wrong; Options checks whole numbers itself."""
-    if spec.kind is bool:
-        return "" if isinstance(value, bool) else "true or false"
-    if value is None:
-        return ""
-    if spec.kind is float:
-        return "" if isinstance(value, Real) and not isinstance(value, bool) else "a number"
-    if spec.kind is list and not isinstance(value, str):
-        is_list = isinstance(value, Collection) and not isinstance(value, Mapping)
-        return "" if is_list and all(isinstance(name, str) for name in value) else "a string or a list of strings"
-    return "a string" if spec.metavar == "NAME" and not isinstance(value, str) else ""
 
 
 def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]]:

@@ -20,9 +20,6 @@ ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"
 HEAD = """\
 # A benchmark of {what}, proposed by the names and sizes of files: check it.
 # The guide xmceval/guide/benchmark.md explains all keys; paths are relative to this file.
-
-# metrics = "P,nDCG,PSP,PSnDCG"
-# k = "1,3,5"
 # against = "{system}"  # compare with this system only
 """
 

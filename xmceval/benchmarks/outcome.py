@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
@@ -98,15 +98,18 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     @overload
     def __getitem__(self, key: tuple[str, str, str]) -> float: ...
     def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
-        if not isinstance(key, tuple):
-            dataset = self._find_dataset(key)
-            if dataset.comparison is None:
-                raise KeyError(f"{key}: {dataset.why}")
-            return dataset.comparison
-        if len(key) != 3:
+        by_name = {dataset.name: dataset for dataset in self.datasets}
+        name = key[0] if isinstance(key, tuple) and len(key) == 3 else key
+        if isinstance(name, tuple):
             raise KeyError(f"{key!r} is not a data set, or a data set, a system and a metric")
-        name, system, metric = key
-        return self._find_value(self._find_dataset(name), system, find_name(metric, self.measures))
+        if name not in by_name:
+            raise KeyError(f"{name!r} is not one of the data sets {listed(by_name)}")
+        if isinstance(key, tuple):
+            return self._find_value(by_name[name], key[1], find_name(key[2], self.measures))
+        comparison = by_name[name].comparison
+        if comparison is None:
+            raise KeyError(f"{name}: {by_name[name].why}")
+        return comparison
 
     def __iter__(self) -> Iterator[str]:
         return (dataset.name for dataset in self.datasets if dataset.comparison is not None)
@@ -133,7 +136,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         DataError
             pandas is not installed.
         """
-        frame: DataFrame = _load("records").make_frame(self, bins=bins)
+        frame: DataFrame = import_module("xmceval.benchmarks.records").make_frame(self, bins=bins)
         return frame
 
     def plot(self, *, metrics: str | Iterable[str] | None = None) -> Picture:
@@ -157,19 +160,13 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             matplotlib is not installed, or no data set has values.
         """
         check_installed()
-        drawn: Picture = _load("picture").draw_benchmark(self, metrics=metrics)
+        drawn: Picture = import_module("xmceval.benchmarks.picture").draw_benchmark(self, metrics=metrics)
         return drawn
 
     def count_cells(self) -> dict[str, int]:
         """Return how many systems on data sets have each status."""
         statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
         return {status: statuses.count(status) for status in STATUSES}
-
-    def _find_dataset(self, name: str) -> DatasetOutcome:
-        by_name = {dataset.name: dataset for dataset in self.datasets}
-        if name not in by_name:
-            raise KeyError(f"{name!r} is not one of the data sets {listed(by_name)}")
-        return by_name[name]
 
     def _find_value(self, dataset: DatasetOutcome, system: str, metric: str) -> float:
         if system not in self.systems:
@@ -183,18 +180,11 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         raise KeyError(f"{dataset.name}, {system}: {reason.removesuffix(': ')}")
 
     def _render(self, form: str, layout: Layout) -> str:
-        return str(_load("render").render_benchmark(form, self, layout))
+        return str(import_module("xmceval.benchmarks.render").render_benchmark(form, self, layout))
 
     def _describe(self) -> tuple[str, str]:
         cells = (f"{n:,} {status}" for status, n in self.count_cells().items() if n)
         what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
         example = shorten(next(iter(self), self.datasets[0].name))
-        return (
-            join_facts(f"Benchmark of {what}", cells),
-            f'print() shows the table, ["{example}"] one Comparison, .to_frame() all',
-        )
-
-
-def _load(module: str) -> Any:
-    """Load a module that shows benchmarks: it knows them, so they name it only when it is used."""
-    return import_module(f"xmceval.benchmarks.{module}")
+        more = f'print() shows the table, ["{example}"] one Comparison, .to_frame() all'
+        return join_facts(f"Benchmark of {what}", cells), more

@@ -40,10 +40,7 @@ def write_json(benchmark: Benchmark) -> str:
             "file": benchmark.file or None,
             **pick(benchmark.testing, specs(Testing)),
             "metrics": [measure.name for measure in benchmark.measures],
-            "systems": [
-                {"name": name, "published": name in sources, "source": sources.get(name) or None}
-                for name in benchmark.systems
-            ],
+            "systems": [{"name": name, "source": sources.get(name) or None} for name in benchmark.systems],
             "datasets": [_record_dataset(dataset, benchmark.systems) for dataset in benchmark.datasets],
             **record_gates(benchmark.gates),
         }

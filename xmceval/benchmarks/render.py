@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -40,16 +41,13 @@ def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) 
 def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a benchmark: all labels of each data set, then each bin of labels."""
     mark = mark_best if benchmark.testing.against is None else mark_against
-    signs = {name: mark(comparison, layout) for name, comparison in benchmark.items()}
+    signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
+    of_all_labels = [_make_section(benchmark, dataset, layout, signs[dataset.name]) for dataset in benchmark.datasets]
     in_bins: dict[str, list[Section]] = {}
     for dataset in benchmark.datasets:
-        slices = dataset.comparison.results[0].slices if dataset.comparison else ()
-        for part in slices:
+        for part in dataset.comparison.results[0].slices if dataset.comparison else ():
             section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
             in_bins.setdefault(part.bin.name, []).append(section)
-    of_all_labels = [
-        _make_section(benchmark, dataset, layout, signs.get(dataset.name, Signs())) for dataset in benchmark.datasets
-    ]
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
     return Sheet(
         above=(),
@@ -117,9 +115,9 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
         yield f"{words}, {describe_level(comparisons[0])}: {n_marks} of {n}"
         yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:
-        sources = [f"{name}: {source}" for name, source in benchmark.published.items() if source]
-        places = f" ({'; '.join(sources)})" if sources else ""
-        yield f"{_show_sign(PUBLISHED_SIGN, layout)} published{places}: not tested, but may be best or second"
+        sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)
+        published = f"published ({sources})" if sources else "published"
+        yield f"{_show_sign(PUBLISHED_SIGN, layout)} {published}: not tested, but may be best or second"
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:

@@ -17,8 +17,6 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.rows.shards import parts_of
 
-SYSTEM_KEYS = ("path", "runs", "paths", "published", "source")
-
 
 @dataclass(frozen=True)
 class SystemPlan:
@@ -60,7 +58,7 @@ def _read_system(
     columns: Sequence[Measure],
 ) -> SystemPlan:
     """Read a system: ``path``, ``runs`` and ``paths`` name its predictions, ``published`` has values instead."""
-    config.check_keys(keys, table, SYSTEM_KEYS)
+    config.check_keys(keys, table, ["path", "runs", "paths", "published", "source"])
     source = table.get("source", "")
     if not isinstance(source, str):
         config.refuse(keys, f"source must be a string, got {show(source)}")
@@ -69,7 +67,11 @@ def _read_system(
     if len(origins) > 1:
         config.refuse(keys, f"{name} has {listed(origins, 'and')}: expected one of them")
     elif "published" in table:
-        return SystemPlan(name, published=_read_published(config, keys, table, datasets, columns), source=source)
+        keys = (*keys, "published")
+        rows = config.table(keys, table["published"], 'values by data set, such as { Bibtex = { "P@1" = 64.53 } }')
+        config.check_keys(keys, rows, [dataset.name for dataset in datasets])
+        published = {dataset: _read_values(config, (*keys, dataset), row, columns) for dataset, row in rows.items()}
+        return SystemPlan(name, published=published, source=source)
     elif not (origins or "paths" in table):
         config.refuse(keys, f"{name} has no predictions (hint: path, runs, paths or published)")
     else:
@@ -113,23 +115,10 @@ def _find_predictions(config: Config, name: str, value: Any, folder: str) -> Any
     return value
 
 
-def _read_published(
-    config: Config, keys: Keys, table: Mapping[str, Any], datasets: Sequence[DatasetPlan], columns: Sequence[Measure]
-) -> dict[str, dict[str, float]]:
-    """Read values that were typed into the file, by data set and metric; shares become fractions."""
-    keys = (*keys, "published")
-    rows = config.table(keys, table["published"], 'values by data set, such as { Bibtex = { "P@1" = 64.53 } }')
-    config.check_keys(keys, rows, [dataset.name for dataset in datasets])
-    return {
-        name: _read_values(config, (*keys, name), config.table((*keys, name), row, "values by metric"), columns)
-        for name, row in rows.items()
-    }
-
-
-def _read_values(config: Config, keys: Keys, row: Mapping[str, Any], columns: Sequence[Measure]) -> dict[str, float]:
+def _read_values(config: Config, keys: Keys, row: Any, columns: Sequence[Measure]) -> dict[str, float]:
     """Read the published values of a system on a data set, whose shares are in percent; no columns: unknown ones."""
     values: dict[Measure, float] = {}
-    for name, value in row.items():
+    for name, value in config.table(keys, row, "values by metric").items():
         with config.noting(keys):
             measure, *others = parse(name)
             if others or (columns and measure not in columns):

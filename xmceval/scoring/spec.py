@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,19 @@ class Spec:
             bounds = "" if low is None else f" of at least {low}"
             bounds += "" if high is None else f" and at most {high}"
             raise UsageError(f"{argument(name)} must be a whole number{bounds}, got {value!r}")
+
+    def expect(self, value: Any) -> str:
+        """Return what a value should be where its type is wrong, else nothing; check_whole has the whole numbers."""
+        if self.kind is bool:
+            return "" if isinstance(value, bool) else "true or false"
+        if value is None:
+            return ""
+        if self.kind is float:
+            return "" if isinstance(value, Real) and not isinstance(value, bool) else "a number"
+        if self.kind is list and not isinstance(value, str):
+            is_list = isinstance(value, Collection) and not isinstance(value, Mapping)
+            return "" if is_list and all(isinstance(name, str) for name in value) else "a string or a list of strings"
+        return "a string" if self.metavar == "NAME" and not isinstance(value, str) else ""
 
     def record(self, value: Any) -> Any:
         """Return a value as reports record it: a file by its name, an array as ``array``, the rest as JSON has it."""

@@ -3,6 +3,7 @@
 
 import gzip
 import io
+import subprocess
 import sys
 from collections import UserList, deque
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.executors import PicklingExecutor
 from support.files import write
 
 import xmceval
+from xmceval.files.tables.table import arrow_table, memory_table, parquet_table
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -514,6 +516,10 @@ def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
     )
     with pytest.raises(xmceval.DataError, match="n: the names in 'doc_id' are longer than 65,536 bytes"):
         score(QRELS, "n")
+    parquet.write_table(pa.table({"labels": [[0] * 9]}), "l")
+    monkeypatch.setattr("xmceval.files.tables.table.LONGEST_ROW", 8)
+    with pytest.raises(xmceval.DataError, match=r"l: the lists in 'labels\.list\.element' have more than 8 entries"):
+        score([{0}], "l", n_labels=2)
     monkeypatch.setattr("os.sysconf", lambda name: 1)
     parquet.write_table(equal.slice(0, 2).set_column(0, "row", [[1, 0]]), "u")
     with pytest.raises(xmceval.DataError, match="u: sorting 2 lines takes about"):
@@ -603,3 +609,31 @@ def test_weights_of_another_index_are_refused():
         with pytest.raises(xmceval.DataError, match=r"sample_weight.*: its index is not that of y_true"):
             call(truth, np.eye(3), sample_weight=weights)
     assert xmceval.score(truth, np.eye(3), sample_weight=weights[::-1], metrics="P", k=1)["P@1"] == 1
+
+
+def test_long_lists_are_read_in_small_parts(monkeypatch):
+    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
+    rows = [list(range(row % 3, 40)) for row in range(30)]
+    table = pa.table({"labels": rows})
+    parquet.write_table(table, "s")
+    feather.write_feather(table, "a")
+    expected = score([{0}] * 30, rows, n_labels=40)
+    for scores, opened in (
+        (Path("s"), parquet_table),
+        (Path("a"), arrow_table),
+        (table, lambda table: memory_table(table, "s")),
+    ):
+        assert score([{0}] * 30, scores, n_labels=40) == expected
+        parts = [len(labels.array) for (labels,) in opened(scores).batches(["labels"])]
+        assert sum(parts) == 30
+        assert max(parts) == 2
+
+
+def test_pandas_is_not_imported_for_files(expected):
+    truth, scores = by_row()
+    save_parquet(truth, "t")
+    scores.to_csv("s", index=False)
+    scored = "xmceval.score('t', 's', metrics='P', k=1, n_labels=5)['P@1']"
+    code = f"import sys, xmceval; print({scored}, 'pandas' in sys.modules)"
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [str(expected[False]["P@1"]), "False"]

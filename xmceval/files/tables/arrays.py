@@ -65,7 +65,7 @@ class Column(NamedTuple):
         except pyarrow.ArrowNotImplementedError:
             raise self.refuse_type("text or numbers") from None
         if array.null_count:
-            line = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+            line = array.is_null().to_pylist().index(True)
             raise self.refuse(line, f"has no {self.name} (null or NaN)")
         return self._replace(array=array)
 
@@ -73,7 +73,6 @@ class Column(NamedTuple):
 def _plain(array: Any) -> Any:
     """Return an array without extension type, dictionary, runs and views; whole decimals become integers."""
     import pyarrow
-    from pyarrow import compute
 
     kind = pyarrow.types
     if isinstance(array, pyarrow.ExtensionArray):
@@ -83,6 +82,8 @@ def _plain(array: Any) -> Any:
             array = pyarrow.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pyarrow.large_string()))
         array = array.dictionary_decode()
     elif kind.is_run_end_encoded(array.type):
+        from pyarrow import compute
+
         array = compute.run_end_decode(array)
     if kind.is_string_view(array.type):
         return array.cast(pyarrow.large_string())
@@ -142,7 +143,7 @@ def to_whole(column: Column, hint: Callable[[str, None], str] | None = None) -> 
         column = column._replace(array=_parse(column, pyarrow.int64(), f"a 0-based {column.name} number", hint))
     elif not (kind.is_integer(column.array.type) or kind.is_floating(column.array.type)):
         raise column.refuse_type("0-based whole numbers")
-    numbers: AnyArray = column.array.to_numpy(zero_copy_only=False)
+    numbers = to_numpy(column.array)
     is_float = numbers.dtype.kind == "f"
     if numbers.size and (is_float or numbers.min() < 0 or numbers.max() >= 2**53):
         wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
@@ -165,7 +166,7 @@ def to_numbers(column: Column) -> AnyArray:
         array = column.array
     elif kind.is_float16(type_) or kind.is_boolean(type_):
         array = column.array.cast(pyarrow.uint8()) if kind.is_boolean(type_) else column.array
-        return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+        return to_numpy(array).astype(np.float64)
     elif kind.is_integer(type_) or kind.is_decimal(type_):
         try:
             array = column.array.cast(pyarrow.float64())
@@ -173,7 +174,12 @@ def to_numbers(column: Column) -> AnyArray:
             raise column.refuse(0, f"the column {column.name!r} has numbers that float64 would round") from None
     else:
         raise column.refuse_type("numbers")
-    numbers: AnyArray = array.to_numpy(zero_copy_only=False)
+    return to_numpy(array)
+
+
+def to_numpy(array: Any) -> AnyArray:
+    """Return an Arrow array of numbers without a null as one of numpy; pyarrow's own `to_numpy` imports pandas."""
+    numbers: AnyArray = np.from_dlpack(array)
     return numbers
 
 
@@ -182,7 +188,7 @@ def flatten(column: Column) -> tuple[Column, Int64]:
     from pyarrow import compute
 
     column = column.checked()
-    lengths: Int64 = compute.list_value_length(column.array).to_numpy(zero_copy_only=False).astype(np.int64)
+    lengths = to_numpy(compute.list_value_length(column.array)).astype(np.int64)
     ends = np.cumsum(lengths)
 
     def place(entry: int) -> str:

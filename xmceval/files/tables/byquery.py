@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmceval.files.ranking.trecrows import Lines
-from xmceval.files.tables.arrays import Column, to_text
+from xmceval.files.tables.arrays import Column, to_numpy, to_text
 from xmceval.files.tables.byrow import read_values, refuse_repeats
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.table import Table
@@ -57,7 +57,7 @@ class TableLines(Lines):
         is_view = pyarrow.types.is_string_view(key.array.type)
         names = key.array.cast(pyarrow.string()) if is_view else key.array
         runs = compute.run_end_encode(names)  # lines of one query mostly follow one another
-        ends = runs.run_ends.to_numpy().astype(np.int64)
+        ends = to_numpy(runs.run_ends).astype(np.int64)
 
         def place(run: int) -> str:
             return key.place(int(ends[run - 1]) if run else 0)

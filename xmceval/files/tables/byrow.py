@@ -17,14 +17,13 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
-from xmceval.files.tables.table import Table
+from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 
 AnyArray = NDArray[Any]
 
-LONGEST_ROW = 1 << 24  # entries of one row, all of which are held
 MOST_REPEATS = 64  # entries per label of a row, or per document of a query, in tables that are long
 BYTES_OF_ENTRY = 48  # while entries are sorted
 

@@ -22,6 +22,7 @@ from xmceval.files.tables.arrays import LONGEST_NAME, Column
 from xmceval.rows.matrices.frames import Frame, is_frame
 
 BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
+LONGEST_ROW = 1 << 24  # entries of one row, all of which are held
 BLOCK_BYTES = 1 << 22  # of CSV that are parsed at a time, and the longest line
 LOOKED_AT = 1000  # lines, for numbers
 DELIMITERS = {b",": "commas", b"\t": "tabs", b";": "semicolons"}
@@ -147,19 +148,26 @@ def _open_parquet(path: Path) -> Any:
 
 def _read_parquet(path: Path, names: list[str]) -> Iterator[Any]:
     file = _open_parquet(path)
-    _refuse_long_names(str(path), file, names)
-    yield from file.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False)
+    batch_size = _batch_rows(str(path), file, names)
+    yield from file.iter_batches(batch_size=batch_size, columns=names, use_threads=False)
 
 
-def _refuse_long_names(path: str, file: Any, names: list[str]) -> None:
-    """Refuse columns that are small in the file and huge once they are decoded, before that is done."""
+def _batch_rows(path: str, file: Any, names: list[str]) -> int:
+    """Return how many lines are read at a time, fewer of long lists; refuse columns that are huge once decoded."""
+    most = BATCH_ROWS
     for group in range(file.metadata.num_row_groups):
         chunks = file.metadata.row_group(group)
         for number in range(chunks.num_columns):
             chunk = chunks.column(number)
-            is_read = chunk.path_in_schema.split(".")[0] in names
-            if is_read and chunk.total_uncompressed_size > LONGEST_NAME * max(chunk.num_values, 1):
+            if chunk.path_in_schema.split(".")[0] not in names:
+                continue
+            n_values = max(chunk.num_values, 1)
+            if chunk.total_uncompressed_size > LONGEST_NAME * n_values:
                 raise DataError(f"{path}: the names in {chunk.path_in_schema!r} are longer than {LONGEST_NAME:,} bytes")
+            if n_values > LONGEST_ROW * max(chunks.num_rows, 1):
+                raise DataError(f"{path}: the lists in {chunk.path_in_schema!r} have more than {LONGEST_ROW:,} entries")
+            most = min(most, BATCH_ROWS * chunks.num_rows // n_values)
+    return max(most, 1)
 
 
 def arrow_table(path: Path) -> Table:
@@ -271,9 +279,12 @@ def has_lists(type_: Any) -> bool:
 
 
 def _in_parts(batch: Any) -> Iterator[Any]:
-    """Yield a large batch in parts."""
-    for first in range(0, batch.num_rows, BATCH_ROWS):
-        yield batch.slice(first, BATCH_ROWS)
+    """Yield a large batch in parts, of fewer lines where their lists are long."""
+    lists = [column for column in batch.columns if has_lists(column.type)]
+    n_entries = max([batch.num_rows, *(len(column.flatten()) for column in lists)])
+    size = max(BATCH_ROWS * batch.num_rows // max(n_entries, 1), 1)
+    for first in range(0, batch.num_rows, size):
+        yield batch.slice(first, size)
 
 
 def _row_of_table(name: str, line: int) -> str:

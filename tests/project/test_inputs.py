@@ -131,6 +131,18 @@ def test_line_ends_and_compression_change_nothing(name, kind, code, labels, by_q
         assert score(kind, write("x", other), by_query=by_query, labels=labels) == expected
 
 
+@of_files
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_the_size_of_chunks_changes_nothing(name, kind, code, labels, by_query, size, expected, monkeypatch):
+    labels, path = labels and write("labels", labels), make(code)
+    monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", size)
+    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", size)
+    for module in ("rows.matrices.matrices", "files.arrays.npz", "files.arrays.npypairs"):
+        monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
+    monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
+    assert score(kind, path, by_query=by_query, labels=labels) == expected
+
+
 @pytest.mark.parametrize(("files", "n_labels"), [(BY_ROW, 5), (BY_QUERY, None)], ids=["by row", "by query"])
 def test_any_two_files_fit_together(files, n_labels, expected):
     write("labels", LABELS)
@@ -282,7 +294,7 @@ WRITTEN = {
     "PECOS, items": ("truth", "red shoes|blue shoes|tutu", "red shoes\tblue shoes\ntutu\n", [[0, 1], [2]]),
     "PECOS, ids": ("truth", "", "12,90562\tgirls ballet tutu\n7\tsweater\n", [[12, 90562], [7]]),
     "fastText": ("truth", "a b c", "__label__a __label__b some text\n__label__c more\n", [[0, 1], [2]]),
-    "DiSMEC, truth": ("truth", "", "12,90562\n7\n0,5,9\n", [[12, 90562], [7], [0, 5, 9]]),
+    "DiSMEC, truth": ("truth", "", "12,90562\n7\n\n0,5,9\n", [[12, 90562], [7], [], [0, 5, 9]]),
     "omikuji": ("scores", "", "3 0.912\t17 0.344\t5 0.100\n17 0.500\n\n8 0.777\t3 0.001\n1 1.000\n", [[(3, 0.912), (17, 0.344), (5, 0.1)], [(17, 0.5)], [], [(8, 0.777), (3, 0.001)], [(1, 1)]]),
     "napkinXC": ("scores", "", "41:0.91 7:0.30 120:0.02 \n3:0.55 \n\n9:1 2:0.5 \n7:0.1 \n", [[(41, 0.91), (7, 0.3), (120, 0.02)], [(3, 0.55)], [], [(9, 1), (2, 0.5)], [(7, 0.1)]]),
     "DiSMEC++": ("scores", "", "4 3\n41:0.91 7:0.30 120:0.02 \n3:0.55 9:0.11 2:0.01 \n9:1 2:0.5 1:0 \n7:0.1 3:0.05 2:0.01 \n", [[(41, 0.91), (7, 0.3), (120, 0.02)], [(3, 0.55), (9, 0.11), (2, 0.01)], [(9, 1), (2, 0.5), (1, 0)], [(7, 0.1), (3, 0.05), (2, 0.01)]]),

@@ -114,8 +114,8 @@ def inspect(
         Files that `score` reads, or states that it saves.
     kind : {"truth", "scores"}, optional
         What all files are; by default their content decides.
-    filter : array of int [n_pairs, 2] or path, optional
-        Pairs of row and label that the predictions should not contain.
+    filter : array of int [n_pairs, 2], list of pairs of str or path, optional
+        Pairs of row and label, beside queries of query and document, that the predictions should not contain.
     train : path, optional
         Training labels, to compare with the truth.
     n_labels : int, optional

@@ -164,7 +164,9 @@ class Options:
         "Queries that a run lacks: fail (also where TRUTH lacks one), count them as 0, or leave them out everywhere.",
         literal=Missing,
     )
-    filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
+    filter: Any = option(
+        None, "Input", "Pairs 'row label', or 'query document', to remove from the predictions.", metavar="FILE"
+    )
     filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
     empty_rows: EmptyRows = option(
         "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows

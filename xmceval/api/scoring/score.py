@@ -161,9 +161,10 @@ def score(
         has are too; a value of 0; or left out for all systems, which are then scored on the queries that all of them
         have. trec_eval leaves out, for each run, those that it lacks, unless ``-c`` is passed: that rewards a run that
         has no answer to hard queries. Queries that the truth lacks are ignored.
-    filter : array of int [n_pairs, 2] or path, optional
+    filter : array of int [n_pairs, 2], list of pairs of str, table or path, optional
         Pairs of row and label that are removed from the predictions before they are ranked, such as the reciprocal
-        pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score.
+        pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score. Beside queries, pairs of
+        the names of a query and a document, such as a query that is itself a document.
     filter_truth : bool
         Remove those pairs from the truth too.
     threads : int, optional

@@ -14,7 +14,10 @@ from xmceval.cli.runner import long_work
 @click.argument("files", nargs=-1, required=True, type=options.FILE)
 @click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
 @click.option(
-    "--filter", metavar="FILE", type=options.FILE, help="Pairs 'row label' that the predictions should not contain."
+    "--filter",
+    metavar="FILE",
+    type=options.FILE,
+    help="Pairs 'row label', or 'query document', that the predictions should not contain.",
 )
 @click.option("--train", metavar="FILE", type=options.FILE, help="Training labels, to compare with the truth.")
 @click.option(

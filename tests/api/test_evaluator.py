@@ -143,21 +143,23 @@ def test_large_batches_are_scored_in_blocks_with_the_same_bits(monkeypatch):
 FILTER = np.array([[3, 4], [17, 7], [29, 1]])
 
 
-def test_rows_of_a_filter_are_counted_over_all_batches():
+def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs(tmp_path):
     case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
-    whole = xmceval.score(*case, **options)
+    whole, path = xmceval.score(*case, **options), tmp_path / "a.state"
     evaluator = update_all(xmceval.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
-    for use in (evaluator.result, lambda: pickle.dumps(evaluator)):
+    for use in (evaluator.result, lambda: evaluator.save(path)):
         with pytest.raises(DataError, match=r"filter\[2\]: row 29 is outside 0\.\.19"):
             use()
+    evaluator = pickle.loads(pickle.dumps(evaluator))
     assert update_all(evaluator, case, [20, 30]).result() == whole
     with pytest.raises(DataError, match="has a filter, whose pairs refer to rows by their number in the whole"):
         evaluator.merge(xmceval.Evaluator(**options))
-    copy = pickle.loads(pickle.dumps(evaluator))
-    assert copy.result() == whole
+    evaluator.save(path)
+    loaded = xmceval.Evaluator.load(path)
+    assert loaded.result() == whole
     with pytest.raises(UsageError, match="whose pairs are not kept with the totals, so no rows can be added"):
-        update_all(copy, case, [0, 3])
-    assert copy.merge(pickle.loads(pickle.dumps(evaluator))).result().counts.n_instances == 60
+        update_all(loaded, case, [0, 3])
+    assert loaded.merge(xmceval.Evaluator.load(path)).result().counts.n_instances == 60
 
 
 def test_duplicates_are_counted_over_all_batches():

@@ -19,6 +19,7 @@ from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.io.outputs import write_output
 from xmceval.report.result import Result
+from xmceval.rows.filters import Filter
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.file import load_state, pack_state, unpack_state
@@ -56,7 +57,7 @@ class Evaluator:
     **options
         Any other option of `score`, but for those that only files or whole matrices have: labels, max_line,
         sample_weight. The rows of a filter are counted over all batches, from 0 on. Files do not keep its pairs, so no
-        rows can be added to what was loaded or pickled.
+        rows can be added to what was loaded.
 
     Raises
     ------
@@ -283,13 +284,16 @@ class Evaluator:
             return self._accumulator.state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_evaluator, (pack_state(self._state), self._threads)
+        state = self._state
+        content = pack_state(replace(state, terms=replace(state.terms, filter=None)))
+        return restore_evaluator, (content, self._threads, state.terms.filter)
 
     def __repr__(self) -> str:
         state = self._state
         return f"<Evaluator of {', '.join(map(str, state.program.measures))}: {state.n_rows:,} rows>"
 
 
-def restore_evaluator(content: bytes, threads: int | None) -> Evaluator:
-    """Rebuild a pickled Evaluator."""
-    return Evaluator._of(unpack_state(content, NAME), threads)
+def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:
+    """Rebuild a pickled Evaluator; unlike a file, a pickle has the pairs of its filter."""
+    state = unpack_state(content, NAME)
+    return Evaluator._of(replace(state, terms=replace(state.terms, filter=pairs)), threads)

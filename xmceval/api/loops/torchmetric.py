@@ -135,8 +135,6 @@ class Metric(torchmetrics.Metric):
         """Return the Evaluator of the rows of all processes, or this one's where there are no others."""
         if not (self._to_sync and self.distributed_available_fn()):
             return self._evaluator
-        if self._evaluator._state.terms.filter is not None:
-            raise UsageError("a filter is not available in several processes: each numbers the rows from 0")
         gathered: list[Evaluator] = [self._evaluator] * distributed.get_world_size(self.process_group)
         distributed.all_gather_object(gathered, self._evaluator, group=self.process_group)
         return functools.reduce(Evaluator.merge, gathered)

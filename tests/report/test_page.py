@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from xmceval.report.forms.markup import element, isolate, join, name, text
 from xmceval.report.page import render_page
 from xmceval.report.page.provenance import InputFile, Provenance
 from xmceval.report.page.tables import write_sentence
-from xmceval.report.sheet.comparesheet import build_comparison_sheet
 from xmceval.report.sheet.verdicts import format_p
 from xmceval.version import VERSION
 
@@ -112,16 +110,6 @@ def test_links_anchors_headings_and_landmarks_are_sound(page):
     assert len(labels) == len(set(labels)), "a reader of landmarks can tell tables apart"
 
 
-def test_the_contents_list_what_there_is_and_nothing_else(page, one):
-    for html, has in ((page, True), (one.to_html(), False)):
-        root = parse(html)
-        anchors = [each.attributes["href"][1:] for each in root.all("nav")[0].all("a")]
-        assert anchors == [each.attributes["id"] for each in root.all("section")]
-        of_comparison = {"verdict", "differences", "pictures", "bins"}
-        assert set(anchors) >= of_comparison if has else not of_comparison & set(anchors)
-        assert {"results", "definitions", "provenance"} < set(anchors)
-
-
 def test_columns_without_values_of_bins_are_no_block_of_their_own():
     y_true, y_score = made(1, 0.6)
     metrics = [f"LRAP(rel={grade})" for grade in range(1, 9)]
@@ -210,24 +198,6 @@ def test_every_share_on_a_page_has_the_places_and_the_unit_of_the_layout(full, o
         numbers = set(re.findall(r"(?<![\w.])\d+\.\d+", words)) - exempt
         assert {each for each in numbers if len(each.partition(".")[2]) != n_places} == set()
         assert options.get("percent", True) or not re.search("%|percent|points", words)
-
-
-@pytest.mark.parametrize("n_systems", [2, 3])
-def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
-    pairs = [pair for pair in full.pairs if {*pair} <= {*"abc"[:n_systems]}]
-    results = tuple(each for each in full.results if each.name in "abc"[:n_systems])
-    differences = tuple(each for each in full.differences if (each.system, each.baseline) in pairs)
-    comparison = replace(full, results=results, differences=differences)
-    sheet = build_comparison_sheet(comparison)
-    assert len(sheet.listings) == 3 * len(pairs), "of all labels, and of those of two bins"
-    root = parse(render_page(results, comparison))
-    tables = {each.attributes["aria-label"]: read_table(each) for each in root.all(role="group")}
-    lines = [each.text.lower() for each in (*root.all("li"), *root.all("p"))]
-    for listing in sheet.listings:
-        shown = [row for row in tables[listing.title] if any(row)]
-        assert [row for row in map(list, listing.rows) if row in shown] == [*map(list, listing.rows)]
-    for line in (*sheet.verdicts, *(line for each in sheet.listings for line in each.lines)):
-        assert f"{line}.".lower() in lines
 
 
 def test_the_spread_of_runs_is_shown():

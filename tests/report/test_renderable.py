@@ -220,9 +220,3 @@ def test_everything_draws_itself(shown, results):
     [panel] = shown.plot(metrics="P@3").axes
     assert names.get(type(shown).__name__, "share of P@3, points") in {panel.get_xlabel(), panel.get_ylabel()}
     assert len(results.plot("curves", metrics="P").axes[0].lines) == len(results)
-
-
-def test_a_comparison_says_on_how_many_metrics_a_system_is_worse(problem):
-    y_true, systems = problem
-    found = xmceval.compare(y_true, systems, against="new", k=1, metrics="P", threads=1)
-    assert repr(found).splitlines()[1] == " old - new: worse on 1"

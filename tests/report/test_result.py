@@ -10,8 +10,6 @@ import pytest
 import xmceval
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.forms.layout import ALONE
-from xmceval.report.forms.registry import render
 from xmceval.report.result import shared_lines
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
@@ -136,11 +134,6 @@ def test_a_value_without_bounds_has_no_interval(score):
     assert np.isnan([result.interval("macroF1@3"), result.tie_bounds("macroF1@3")]).all()
     assert result.to_dict()["systems"][0]["metrics"]["macroF1@3"]["low"] is None
     assert result.tie_bounds("P@3") == (result["P@3"], result["P@3"])
-
-
-def test_a_result_prints_as_its_table(score):
-    result = score()
-    assert str(result) == render("table", [result], ALONE)
 
 
 def test_results_are_plain_python_numbers(score):

@@ -7,7 +7,6 @@ import pytest
 
 import xmceval
 from xmceval.report.forms.columns import align_columns, align_terms
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import draw
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
@@ -22,24 +21,6 @@ Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 
 def score(y_score=Y_SCORE, name="a", **options):
     options = {"metrics": ["P", "coverage_error", "tp"], "k": (1, 3), "n_labels": 4, **options}
     return replace(xmceval.score(Y_TRUE, y_score, **options), name=name)
-
-
-def test_a_sheet_of_one_system_is_whole():
-    assert build_sheet([score()]) == Sheet(
-        above=("3 instances · 4 labels · 1.33 true labels and 4 predictions per instance",),
-        columns=("@1", "@3", ""),
-        sections=(
-            Section(
-                title="",
-                rows=(
-                    Row("P", {"@1": Cell("66.67", "9.43..99.16"), "@3": Cell("33.33", "±82.80")}),
-                    Row("coverage_error", {"": Cell("2.33", "±3.79")}),
-                    Row("tp", {"": Cell("4")}),
-                ),
-            ),
-        ),
-        below=(FEW, "ties across a cutoff: 1 instance @3", "ties could move P@3 33.33..44.44"),
-    )
 
 
 def test_ceilings_that_one_system_alone_has_are_a_row():
@@ -92,12 +73,6 @@ def test_a_line_explains_which_values_of_bins_are_shares():
         "in bins: macroF1 is averaged within each bin"
     )
     assert not any("bins" in line for line in build_sheet([score(metrics="macroF1@1")]).below)
-
-
-def test_places_are_those_asked_for():
-    (section,) = build_sheet([score()], Layout(places=0)).sections
-    assert section.rows[0].cells["@1"] == Cell("67", "9..99")
-    assert section.rows[1].cells[""] == Cell("2", "±4")
 
 
 @pytest.mark.parametrize(

@@ -79,22 +79,14 @@ def expected_rows(comparison, *, percent=True, intervals=True):
         for bin_name, name, numbers in ((part, *item) for part, metrics in parts for item in metrics.items()):
             scale, places = (100, 2) if percent else (1, 4)
             scale, places = (1, 2) if name == "coverage_error" else (scale, places)
-            interval = expected_interval(numbers, scale, places) if intervals else ""
-            shown = f"{scale * numbers['value']:.{places}f}", interval, marks.get((bin_name, system["name"], name))
-            cells.update(filter(None, shown))
+            value, low, high = (scale * (numbers[end] or 0) for end in ("value", "low", "high"))
+            is_symmetric = abs(high + low - 2 * value) < 1e-9
+            interval = f"±{high - value:.{places}f}" if is_symmetric else f"{low:.{places}f}..{high:.{places}f}"
+            interval = interval if intervals and numbers["low"] is not None else ""
+            cells.update(filter(None, [f"{value:.{places}f}", interval, marks.get((bin_name, system["name"], name))]))
             if numbers.get("ceiling") is not None:
                 ceilings[bin_name, name] = f"{scale * numbers['ceiling']:.{places}f}"
     return {**rows, "ceiling": Counter(ceilings.values())}
-
-
-def expected_interval(numbers, scale, places):
-    """Return ± and half of it; both ends where it is not symmetric."""
-    value, low, high = (numbers[name] for name in ("value", "low", "high"))
-    if low is None:
-        return ""
-    if abs(high + low - 2 * value) > 1e-9:
-        return f"{scale * low:.{places}f}..{scale * high:.{places}f}"
-    return f"±{scale * (high - value):.{places}f}"
 
 
 @pytest.mark.parametrize("form", ["table", "md", "latex"])
@@ -299,9 +291,3 @@ def test_a_p_below_the_level_looks_so(p, text):
 def test_wrong_places_are_named():
     with pytest.raises(UsageError, match=r"^places must be a whole number of at least 0"):
         Layout(places=-1)
-
-
-def test_latex_has_a_sign_before_negative_numbers_and_bounds():
-    cell = Cell("-1.00", "-2.00..0.50")
-    text = draw_latex(Sheet((), ("@1",), (Section("", (Row("P", {"@1": cell}),)),), ()))
-    assert r"& $-$1.00~{\scriptsize $-$2.00..0.50} \\" in text

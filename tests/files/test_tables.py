@@ -413,6 +413,14 @@ def test_wrong_tables_are_refused_with_their_place(case):
         assert str(caught.value).startswith(message if scores == "s" else message.replace("s", "y_score", 1))
 
 
+def ipc(columns):
+    """Return the bytes of an Arrow stream."""
+    table, buffer = pa.table(columns), io.BytesIO()
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    return buffer.getvalue()
+
+
 TEXTS = {
     "a field missing": ("row,label,score\n0,0,0.9\n1,1\n", "s:3: expected 3 fields, found 2: '1,1'"),
     "no number": ("row,label,score\n0,0,0.9\n\n1,1,\n", "s:4: expected a number, found ''"),
@@ -426,6 +434,7 @@ TEXTS = {
     "no header, blanks": ("u1 7 4.5 881250949\nu2 8 3.5 881250950\n", "s:1: may be lines of row, label and score or"),
     "several rows in JSON": ('[{"row": 0, "label": 1, "score": 1}, {"row": 1, "label": 1, "score": 1}]\n', 's: its first line has objects of several "row"'),
     "damaged": ("PAR1 and more", "s: cannot be read as Parquet; is it damaged or truncated?"),
+    "no UTF-8 in a name": (ipc(LONG).replace(b"score", b"sc\xb6re"), "s: cannot be read as Arrow; is it damaged or truncated?"),
     "damaged arrow": ("ARROW1 and more", "s: cannot be read as Arrow; is it damaged or truncated?"),
 }  # fmt: skip
 
@@ -558,11 +567,7 @@ def test_order_and_names_change_nothing(rng, dtype, is_file):
 
 
 def test_a_stream_is_read_once():
-    table = arrow(by_row()[1])
-    buffer = io.BytesIO()
-    with pa.ipc.new_stream(buffer, table.schema) as stream:
-        stream.write_table(table)
-    reader = pa.ipc.open_stream(buffer.getvalue())
+    reader = pa.ipc.open_stream(ipc(by_row()[1].to_dict("list")))
     assert score([set(labels) for labels in LABELS], reader, metrics="P", k=1, n_labels=5) == {"P@1": 0.5}
 
 

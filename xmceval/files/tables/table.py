@@ -73,7 +73,8 @@ class Table:
     @property
     def names(self) -> list[str]:
         """The names of all columns."""
-        return [str(name) for name in self.schema.names]
+        with _in_words(self.name, self.form):  # a name may be no UTF-8
+            return [str(name) for name in self.schema.names]
 
     def is_list(self, name: str) -> bool:
         """Return whether a column has lists."""

@@ -88,5 +88,6 @@ def test_an_output_is_as_it_was_approved(name, suffix):
 
 
 def test_what_python_shows_of_objects_is_as_it_was_approved():
-    texts = (f"=== {how.__name__}, {name}\n{how(make(name))}\n" for name in MADE for how in (repr, str))
+    made = {name: make(name) for name in MADE} | {"a data set with a single system": make("lacking")["alone"]}
+    texts = (f"=== {how.__name__}, {name}\n{how(shown)}\n" for name, shown in made.items() for how in (repr, str))
     check(__file__, "objects.txt", "\n".join(texts))

@@ -5,6 +5,7 @@ import tomllib
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
+from support.approved import check
 
 import xmceval
 from xmceval.benchmarks.init import propose
@@ -27,17 +28,9 @@ def home(tmp_path, rng):
     return tmp_path
 
 
-def test_folders_are_data_sets_and_files_of_one_name_are_systems(home):
-    text, left_out = propose(home)
-    assert tomllib.loads(text) == {
-        "datasets": {name: {"truth": f"{name}/Y.tst.npz", "train": f"{name}/Y.trn.npz"} for name in N_ROWS},
-        "systems": {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz"},
-    }
-    assert left_out == [f"{name}: files that were not understood: X.tst.npz" for name in N_ROWS]
-    assert "#   one: files that were not understood: X.tst.npz\n" in text
-
-
-def test_what_is_there_once_and_what_is_not_understood_is_listed(home):
+def test_a_proposal_is_as_it_was_approved(home):
+    """Of a single folder, of two, and with what is there once or is not understood."""
+    texts = [propose(home / "one")[0], propose(home)[0]]
     save_npz(home / "one/alone.npz", csr_matrix(np.ones((20, 8))))
     save_npz(home / "one/short.npz", csr_matrix(np.ones((19, 8))))
     (home / "one/notes.md").write_text("# what we tried\n")
@@ -47,13 +40,8 @@ def test_what_is_there_once_and_what_is_not_understood_is_listed(home):
     (home / "three/c.txt").write_text("0:0.5 1:0.25\n2:1\n")
     (home / "four").mkdir()
     text, left_out = propose(home)
-    assert set(tomllib.loads(text)["systems"]) == {"a", "b"}
-    assert left_out == [
-        "one: systems that no other folder has: alone",
-        r"one: files that were not understood: X.tst.npz, b\x1b.txt, notes.md, short.npz",
-        "three: systems that no other folder has: c",
-        "two: files that were not understood: X.tst.npz",
-    ]
+    assert text.endswith("# Left out:\n" + "".join(f"#   {line}\n" for line in left_out))
+    check(__file__, "proposals.toml", "\n".join([*texts, text]))
 
 
 def test_files_of_a_system_may_have_several_forms(home):
@@ -63,15 +51,6 @@ def test_files_of_a_system_may_have_several_forms(home):
     (home / "two/pair.txt").write_text("0:0.5 1:0.25\n" * 30)
     systems = tomllib.loads(propose(home)[0])["systems"]
     assert systems["pair"] == {"paths": {"one": "one/pair", "two": "two/pair.txt"}}
-
-
-def test_a_single_data_set_has_all_its_systems(home):
-    text, left_out = propose(home / "one")
-    assert tomllib.loads(text) == {
-        "datasets": {"one": {"folder": ".", "truth": "Y.tst.npz", "train": "Y.trn.npz"}},
-        "systems": {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz"},
-    }
-    assert left_out == ["one: files that were not understood: X.tst.npz"]
 
 
 def test_the_file_is_a_benchmark_whatever_the_names(home):

@@ -73,20 +73,6 @@ def test_values_are_found_by_name(three):
     assert three["first", "Known", "P@1"] == 0.8
 
 
-def test_a_data_set_with_a_single_system_has_no_differences_to_show(three):
-    both = three["third"]
-    alone = replace(both, results=both.results[:1], differences=(), runs=())
-    assert repr(alone) == (
-        "<Comparison of old: nothing to compare with, 40 instances, 5 labels\n"
-        " no differences\n"
-        " print() shows tables, [metric, system, baseline] one difference, .to_frame() all>"
-    )
-    assert len(alone.to_frame()) == 0
-    assert str(alone).splitlines()[-1] == "lower is better: coverage_error"
-    dataset = replace(three.datasets[2], comparison=alone)
-    assert "9 of" in str(replace(three, datasets=(*three.datasets[:2], dataset)))
-
-
 def test_csv_and_frames_have_every_value(three):
     lines = list(csv.DictReader(io.StringIO(three.to_csv())))
     by_place = {(line["dataset"], line["system"], f"{line['metric']}@{line['k']}".rstrip("@")): line for line in lines}

@@ -20,7 +20,7 @@ ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"
 HEAD = """\
 # A benchmark of {what}, proposed by the names and sizes of files: check it.
 # The guide xmceval/guide/benchmark.md explains all keys; paths are relative to this file.
-# against = "{system}"  # compare with this system only
+# Options go above the first table, such as: against = "{system}"
 """
 
 

@@ -204,6 +204,15 @@ def test_a_data_frame_with_some_columns_of_a_long_table_is_refused():
         xmceval.score(np.eye(3), frame.rename(columns={"x": "query", "y": "score"}), metrics="P", k=1)
 
 
+def test_sets_of_relevant_documents_are_grades_of_1():
+    relevant = {query: {name for name, grade in row.items() if grade} for query, row in QRELS.items()}
+    grades = {query: dict.fromkeys(names, 1) for query, names in relevant.items()}
+    assert dict(xmceval.score(relevant, RUN)) == dict(xmceval.score(grades, RUN))
+    for other in ({"q1": ["d1"]}, {"q1": {"d1"}, "q2": 1}, {}):
+        with pytest.raises(DataError, match=r"^y_true: is a dict .*grade\}\} or \{query: \{document, "):
+            xmceval.score(other, RUN)
+
+
 def test_sparse_matrices_that_are_dicts_are_still_matrices():
     eye = sp.dok_matrix(np.eye(3))
     assert xmceval.score(eye, eye, metrics="P", k=1)["P@1"] == 1.0

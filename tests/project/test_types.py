@@ -43,6 +43,11 @@ def test_a_result() -> None:
         assert_type((name, value), tuple[str, float])
 
 
+def test_queries_and_tables() -> None:
+    grades, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5}}
+    assert xmceval.score(grades, run, k=1)["nDCG@1"] == xmceval.score({"q": {"a"}}, run, k=1)["nDCG@1"]
+
+
 def test_its_forms(tmp_path: Path) -> None:
     result = xmceval.score(TRUTH, SCORES, k=1, metrics="P")
     assert_type(result.to_markdown(places=3), str)

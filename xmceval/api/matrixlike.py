@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -36,6 +36,12 @@ class SupportsColumns(Protocol):
         """Return it as an array."""
 
 
+class SupportsArrow(Protocol):
+    """A table of Arrow, or of a library that exports its stream, such as DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
 class SupportsToDict(Protocol):
     """A ``Qrels`` or ``Run`` of ranx."""
 
@@ -46,7 +52,8 @@ class SupportsToDict(Protocol):
         """Return arrays of documents and of values."""
 
 
-ByQuery: TypeAlias = Mapping[str, Mapping[str, Any]] | SupportsColumns | SupportsToDict
+TableLike: TypeAlias = SupportsColumns | SupportsArrow
+ByQuery: TypeAlias = Mapping[str, Mapping[str, Any] | AbstractSet[str]] | TableLike | SupportsToDict
 
 # Truth or scores: arrays, sparse matrices, tensors, lists of labels, pairs of arrays, paths, and lists of these; or
 # grades and scores by query and document.

@@ -81,8 +81,8 @@ def score(
         Or a table, of pandas, polars, Arrow and others: wide, with a column of numbers per label; long, with columns
         such as ``row`` and ``label``; or with a column of lists. The guide ``xmceval/guide/formats.md`` has all names.
 
-        Or grades by query and document, whose rows are queries: ``{query: {document: grade}}``, a table with columns
-        such as ``query_id``, ``doc_id`` and ``relevance``, or a Qrels of ranx.
+        Or grades by query and document, whose rows are queries: ``{query: {document: grade}}``, ``{query: {document,
+        ...}}``, a table with columns such as ``query_id``, ``doc_id`` and ``relevance``, or a Qrels of ranx.
 
         A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
         their rows continue from one to the next.

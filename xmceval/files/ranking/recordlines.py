@@ -104,6 +104,8 @@ def is_dict(value: Any) -> bool:
 def find_records(value: Any, name: str, noun: str) -> Records | None:
     """Return the records in a dict by query, or a Qrels or Run of ranx; None if it is neither.
 
+    In truth a query may have the set of its relevant documents instead of grades.
+
     Parameters
     ----------
     value : object
@@ -116,7 +118,14 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
         return None
     if hasattr(value, "get_doc_ids_and_scores"):
         value = value.to_dict()
-    return records_of(value, name, noun) if is_by_query(value) else None
+    if is_by_query(value):
+        return records_of(value, name, noun)
+    if not is_dict(value):
+        return None
+    if noun == "grade" and value and all(isinstance(documents, (set, frozenset)) for documents in value.values()):
+        return records_of({query: dict.fromkeys(documents, 1) for query, documents in value.items()}, name, noun)
+    sets = " or {query: {document, ...}}" if noun == "grade" else ""
+    raise DataError(f"{name}: is a dict of other values than dicts (hint: pass {{query: {{document: {noun}}}}}{sets})")
 
 
 def records_of(table: Mapping[Any, Any], name: str, noun: str) -> Records:

@@ -342,6 +342,9 @@ def test_rows_without_entries_have_no_predictions():
 def test_truth_without_grades_counts_every_line(expected):
     truth, scores = by_row()
     agrees("by row", truth[["row", "label"]], scores, expected)
+    lines = truth[["row", "label"]].sample(frac=1, random_state=1)  # has an index, which is no grade
+    for table in (lines, lines.reset_index(), lines.rename_axis("Unnamed: 0").reset_index()):
+        agrees("by row", table, scores, expected)
 
 
 def test_ranks_are_scores_of_which_the_least_is_best():

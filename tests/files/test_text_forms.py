@@ -191,3 +191,18 @@ def test_a_matrix_as_text_is_not_read_as_lists(case, which, duplicates):
         refused(f"x:1: {message}", **{which: write("x", content)}, duplicates=duplicates)
     elif which == "preds" or "scores" not in case:
         assert scored(**{which: write("x", content)}, duplicates=duplicates)
+
+
+@pytest.mark.parametrize("names", [["w0", "w1", "w2"], ["25", "15", "05"], ["#0", "#1", "#2"], ["1", "x1", "x2"]])
+@pytest.mark.parametrize("join", [" ", "\t"])
+def test_renaming_labels_changes_no_value(names, join):
+    write("n", lines(names))
+    truth, preds = ([join.join(names[i] for i in row) for row in rows] for rows in ([[0, 1], [2, 0]], [[0, 2], [1, 0]]))
+    result = xmceval.score(write("t", lines(truth)), write("p", lines(preds)), labels="n", metrics="P,AP", k=2)
+    assert (result["P@2"], result["AP@2"]) == (0.5, 0.375)
+
+
+def test_ids_before_a_text_are_no_names():
+    write("n", "girls\n1\nred shoes\n")
+    opened = open_truth(write("x", "0,2\tgirls ballet\n1\tgirls\n0\tred\n"), names=read_names("n"))
+    assert opened.format.name == "labels"

@@ -114,12 +114,12 @@ def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
         layout = _detect_below_header(path, lines, number, after, names)
         if layout is not None:
             return layout
-        is_comment = line.lstrip().startswith(b"#")
-        if not is_comment or (names is not None and names.has_all(line.split())):
+        if not line.lstrip().startswith(b"#"):
             break
         start = after
     rows = lines[number:]
-    layout = _finish(path, TextLayout(_find_kind(rows) or "pairs", start, number), rows, names)
+    kind = _find_kind(rows) or ("pairs" if names is None else "names")
+    layout = _finish(path, TextLayout(kind, start, number), rows, names)
     if layout.names is not None:  # names may begin with a hash, so that lines of them have no comments
         layout = replace(layout, start=start - sum(len(line) + 1 for line in lines[:number]), header_lines=0)
     return layout
@@ -248,6 +248,8 @@ def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | N
     """Decide whether words are ids or names of labels, and check the first row."""
     if layout.kind == "names" and names is None:
         layout = replace(layout, kind="pairs")
+    if layout.kind == "labels" and names is not None and not layout.header and _are_names(lines, names):
+        layout = replace(layout, kind="names")
     if layout.kind in {"pairs", "labels"}:
         _check_first_row(path, layout, lines)
         return replace(layout, warning=_doubt_first_row(path, layout, lines))
@@ -261,6 +263,12 @@ def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | N
         are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
         return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
     return _as_names(path, layout, rows, names)
+
+
+def _are_names(lines: list[bytes], names: Names) -> bool:
+    """Return whether most lines are names between tabs, also where digits before a tab could be ids before a text."""
+    rows = [row for row in lines[:1000] if b"\t" in row.strip()]
+    return 2 * sum(names.has_all([field.strip() for field in row.split(b"\t")]) for row in rows) > len(rows)
 
 
 def _as_names(path: Path, layout: TextLayout, rows: list[bytes], names: Names) -> TextLayout:

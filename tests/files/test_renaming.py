@@ -1,7 +1,9 @@
 """Names never act as numbers: renaming queries and documents changes no value, in any form by query."""
 
 import json
+import multiprocessing
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -172,3 +174,12 @@ def test_documents_that_may_be_columns_are_not_numbered():
         xmceval.read(write("q", "1 0 2 1\n2 0 0 1\n"), kind="truth")
     assert xmceval.read("q", labels="l", kind="truth").toarray().tolist() == [[0, 0, 1], [1, 0, 0]]
     assert xmceval.read(write("q", "1 0 d2 1\n2 0 d0 1\n")).toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_tasks_of_an_executor_name_queries_and_documents_too():
+    truth, run = write_qrels("q", QRELS), write("r", "a1 Q0 x 1 2 t\na2 Q0 x 1 2 t\na2 Q0 x 2 1 t\n")
+    with (
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor,
+        pytest.raises(xmceval.DataError, match=r"^r:3: document 'x' appears twice for query 'a2' \(first in r:2\)"),
+    ):
+        xmceval.score(truth, run, metrics="P", executor=executor)

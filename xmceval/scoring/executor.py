@@ -184,6 +184,8 @@ def evaluate_in_parts(
                 if isinstance(repaired := shards[place].source, RepairedSource):
                     repaired.count_removed(number)
     if faults:
+        if any(getattr(_opened(source), "names", None) for source in sources):
+            evaluate(truth, systems, program)  # raises the same, with the names of queries, which tasks do not get
         raise as_error(faults)
     if error is not None:
         raise error

@@ -44,7 +44,22 @@ class UsageError(XmcevalError):
 
 
 class XmcevalWarning(UserWarning):
-    """What a reader must know before trusting the numbers; the Python functions issue `Result.doubts`."""
+    """A reason why the values may be wrong; the Python functions issue `Result.doubts`."""
+
+
+class Doubt(str):
+    """A line that says why values may be wrong; the other lines on a result are facts, such as how rows count."""
+
+    __slots__ = ()
+
+
+def split_doubts(lines: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the doubts among the lines on a result, and the facts, each once."""
+    doubts: dict[str, None] = {}
+    facts: dict[str, None] = {}
+    for line in lines:
+        (doubts if isinstance(line, Doubt) else facts)[line] = None
+    return tuple(doubts), tuple(facts)
 
 
 def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> None:

@@ -90,8 +90,8 @@ def test_a_run_counts_once(data):
 
 def test_a_system_is_not_compared_with_its_own_runs(data):
     y_true, runs = data
-    with pytest.warns(XmcevalWarning, match="a and one are not compared: one is one of the runs of a"):
-        found = xmceval.compare(y_true, {"one": runs[0], "a": runs[:2], "other": runs[2]}, metrics="P@1")
+    found = xmceval.compare(y_true, {"one": runs[0], "a": runs[:2], "other": runs[2]}, metrics="P@1")
+    assert "a and one are not compared: one is one of the runs of a" in found.facts
     assert found.pairs == [("other", "one"), ("other", "a")]
     with pytest.raises(UsageError, match="no pair of systems is left to compare: a and one are not compared"):
         xmceval.compare(y_true, {"one": runs[0], "a": runs[:2]}, metrics="P@1")
@@ -182,8 +182,9 @@ def test_runs_that_are_all_alike_show_no_spread(data):
     """Deterministic training says nothing on how far runs vary; scipy's p is NaN there."""
     y_true, runs = data
     alike = {name: [run.copy() for _ in range(3)] for name, run in zip("ab", runs, strict=False)}
-    with pytest.warns(XmcevalWarning, match="for P@3: the runs of each system are all alike"):
-        each = xmceval.compare(y_true, alike, k=3, metrics="P")["P@3", "b", "a"]
+    found = xmceval.compare(y_true, alike, k=3, metrics="P")
+    assert any("for P@3: the runs of each system are all alike" in fact for fact in found.facts)
+    each = found["P@3", "b", "a"]
     assert each.difference != 0
     assert (each.low, each.p, each.p_adjusted, each.is_detected) == (None, None, None, False)
     same = xmceval.compare(y_true, {"a": alike["a"], "b": [runs[0].copy() for _ in range(3)]}, k=3, metrics="P")

@@ -187,7 +187,7 @@ def changed(value, path, new):
         *(("plain", (name,), [[], [3], {}, [None]]) for name in ("truth", "scores", "systems")),
         ("plain", ("shards",), [["1"], [1, 1], [0], [2], [10**12], [], "1"]),
         ("plain", ("n_shards",), [0, -1, 300_000_000, 1.0, None]),
-        ("plain", ("warnings",), [3, [3], "text"]),
+        ("plain", ("doubts",), [3, [3], "text"]),
         ("weights", ("weight_unit",), ["1", 0.0, 1e999, 1.5, -1.0, 1]),
         ("weights", ("weight_range",), [[1.0, 0.5], [-1.0, 1.0], [1.0, 1e999], [], [1.0], [1, 2]]),
         ("weights", ("max_weight",), [0.0, -1.0, 1e999, 2]),
@@ -379,7 +379,7 @@ def test_no_state_made_by_hand_ends_in_a_traceback(kind, of_evaluator):
 
 
 def test_warnings_of_a_state_cannot_pretend_to_be_others_on_a_terminal(run):
-    content = forge(state_of("plain"), warnings=["\x1b]0;title\x07 and\nError: fake"], scores=["\x1b[31mx"])
+    content = forge(state_of("plain"), doubts=["\x1b]0;title\x07 and\nError: fake"], scores=["\x1b[31mx"])
     Path("a.state").write_bytes(content)
     for command in ("merge", "inspect"):
         code, out, err = run(command, "a.state")

@@ -45,7 +45,7 @@ def test_each_path_is_found_once(found):
     systems = [Named("a.txt"), Named("b.txt", "b")]
     prepared = Setup.of("t.txt", options, systems)
     opened = prepared.open_systems(systems)
-    prepared.results(opened, prepared.evaluate(opened))
+    prepared.states(opened, prepared.evaluate(opened))
     assert found == dict.fromkeys(("t.txt", "train.txt", "a.txt", "b.txt"), 1)
     found.clear()
     xmceval.Evaluator(train="train.txt", metrics="PSP", k=1)
@@ -68,10 +68,9 @@ def test_totals_of_one_setup_are_of_the_rows_that_were_evaluated_last():
     prepared = Setup.of("t.txt", Options(metrics="P", k=1), systems)
     opened = prepared.open_systems(systems)
     first, second = (prepared.evaluate(opened) for _ in range(2))
-    assert prepared.results(opened, first) == prepared.results(opened, second)
-    [state] = map(prepared.state, opened, second)
-    assert state.n_rows == 3
-    assert finish_state(state) == prepared.results(opened, first)[0]
+    [one], [two] = prepared.states(opened, first), prepared.states(opened, second)
+    assert one.n_rows == two.n_rows == 3
+    assert finish_state(one) == finish_state(two)
 
 
 def test_a_state_that_is_asked_for_between_batches_changes_nothing():

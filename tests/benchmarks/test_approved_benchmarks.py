@@ -16,7 +16,7 @@ LAYOUTS = {
     "wide.txt": ("table", {"width": 150}),
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
     "md": ("md", {}),
-    "brief.md": ("md", {"pairs": False, "has_conventions": True}),
+    "brief.md": ("md", {"pairs": False}),
     "tex": ("latex", {"pairs": True}),
     "html": ("html", {}),
 }

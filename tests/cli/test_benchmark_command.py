@@ -105,19 +105,25 @@ def test_a_gate_without_a_baseline_says_where_the_file_names_it(folder, run):
     assert said.endswith('a baseline, and there are 3 systems (hint: against = "NAME" in the file)\n')
 
 
-def test_warnings_of_a_kind_are_one_line(folder, run):
+def test_facts_of_a_kind_are_one_line_below_the_table_which_strict_takes(folder, run):
     for name, n_rows in (("one", 40), ("two", 60)):
         truth = np.eye(n_rows, 12)
         save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
-    code, _, said = run()
-    warnings = [line for line in said.splitlines() if line.startswith("warning: ")]
-    words = "28 instances have no true label: they count as 0 (and 1 more of this kind; -v shows all)"
-    assert (code, warnings) == (0, [f"warning: one: {words}"])
-    code, _, said = run("-v")
-    assert "warning: two: 48 instances have no true label: they count as 0\n" in said
+    code, shown, said = run("--strict")
+    assert "one: 28 instances have no true label: they count as 0 (and 1 more of this kind)\n" in shown
+    assert (code, "warning" in said) == (0, False)
+
+
+def test_doubts_of_a_kind_are_one_line_which_strict_refuses(folder, run):
+    for name, n_rows in (("one", 40), ("two", 60)):
+        save_npz(f"{name}/b.npz", csr_matrix(np.ones((n_rows, 12))))
+    code, _, said = run("-q")
+    [warning] = [line for line in said.splitlines() if line.startswith("warning: one: b: all scores are equal")]
+    assert (code, warning.endswith("(and 1 more of this kind; -v shows all)")) == (0, True)
+    assert sum("all scores are equal" in line for line in run("-v")[2].splitlines()) == 2
     code, shown, said = run("--strict")
     assert (code, shown) == (1, "")
-    assert said.endswith("with --strict warnings are errors\n")
+    assert said.endswith("with --strict doubts are errors\n")
 
 
 def test_a_file_is_proposed_and_what_is_left_out_is_said(folder, run):

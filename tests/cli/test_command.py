@@ -34,7 +34,7 @@ def test_installed_command_prints_the_same():
 
 
 def test_closed_pipe_is_no_error():
-    for args in (("score", TRUTH, MODEL_A, "-q"), ("--help",), ("--version",)):
+    for args in (("score", TRUTH, MODEL_A, "-m", "P", "-q"), ("--help",), ("--version",)):
         reader, writer = os.pipe()
         os.close(reader)
         ended = subprocess.run([COMMAND, *args], stdout=writer, stderr=subprocess.PIPE, check=False)

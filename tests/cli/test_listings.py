@@ -25,7 +25,7 @@ UNUSED = {"scipy.sparse", "matplotlib", "pandas", "xmceval.report.page", "xmceva
         ("score --help", HEAVY),
         ("--help", HEAVY),
         ("--version", HEAVY),
-        (f"score {TRUTH} {MODEL_A} -q", UNUSED),
+        (f"score {TRUTH} {MODEL_A} -m P -q", UNUSED),
     ],
 )
 def test_a_command_loads_only_what_it_uses(command, names):

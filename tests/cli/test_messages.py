@@ -78,7 +78,7 @@ def test_wrong_usage_is_escaped(run, option):
 
 def test_warnings_of_states_are_escaped(run):
     run("score", "t.txt", "p.txt", "-m", "P", "--save-state", "1.state", "-q")
-    Path("2.state").write_bytes(forge(Path("1.state").read_bytes(), warnings=[EVIL]))
+    Path("2.state").write_bytes(forge(Path("1.state").read_bytes(), doubts=[EVIL]))
     for words in (["merge", "2.state"], ["merge", "2.state", "--strict"], ["inspect", "2.state"]):
         out, err = run(*words)
         check(out + err)

@@ -37,9 +37,9 @@ def test_what_one_command_refuses_all_refuse_in_the_same_words(arguments, run):
     assert message.startswith("Error: ")
 
 
-def test_with_strict_the_same_warnings_are_errors(run):
+def test_with_strict_the_same_doubts_are_errors(run):
     pytest.importorskip("matplotlib")
-    ended = {run(command, "-m", "P@2", "--empty-rows", "drop", "--strict") for command in ENDINGS}
+    ended = {run(command, "-m", "P@1", "--dataset", "Bibtex", "--strict") for command in ENDINGS}
     [(code, message)] = ended
     assert code == 1
-    assert "with --strict warnings are errors" in message
+    assert "with --strict doubts are errors" in message

@@ -110,7 +110,7 @@ def test_closed_streams_of_a_shell():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")
-@pytest.mark.parametrize("command", ["score t.txt p.txt -q", "convert t.txt -", "metrics", "--version"])
+@pytest.mark.parametrize("command", ["score t.txt p.txt -m P -q", "convert t.txt -", "metrics", "--version"])
 @pytest.mark.usefixtures("files")
 def test_an_output_without_room_is_an_error(command):
     command = [*XMCEVAL, *command.split()]

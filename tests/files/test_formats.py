@@ -282,7 +282,7 @@ def test_faults_are_reported_together_the_first_ten_and_the_count():
     assert lines_[-1] == "12 rows are wrong; these are the first 10"
 
 
-def test_strict_makes_warnings_errors():
+def test_strict_makes_doubts_errors():
     from click.testing import CliRunner
 
     from xmceval.cli import cli
@@ -292,7 +292,7 @@ def test_strict_makes_warnings_errors():
     assert runner.invoke(cli, ["score", "t.txt", "p.txt", "-k", "1"]).exit_code == 0
     strict = runner.invoke(cli, ["score", "t.txt", "p.txt", "-k", "1", "--strict"])
     assert isinstance(strict.exception, xmceval.DataError)
-    assert "with --strict warnings are errors" in str(strict.exception)
+    assert "with --strict doubts are errors" in str(strict.exception)
 
 
 def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():

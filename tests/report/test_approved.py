@@ -19,7 +19,7 @@ LAYOUTS = {
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
     "fractions.txt": ("table", {"percent": False, "places": 3, "transpose": True, "intervals": False}),
     "md": ("md", {}),
-    "brief.md": ("md", {"pairs": False, "has_conventions": True}),
+    "brief.md": ("md", {"pairs": False}),
     "transposed.md": ("md", {"transpose": True, "percent": False, "intervals": False}),
     "tex": ("latex", {"pairs": True}),
     "transposed.tex": ("latex", {"transpose": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),

@@ -52,13 +52,47 @@ LINES = [
     (cautions(empty_rows=1), "1 instance has no true label: it counts as 0"),
     (cautions("macroF1", empty_rows=2), "2 instances have no true label: their predictions count as misses"),
     (cautions("macroP", "macroF1", empty_rows=1), "1 instance has no true label: its predictions count as misses"),
-    (cautions("P@1", "macroF1", empty_rows=2), "2 instances have no true label: they count as 0"),
+    (
+        cautions("P@1", "macroF1", empty_rows=2),
+        "2 instances have no true label: they count as 0 for P; their predictions count as misses for macroF1",
+    ),
     (
         cautions("macroF1", empty_rows=2, options={"empty_rows": "drop"}),
         "2 instances have no true label: they are left out",
     ),
     (cautions(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
     (cautions(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
+    # what an instance without a true label counts as is in the table of metrics
+    (
+        cautions("P@1", "PSP@5", "LRAP", "ranking_loss", "coverage_error", "Abandonment@1", "AUC", empty_rows=2),
+        (
+            "2 instances have no true label: they count as 0 for P; they add nothing to PSP; they count as 1 (the best "
+            "value) for LRAP; they count as 0 (the best value) for ranking_loss, coverage_error; they count as 1 for "
+            "Abandonment"
+        ),
+    ),
+    (cautions("LRAP", empty_rows=1), "1 instance has no true label: it counts as 1 (the best value)"),
+    (cautions("ranking_loss", empty_rows=1), "1 instance has no true label: it counts as 0 (the best value)"),
+    (cautions("PSP@1", "microR@1", empty_rows=1), "1 instance has no true label: it adds nothing to PSP, microR"),
+    (cautions("microP@1", empty_rows=1), "1 instance has no true label: its predictions count as misses"),
+    (
+        cautions("P@5", "P(norm=returned)@5", short_rows={5: 3}),
+        (
+            "3 of 100 instances have fewer than 5 predictions: the missing ones count as misses, but P(norm=returned) "
+            "divides by those that there are"
+        ),
+    ),
+    (
+        cautions("P@1", "nDCG@1", estimate=Estimate(0.5, tie_low=0.35, tie_high=0.5)),
+        (
+            "equal scores decide P@1 (and 1 other value): it is 50.00%, and from 35.00% to 50.00% in other orders of "
+            "the labels that have them"
+        ),
+    ),
+    (
+        cautions("coverage_error", estimate=Estimate(0.0, tie_low=0.0, tie_high=2.0)),
+        "equal scores decide coverage_error: it is 0, and from 0 to 2 in other orders of the labels that have them",
+    ),
     (cautions(n_true=0), NO_TRUTH),
     (cautions("PSP@1", "macroF1@5", estimate=UNDEFINED, n_true=0), NO_TRUTH),  # and not that values are undefined
     (
@@ -112,6 +146,9 @@ def test_a_caution_says_what_applies(lines, expected):
 
 
 def test_there_is_no_caution_without_cause():
+    assert cautions(estimate=Estimate(0.5, tie_low=0.4, tie_high=0.5)) == []  # no wider than a fifth of it
+    assert cautions(estimate=Estimate(0.5, tie_low=0.1, tie_high=0.9), options={"ties": "expected"}) == []
+    assert cautions("AUC", empty_rows=2) == []  # it says itself which instances are left out
     assert cautions("P@1", "PSP@5", "macroF1@5", "LRAP", "MCC", unscored={1: Unscored(0, 200)}) == []
     assert cautions("P@1", unscored={1: Unscored(50, 200)}) == []
 

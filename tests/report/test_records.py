@@ -80,7 +80,7 @@ RECORDS = [
     (FilterReport, lambda comparison, *_: comparison["systems"][0]["filter"], set()),
     (Difference, lambda comparison, *_: comparison["comparisons"][0], {"measure"}),
     (Testing, lambda comparison, *_: comparison, set()),
-    (Comparison, lambda comparison, *_: comparison, {"results", "differences", "testing", "gates"}),
+    (Comparison, lambda comparison, *_: comparison, {"results", "differences", "testing", "gates", "warnings"}),
     (Dataset, lambda _, __, datasets: datasets[0], set()),
     (Constants, lambda _, __, datasets: find(datasets, "disagreements"), set()),
     (Split, lambda _, __, datasets: find(datasets, "variants"), set()),

@@ -207,15 +207,16 @@ def test_blocks_and_threads_do_not_matter(good, rng, monkeypatch, entries, threa
     assert mistakes(*case, threads=threads) == expected
 
 
-def test_batches_and_states_are_not_judged(good, tmp_path):
+def test_batches_are_not_judged_and_states_keep_the_doubts_of_their_rows(good, tmp_path):
     truth, scores = good
     evaluator = xmceval.Evaluator(metrics="P", k=[1, 3])
     evaluator.update(truth, shifted(scores, 1))
-    results = [evaluator.result()]
+    assert evaluator.result().doubts == ()
     with pytest.warns(xmceval.XmcevalWarning, match="1-based"):
-        xmceval.score(truth, shifted(scores, 1), metrics="P", k=[1, 3], save_state=tmp_path / "a.state")
-    results.append(xmceval.merge([tmp_path / "a.state"]))
-    assert [line for result in results for line in result.warnings if line.startswith("P@1")] == []
+        result = xmceval.score(truth, shifted(scores, 1), metrics="P", k=[1, 3], save_state=tmp_path / "a.state")
+    with pytest.warns(xmceval.XmcevalWarning, match="1-based"):
+        merged = xmceval.merge([tmp_path / "a.state"])
+    assert merged.doubts == result.doubts
 
 
 def test_fewer_than_200_rows_with_truth_are_not_judged(good, rng):

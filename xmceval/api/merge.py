@@ -11,7 +11,7 @@ from typing import Any
 
 from xmceval.api.loops.evaluator import Evaluator
 from xmceval.api.scoring.finishing import finish_state
-from xmceval.errors import DataError, UsageError, argument, listed, warn
+from xmceval.errors import DataError, Doubt, UsageError, argument, listed, warn
 from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
@@ -152,4 +152,4 @@ def _find_missing(states: Sequence[State]) -> str:
     missing = islice((number for number in range(1, n_shards + 1) if number not in present), MOST_NAMED)
     more = f" and {n_missing - MOST_NAMED:,} more" if n_missing > MOST_NAMED else ""
     shards, verb = ("shard", "is") if n_missing == 1 else ("shards", "are")
-    return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing"
+    return Doubt(f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing")

@@ -197,8 +197,7 @@ def list_failures(outcome: Benchmark) -> Iterator[str]:
 
 
 def list_lines(outcome: Benchmark, kind: str) -> Iterator[str]:
-    """Yield the warnings, doubts (those that Python functions issue) or notes on data sets and their systems."""
+    """Yield the doubts or notes on data sets and their systems."""
     for name, comparison in outcome.items():
-        warnings = () if kind == "notes" else comparison.warnings
-        for line in dict.fromkeys([*warnings, *shared_lines(comparison.results, kind)]):
-            yield f"{name}: {line}"
+        lines = comparison.doubts if kind == "doubts" else shared_lines(comparison.results, kind)
+        yield from (f"{name}: {line}" for line in lines)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import groupby
@@ -13,12 +14,14 @@ from xmceval.benchmarks.outcome import FAILED, Benchmark, DatasetOutcome
 from xmceval.errors import UsageError, argument, counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.registry import MODULES
-from xmceval.report.result import describe_size
+from xmceval.report.result import describe_size, shared_lines
 from xmceval.report.sheet.model import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
 from xmceval.report.sheet.significance import describe_tests, find_signs, mark_against, mark_best
 from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_table, make_section
 from xmceval.report.sheet.verdicts import describe_level
 from xmceval.scoring.summary import Slice
+
+NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are
 
 
 def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) -> str:
@@ -53,7 +56,7 @@ def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> She
         above=(),
         columns=tuple(measure.name for measure in benchmark.measures),
         sections=(*of_all_labels, *(section for sections in in_bins.values() for section in sections)),
-        below=tuple(_describe_gaps(benchmark)),
+        below=(*_describe_gaps(benchmark), *_describe_facts(benchmark)),
         layout=layout,
         notes=tuple(_explain_signs(benchmark, n_marks, layout)),
         groups=tuple(len(list(measures)) for _, measures in groupby(benchmark.measures, lambda measure: measure.head)),
@@ -131,3 +134,25 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
     untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
     if untested:
         yield f"not tested on {listed(untested)}: {against} has no values there"
+
+
+def _describe_facts(benchmark: Benchmark) -> Iterator[str]:
+    """Say how the input was counted: one line for each kind of fact."""
+    facts = [
+        f"{name}: {fact}"
+        for name, comparison in benchmark.items()
+        for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
+    ]
+    yield from by_kind(facts, benchmark)
+
+
+def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Iterator[str]:
+    """Yield the first line of each kind, and how many more there are, which differ in numbers and names only."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    names = {*benchmark.systems, *(dataset.name for dataset in benchmark.datasets)}
+    for line in lines:
+        words = re.findall(r"(?<![^\s(])[a-z]+(?![^\s,;:.)])", line)
+        kind = (word.removesuffix("s") for word in words if word not in names and word not in NUMBER)
+        kinds.setdefault(tuple(kind), []).append(line)
+    for first, *others in kinds.values():
+        yield f"{first} (and {len(others):,} more of this kind{hint})" if others else first

@@ -1,9 +1,8 @@
-"""Messages: what goes to stderr, warnings and notes above all; with ``--strict`` warnings are errors."""
+"""Messages: what goes to stderr, doubts and notes above all; with ``--strict`` doubts are errors."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +12,6 @@ from xmceval.errors import DataError, escaped
 
 if TYPE_CHECKING:
     from xmceval.report.result import Result
-
-NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are
 
 
 def say(line: str) -> None:
@@ -29,31 +26,32 @@ def say_written(what: object, n_bytes: int, *, quiet: bool) -> None:
         say(f"wrote {what} ({n_bytes / 1e6:,.1f} MB)")
 
 
-def warn(lines: Iterable[str], *, quiet: bool) -> None:
+def warn(lines: Iterable[str]) -> None:
     """Write warnings."""
-    for line in () if quiet else lines:
+    for line in lines:
         say(f"warning: {line}")
 
 
-def by_kind(lines: Iterable[str], names: Collection[str]) -> Iterator[str]:
-    """Yield the first line of each kind, and how many more there are, which differ in numbers and names only."""
-    kinds: dict[tuple[str, ...], list[str]] = {}
-    for line in lines:
-        words = re.findall(r"(?<![^\s(])[a-z]+(?![^\s,;:.)])", line)
-        kind = (word.removesuffix("s") for word in words if word not in names and word not in NUMBER)
-        kinds.setdefault(tuple(kind), []).append(line)
-    for first, *others in kinds.values():
-        yield f"{first} (and {len(others):,} more of this kind; -v shows all)" if others else first
+def refuse_doubts(doubts: Sequence[str], failures: Sequence[str] = ()) -> None:
+    """Refuse values that may be wrong, for ``--strict``."""
+    if doubts:
+        raise DataError(*failures, *doubts, "with --strict doubts are errors")
 
 
-def warn_of_results(arguments: Mapping[str, Any], results: Sequence[Result], more: Sequence[str] = ()) -> None:
-    """Write the warnings on results, and with --verbose notes; those that systems share appear once."""
+def warn_of_results(
+    arguments: Mapping[str, Any], results: Sequence[Result], doubts: Sequence[str] | None = None, form: str = ""
+) -> None:
+    """Write the doubts about results, and with --verbose notes; those that systems share appear once.
+
+    `doubts` are those about a comparison and its results. A CSV file has no room for facts, so they are notes too.
+    """
     from xmceval.report.result import shared_lines
 
-    warnings = dict.fromkeys([*more, *(line for result in results for line in result.warnings)])
-    if arguments["strict"] and warnings:
-        raise DataError(*warnings, "with --strict warnings are errors")
-    warn(more, quiet=arguments["quiet"])
-    for line in shared_lines(results, "notes") if arguments["verbose"] else ():
-        say(f"note: {line}")
-    warn(shared_lines(results, "warnings"), quiet=arguments["quiet"])
+    doubts = list(shared_lines(results, "doubts")) if doubts is None else doubts
+    if arguments["strict"]:
+        refuse_doubts(doubts)
+    has_no_room = form == "csv" and not arguments["quiet"]
+    for kind, is_shown in (("facts", has_no_room), ("notes", arguments["verbose"])):
+        for line in shared_lines(results, kind) if is_shown else ():
+            say(f"note: {line}")
+    warn(doubts)

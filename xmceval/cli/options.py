@@ -163,9 +163,9 @@ dask = option(
     metavar="ADDRESS",
     help="Score on a Dask cluster: tcp://host:8786, or local:N for N local processes.",
 )
-strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
+strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 max_line = derived_option("max_line", Options, group=GROUPS[0])
 threads = derived_option("threads", Options)
-quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
+quiet = option("-q", "--quiet", is_flag=True, help="Print only results, errors and doubts about the values.")
 verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")

@@ -19,6 +19,7 @@ from xmceval.labels.training import Training
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
+from xmceval.scoring.alignment import doubt_scores, find_doubt
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.firstrows import FirstRows
@@ -176,7 +177,10 @@ def _score(
     first_rows = FirstRows()
     [totals] = evaluate(truth, [system], program, observers=[first_rows], threads=threads)
     first, fifth = (figure.estimate.value for figure in finish_totals(program, totals, terms).figures)
-    doubt = first_rows.find_doubt(0, f" of {scores_file.path}")
+    place = f" of {scores_file.path}"
+    first_truth, ranked = first_rows.of_system(0)
+    doubt = find_doubt(first_truth, ranked, place)
+    doubts = () if doubt else tuple(doubt_scores(ranked, place, order_counts=opened.judgments is None))
     return PairInspection(
         truth_file.path,
         scores_file.path,
@@ -184,7 +188,7 @@ def _score(
         precision_at_1=first,
         filter_pairs=None if filter is None else totals.tally.filtered.removed,
         mistakes=(doubt,) if doubt else (),
-        warnings=(*system.doubt_header(truth, totals), *scores.warnings),
+        warnings=(*doubts, *system.doubt_header(truth, totals), *scores.warnings),
     )
 
 

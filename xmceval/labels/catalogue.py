@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from xmceval.errors import UsageError, argument, counted, listed
+from xmceval.errors import Doubt, UsageError, argument, counted, listed
 
 METRICS_PUBLISHED = tuple(f"{head}@{k}" for head in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5))
 
@@ -116,12 +116,12 @@ class Dataset:
         """
         differences = min((split.differences(sizes) for split in self.splits), key=len)
         if differences:
-            yield (
+            yield Doubt(
                 f"the sizes differ from those of {self.name}: {'; '.join(differences)} "
                 f"(hint: see xmceval datasets {self.name})"
             )
         if self.has_filter and not is_filtered:
-            yield (
+            yield Doubt(
                 f"{self.name} is scored with a filter of reciprocal pairs, which published values leave out "
                 f"(hint: pass {argument('filter', kind='FILE')})"
             )

@@ -129,6 +129,12 @@ class Measure:
             return self.norm.over
         return self.option("average", self.metric.choices["average"][0])
 
+    @property
+    def needs_order(self) -> bool:
+        """Whether the order of the predictions matters, and not only which labels are predicted."""
+        is_of_set = self.k is None and self.metric.fold == "sum" and self.discount == "none"
+        return self.metric.family != "confusion" and not (self.metric.family == "top-k" and is_of_set)
+
     @cached_property
     def needs_propensities(self) -> bool:
         """Whether it weights or orders labels by inverse propensities, or needs the labels with a training row."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xmceval.errors import counted
+from xmceval.errors import counted, split_doubts
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Displayed, Renderable, fit_line, join_facts, load, shorten
-from xmceval.report.result import Result, describe_size
+from xmceval.report.result import Result, describe_size, shared_lines
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
@@ -250,7 +250,7 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     testing : Testing
         How they were tested.
     warnings : tuple of str
-        What a reader must know before trusting the differences, beside the warnings of the results.
+        Doubts and facts about the differences; those about the values are with the results.
     runs : tuple of RunsOf
         The systems with several runs, each of which has a result of its own.
     source : str
@@ -282,8 +282,13 @@ class Comparison(Renderable, Mapping[Key, Difference]):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The warnings that the Python functions issue: its own, and those of its results; see `Result.doubts`."""
-        return tuple(dict.fromkeys([*self.warnings, *(line for result in self.results for line in result.doubts)]))
+        """Why the differences or the values of its results may be wrong; see `Result.doubts`."""
+        return tuple(dict.fromkeys([*split_doubts(self.warnings)[0], *shared_lines(self.results, "doubts")]))
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """How systems were compared, such as metrics without a test; those of its results are theirs."""
+        return split_doubts(self.warnings)[1]
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
@@ -397,7 +402,6 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         return self
 
     def _describe(self) -> tuple[str, str, str]:
-        warnings = {*self.warnings, *(line for result in self.results for line in result.warnings)}
         what, n_with_runs = counted(len(self.systems), "system"), len(self.runs)
         if n_with_runs:
             what += " with runs" if n_with_runs == len(self.systems) else f", {n_with_runs} with runs"
@@ -412,7 +416,7 @@ class Comparison(Renderable, Mapping[Key, Difference]):
                 (
                     counted(len(self), "difference") if self.pairs else "nothing to compare with",
                     *describe_size(self.results[0].counts),
-                    counted(len(warnings), "warning") if warnings else "",
+                    counted(len(self.doubts), "doubt") if self.doubts else "",
                 ),
             ),
             fit_line(lines, len(self.pairs), "; ") or "no differences",

@@ -80,7 +80,8 @@ def record_comparison(comparison: Comparison) -> Record:
             }
             for runs in comparison.runs
         ],
-        "warnings": comparison.warnings,
+        "doubts": comparison.doubts,
+        "notes": comparison.facts,
         "source": comparison.source or None,
         **record_gates(comparison.gates),
     }
@@ -122,8 +123,8 @@ def record_system(result: Result) -> Record:
         "filter": result.filtered,
         "metrics": {figure.name: record_figure(figure) for figure in result.figures},
         "slices": [record_slice(part) for part in result.slices],
-        "warnings": result.warnings,
-        "notes": result.notes,
+        "doubts": result.doubts,
+        "notes": (*result.facts, *result.notes),
         "unscored": {grade: unscored._asdict() for grade, unscored in counts.unscored.items()},
     }
 

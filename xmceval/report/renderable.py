@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from xmceval.files.io.outputs import write_output
-from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
+from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,13 +59,13 @@ class Displayed:
         """Return the lines of the repr: what it is, its main numbers, how to see more."""
 
     def __str__(self) -> str:
-        return self._render("table", ALONE)
+        return self._render("table", DEFAULT)
 
     def __repr__(self) -> str:
         return "<{}>".format("\n ".join(self._describe()))
 
     def _repr_html_(self) -> str:
-        return self._render("html", ALONE)
+        return self._render("html", DEFAULT)
 
 
 class Tabular(Displayed):

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xmceval.errors import UsageError, counted
+from xmceval.errors import UsageError, counted, split_doubts
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
-from xmceval.report.sheet.cautions import find_cautions, list_conventions
+from xmceval.report.sheet.cautions import find_cautions
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -48,7 +48,7 @@ class Result(Renderable, Mapping[str, float]):
     empty_rows : str
         How rows without truth were treated: ``zero`` or ``drop``.
     warnings : tuple of str
-        What a reader must know before trusting the numbers.
+        The doubts, then the facts.
     notes : tuple of str
         What was inferred from the files.
     filtered : FilterReport or None
@@ -143,7 +143,7 @@ class Result(Renderable, Mapping[str, float]):
         return len(self.figures)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
+        """Compare the numbers, names, doubts and facts of two reports, not options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -265,8 +265,8 @@ class Result(Renderable, Mapping[str, float]):
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
         values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]
         example = next(iter(last.values())).name
-        warnings = counted(len(self.warnings), "warning") if self.warnings else ""
-        facts = (counted(len(self), "value"), *describe_size(self.counts), warnings)
+        doubts = counted(len(self.doubts), "doubt") if self.doubts else ""
+        facts = (counted(len(self), "value"), *describe_size(self.counts), doubts)
         return (
             join_facts("Result of {}", facts, self.name),
             fit_line(values, len(self)),
@@ -274,16 +274,14 @@ class Result(Renderable, Mapping[str, float]):
         )
 
     @property
-    def conventions(self) -> tuple[str, ...]:
-        """The warnings that say how instances were counted, such as those without a true label."""
-        usual = set(list_conventions(self.counts, self.empty_rows, self.figures))
-        return tuple(line for line in self.warnings if line in usual)
+    def doubts(self) -> tuple[str, ...]:
+        """Why the values may be wrong, such as rows that seem shuffled: the Python functions issue them as warnings."""
+        return split_doubts(self.warnings)[0]
 
     @property
-    def doubts(self) -> tuple[str, ...]:
-        """The other warnings, which the Python functions issue."""
-        usual = self.conventions
-        return tuple(line for line in self.warnings if line not in usual)
+    def facts(self) -> tuple[str, ...]:
+        """How the input was counted, such as instances without a true label: the lines below the table."""
+        return split_doubts(self.warnings)[1]
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.filtered
@@ -321,16 +319,18 @@ def make_result(
         summary,
         empty_rows=options.empty_rows,
         has_threshold=options.threshold is not None,
+        ties=options.ties,
         ceiling=options.ceiling,
         zeros_are_judged=terms.zeros_are_judged,
     )
+    doubts, facts = split_doubts((*warnings, *cautions))
     return Result(
         name,
         summary.figures,
         summary.counts,
         None if terms.propensities is NO_PROPENSITIES else terms.propensities,
         options.empty_rows,
-        (*warnings, *cautions),
+        (*doubts, *facts),
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,

@@ -102,12 +102,12 @@ class Results(Renderable, Mapping[str, Result]):
         having = [result for result in self.values() if name in result.estimates]
         ranked = sorted(having, key=lambda result: result[name], reverse=is_higher)
         values = [f"{shorten(result.name)} {result[name]:.4f}" for result in ranked]
-        warnings = {line for result in self.values() for line in result.warnings}
+        doubts = {line for result in self.values() for line in result.doubts}
         key = f'"{first.name}"' if shorten(first.name) == first.name == repr(first.name)[1:-1] else "name"
         return (
             join_facts(
                 f"Results of {counted(len(self), 'system')}",
-                (*describe_size(first.counts), counted(len(warnings), "warning") if warnings else ""),
+                (*describe_size(first.counts), counted(len(doubts), "doubt") if doubts else ""),
             ),
             f"{name}: {fit_line(values, len(self))}",
             f"print() shows the table, [{key}] one Result, .to_frame() all",

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, counted, split_doubts
 from xmceval.rows.block import Block, Source
 from xmceval.rows.width import Width
 
@@ -49,11 +49,12 @@ class ShardedSource:
     @property
     def warnings(self) -> list[str]:
         """The first problems that were found in the shards, and how many more there are."""
-        found = [line for each in self.shards for line in each.warnings]
-        more = len(found) - MOST_WARNINGS
+        doubts, facts = split_doubts(line for shard in self.shards for line in shard.warnings)
+        more = len(facts) - MOST_WARNINGS
         if more <= 0:
-            return found
-        return [*found[:MOST_WARNINGS], f"{self.name}: {counted(more, 'more warning')} like these, of other shards"]
+            return [*doubts, *facts]
+        rest = f"{self.name}: {counted(more, 'more warning')} like these, of other shards"
+        return [*doubts, *facts[:MOST_WARNINGS], rest]
 
     def files(self) -> tuple[Path, ...]:
         """Return the files of all shards."""

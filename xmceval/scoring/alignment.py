@@ -1,18 +1,20 @@
-"""Alignment: whether predictions are for the rows and labels of the truth, judged by the first rows of both."""
+"""Alignment: whether predictions are for the rows and labels of the truth, and in order, judged by the first rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import counted
+from xmceval.errors import Doubt, counted
 from xmceval.rows.block import Float64, Int64, Rows
 
 N_ROWS = 1000  # from the first on, that are looked at
 MIN_ROWS = 200  # with a true label and a prediction; with fewer, nothing is judged
 NO_LABEL = -9  # neither a label nor next to one
+LEAST_ROWS = 3  # of which most say that scores are in the wrong order, or rank nothing
 USUAL_GRADE = 10  # larger values are likelier scores than grades
 
 NEAR_CHANCE = 3.0  # standard deviations above the hits by chance, up to which rows seem to be in random order
@@ -31,17 +33,23 @@ QUESTIONS = (
 )
 
 
+# Kinds of the scores of a row: all are equal or infinite; three or more differ, stored from the lowest one up, or not.
+UNKNOWN, EQUAL, ORDERED, RISING = range(4)
+
+
 class Ranked(NamedTuple):
-    """The predictions of some rows: int64 [n_rows, 2] and [n_rows], float64 [n_rows, 2], int64 [n_rows].
+    """The predictions of some rows: int64 [n_rows, 2] and [n_rows], float64 [n_rows, 2], then int64 [n_rows] twice.
 
     ``best`` are the two best labels and ``last`` the one with the lowest score, NO_LABEL where there is none or it is
-    not known; ``scores`` are those of the first and of the last label that is ranked, ``lengths`` count all labels.
+    not known; ``scores`` are those of the first and of the last label that is ranked, ``lengths`` count all labels,
+    and ``kinds`` are those of the scores.
     """
 
     best: Int64
     last: Int64
     scores: Float64
     lengths: Int64
+    kinds: Int64
 
 
 def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool = False) -> str:
@@ -70,7 +78,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     rows = np.repeat(np.arange(n_rows), lengths)
     number = int(np.count_nonzero(labels == best[rows]))
     n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
-    sample = f" (in the first {counted(n_rows, 'instance')})" if n_rows == N_ROWS else ""
+    sample = _describe_sample(n_rows)
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
     for other, (change, question) in zip((best - 1, best + 1, up, down, ranked.last), QUESTIONS, strict=True):
         others = np.count_nonzero(labels == other[rows])
@@ -89,6 +97,28 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
+
+
+def doubt_scores(ranked: Ranked, place: str = "", *, order_counts: bool = True) -> Iterator[Doubt]:
+    """Yield the doubt that low scores are the best, or that scores rank nothing, where most rows give reason for it.
+
+    Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
+    do; with `order_counts` False lines come in any order. Rows of a single prediction say nothing.
+    """
+    n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
+    n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
+    sample = _describe_sample(ranked.kinds.size)
+    if order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS:
+        rows = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
+        yield Doubt(f"the scores{place} are stored in ascending order in {rows}: are low scores the best?")
+    if 2 * n_equal > n_several >= LEAST_ROWS:
+        rows = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
+        yield Doubt(f"all scores{place} are equal or infinite in {rows}: they rank no label above another")
+
+
+def _describe_sample(n_rows: int) -> str:
+    """Say that only the first rows were looked at, where there may be others."""
+    return f" (in the first {counted(n_rows, 'instance')})" if n_rows == N_ROWS else ""
 
 
 class _Chance(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, Doubt, counted
 from xmceval.rows.block import Source
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.program import Program
@@ -54,7 +54,7 @@ class System:
             return
         is_unused = longest < columns and 2 * columns > width.n_labels
         if is_unused or columns == width.n_labels - 1 >= MANY_PREDICTIONS:
-            yield (
+            yield Doubt(
                 f"{scores.name} declares {columns:,} columns, {truth.name} {counted(width.n_labels, 'label')}, and the "
                 f"longest row has {counted(longest, 'prediction')}: do they belong to the same data set?"
             )

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
-from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.savedrows import RowTable, read_rows
@@ -124,7 +124,10 @@ def compare_tables(
     tested = adjust([*tests.differences(outputs)], testing)
     means = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, means, pairs))
-    warnings += [*_list_warnings(tables, are_same_rows=are_same_rows), *warn_of_untested(differences, outputs)]
+    warnings += [
+        *map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows)),
+        *warn_of_untested(differences, outputs),
+    ]
     source = f"{counted(block.rows.size, 'instance')} from saved values"
     return Comparison(results, differences, testing, tuple(warnings), source=source)
 
@@ -241,8 +244,8 @@ def _estimate(output: Output, system: int) -> Estimate:
     return estimate(output.measure, *of_rows).without_tie_bounds()
 
 
-def _list_warnings(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
-    """Warn of files that are passed twice, of what cannot be checked, and of options that differ."""
+def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
+    """Yield doubts about files that are passed twice, of what cannot be checked, and of options that differ."""
     paths = Counter(to_path(table.name).resolve() for table in tables)
     twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
     yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)

@@ -9,7 +9,7 @@ from pathlib import Path
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.comparing.runs import Lineup
 from xmceval.api.scoring.setup import Named
-from xmceval.errors import UsageError, argument, listed
+from xmceval.errors import Doubt, UsageError, argument, listed
 from xmceval.files.arrays.npypairs import identify
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
@@ -114,7 +114,7 @@ def _warn_of_files(lineup: Lineup) -> Iterator[str]:
         if keys in seen:
             one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
             same = one if len(keys) == 1 else several
-            yield f"{seen[keys]} and {system.name} are the same {same}: they tie on every instance"
+            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every instance")
         seen[keys] = str(system.name)
 
 

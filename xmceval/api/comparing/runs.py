@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.scoring.setup import Named
-from xmceval.errors import UsageError, counted
+from xmceval.errors import Doubt, UsageError, counted
 from xmceval.files.arrays.npypairs import resolve
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
@@ -69,8 +69,10 @@ class Lineup:
                 warnings.append(f"{whole} and {part} are not compared: {part} is one of the runs of {whole}")
             else:
                 warnings.append(
-                    f"{system} and {baseline} share {counted(len(shared), 'run')}, "
-                    "but their test assumes independent runs"
+                    Doubt(
+                        f"{system} and {baseline} share {counted(len(shared), 'run')}, "
+                        "but their test assumes independent runs"
+                    )
                 )
                 kept.append(pair)
         return kept, warnings

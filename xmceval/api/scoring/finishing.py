@@ -16,11 +16,8 @@ from xmceval.scoring.states.state import State, first_of
 from xmceval.scoring.totals import Totals
 
 
-def finish_state(state: State, warnings: tuple[str, ...] = (), n_mentioned: int | None = None) -> Result:
-    """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now.
-
-    Where labels are documents, `n_mentioned` is how many truth and runs mention.
-    """
+def finish_state(state: State, n_mentioned: int | None = None) -> Result:
+    """Finish the totals of a state; where labels are documents, `n_mentioned` is how many truth and runs mention."""
     if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
@@ -41,7 +38,6 @@ def finish_state(state: State, warnings: tuple[str, ...] = (), n_mentioned: int 
             *state.warnings,
             *_check_weights(state),
             *_check_dataset(options, sizes, terms),
-            *warnings,
             *(
                 f"{name}: {describe_duplicates(n)}"
                 for name, n in zip(("y_true", "y_score"), state.removed, strict=True)

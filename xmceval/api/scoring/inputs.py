@@ -17,7 +17,7 @@ from xmceval.api.scoring.openshards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import AmbiguousError, DataError, argument, counted
+from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
@@ -223,8 +223,10 @@ def _check_ids(truth: Input, scores: MatrixSource) -> None:
             )
     elif n_columns > 1 and all(map(_look_like_ids, (*scores.pieces, *pieces))):
         scores.warnings.append(
-            f"{truth.source.name} and {scores.name} were read as grades and scores of {n_columns:,} labels, but look "
-            "like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
+            Doubt(
+                f"{truth.source.name} and {scores.name} were read as grades and scores of {n_columns:,} labels, but "
+                "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
+            )
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xmceval.api.scoring.inputs import Opener, are_same, take_numbers
 from xmceval.api.scoring.openshards import Input
-from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
@@ -52,11 +52,13 @@ def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a
     is_truth = truth is not None and (train is None or are_same(source, truth))
     if truth is not None and train is None:
         warnings.append(
-            f"propensities are estimated from {truth.name} itself: not comparable with published values "
-            f"(hint: pass {argument('train', kind='FILE')})"
+            Doubt(
+                f"propensities are estimated from {truth.name} itself: not comparable with published values "
+                f"(hint: pass {argument('train', kind='FILE')})"
+            )
         )
     elif truth is not None and is_truth:
-        warnings.append(f"the training labels are {truth.name} itself: not comparable with published values")
+        warnings.append(Doubt(f"the training labels are {truth.name} itself: not comparable with published values"))
     counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
     if train is not None:
         warnings.extend(source.warnings)

@@ -15,8 +15,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.states.file import MOST_SHARDS, pack_state
-from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals
+from xmceval.scoring.states.state import State
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -72,11 +71,8 @@ def check_documents(setup: Setup) -> None:
         )
 
 
-def write_state(
-    path: str | Path, shard: Shard | None, setup: Setup, system: System, totals: Totals, *, force: bool
-) -> None:
+def write_state(path: str | Path, shard: Shard | None, state: State, *, force: bool) -> None:
     """Write the state of a system."""
-    state = setup.whole_state(system, totals)
     if shard is not None:
         state = replace(state, shards=shard[:1], n_shards=shard[1])
     write_output(path, pack_state(state), force=force)

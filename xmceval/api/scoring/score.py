@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from xmceval.api.matrixlike import MatrixLike
+from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.saving import NOTHING, Saving, list_files
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
@@ -298,13 +299,15 @@ def score_opened(
     first_rows = FirstRows()
     watching = [*observers, *([] if held is None else [held]), first_rows]
     totals = setup.evaluate(systems, watching, progress)
-    results = tuple(setup.results(systems, totals, first_rows))
+    states = setup.states(systems, totals, first_rows)
+    n_mentioned = None if setup.truth.judgments is None else setup.truth.judgments.n_mentioned
+    results = tuple(finish_state(state, n_mentioned) for state in states)
     if held is not None:
         from xmceval.api.scoring.holdrows import keep_rows
 
         results = keep_rows(held, saving, setup, systems, results)
     if saving.save_state is not None:
-        write_state(saving.save_state, saving.shard, setup, systems[0], totals[0], force=saving.force)
+        write_state(saving.save_state, saving.shard, states[0], force=saving.force)
     return totals, results
 
 

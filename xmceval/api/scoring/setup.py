@@ -9,24 +9,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.inputs import Opener, check_narrow, find_filter, is_same
 from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
-from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.errors import DataError, Doubt, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
-from xmceval.report.result import Result
-from xmceval.rows.block import Source
+from xmceval.rows.block import Rows, Source
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.rows.threads import Progress
+from xmceval.scoring.alignment import Ranked, doubt_scores, find_doubt
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.firstrows import FirstRows
@@ -184,7 +183,7 @@ class Setup(Rules):
     def _open(self, system: Named) -> System:
         scores, truth = self.opener.scores(system.input, self.truth, self.terms.width), self.truth.source
         is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
-        doubt = f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
+        doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
             scores.source,
             with_row_length(self._terms_of(scores.source), truth, scores.source),
@@ -205,20 +204,20 @@ class Setup(Rules):
 
         return evaluate_in_parts(self.executor, truth, systems, program, observers=observers, progress=progress)
 
-    def results(
+    def states(
         self, systems: Sequence[System], totals: Sequence[Totals], first_rows: FirstRows | None = None
-    ) -> list[Result]:
-        """Finish the totals of systems; with their first rows, also warn if these do not belong to the truth."""
-        results, drop_empty = [], self.terms.drop_empty
-        n_mentioned = None if self.truth.judgments is None else self.truth.judgments.n_mentioned
+    ) -> list[State]:
+        """Return the totals of systems as states, with the doubts about their files and first rows."""
+        states = []
         for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-            doubt = "" if first_rows is None else first_rows.find_doubt(number, drop_empty=drop_empty)
-            warnings = (*self._doubt_files(system, of_system), *([doubt] if doubt else []))
-            results.append(finish_state(self.state(system, of_system), warnings, n_mentioned))
-        return results
+            doubts = () if first_rows is None else self._doubt_rows(*first_rows.of_system(number))
+            of_files = *self.truth.source.warnings, *system.scores.warnings
+            of_header = system.doubt_header(self.truth.source, of_system)
+            states.append(self._state(system, of_system, (*of_header, *of_files, *doubts)))
+        return states
 
-    def state(self, system: System, totals: Totals) -> State:
-        """Return the totals of a system as a state, without the warnings on how its files were read."""
+    def _state(self, system: System, totals: Totals, warnings: tuple[str, ...]) -> State:
+        """Return the totals of a system as a state, with these doubts and facts."""
         terms, weights = system.terms, system.terms.weights
         n_rows = totals.tally.n_instances(drop_empty=terms.drop_empty) if weights is None else weights.size
         return State(
@@ -231,21 +230,18 @@ class Setup(Rules):
             truth=(self.truth_name,),
             scores=(system.file,),
             systems=(system.name,),
-            warnings=(*self.warnings, *system.warnings),
+            warnings=(*self.warnings, *system.warnings, *warnings),
             notes=(*self.notes, *system.notes),
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
         )
 
-    def whole_state(self, system: System, totals: Totals) -> State:
-        """Return the state of a system with all its warnings, to be saved."""
-        state = self.state(system, totals)
-        return replace(state, warnings=(*state.warnings, *self._doubt_files(system, totals)))
-
-    def _doubt_files(self, system: System, totals: Totals) -> Iterator[str]:
-        """Warn of what was found while the rows of a system were read."""
-        yield from system.doubt_header(self.truth.source, totals)
-        yield from self.truth.source.warnings
-        yield from system.scores.warnings
+    def _doubt_rows(self, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
+        """Yield the doubts that the first rows of a system give reason for."""
+        mistake = find_doubt(truth, ranked, drop_empty=self.terms.drop_empty)
+        if mistake:
+            yield Doubt(mistake)
+        elif any(measure.needs_order for measure in self.program.measures):
+            yield from doubt_scores(ranked, order_counts=self.truth.judgments is None)
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""

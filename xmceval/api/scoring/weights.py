@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import take_numbers
-from xmceval.errors import DataError, UsageError, argument, counted
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted
 from xmceval.rows.block import Float64, Source
 
 # The least weight, of the largest, of which enough digits are left: in sums, and in counts by label.
@@ -25,11 +25,11 @@ def doubt_small_weights(least: float, greatest: float, *, are_counted: bool) -> 
     """Warn where the least weight above 0 leaves the range of sums, or of counts by label; infinity where none is."""
     if least >= (LEAST_COUNTED if are_counted else LEAST_WEIGHT) * greatest:
         return ()
-    warning = (
+    doubt = Doubt(
         f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
         "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
     )
-    return (warning,)
+    return (doubt,)
 
 
 def check_any_weight(name: str, greatest: float, n_rows: int) -> None:

@@ -9,10 +9,10 @@ import click
 
 from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import by_kind, say, say_written, warn
+from xmceval.cli.messages import refuse_doubts, say, say_written, warn
 from xmceval.cli.plotting import Plots
 from xmceval.cli.runner import executor_of, start, watch
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
 from xmceval.report.pictures import save
@@ -64,19 +64,18 @@ def command(file: str, form: str, **arguments: Any) -> None:
     picture = Plots.of(plots, [], force=arguments["force"], inputs=[file])
     began, gates = time.monotonic(), not_worse(arguments["fail_if_worse"])
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
-    from xmceval.benchmarks.render import render_benchmark
+    from xmceval.benchmarks.render import by_kind, render_benchmark
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     start(quiet, ahead=True)
     with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
         outcome = run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
-    failures, warnings = list(list_failures(outcome)), list(list_lines(outcome, "warnings"))
-    if arguments["strict"] and warnings:
-        raise DataError(*failures, *warnings, "with --strict warnings are errors")
+    failures, doubts = list(list_failures(outcome)), list(list_lines(outcome, "doubts"))
+    if arguments["strict"]:
+        refuse_doubts(doubts, failures)
     for line in list_lines(outcome, "notes") if verbose else ():
         say(f"note: {line}")
-    names = {*outcome.systems, *(dataset.name for dataset in plan.datasets)}
-    warn(warnings if verbose else by_kind(warnings, names), quiet=quiet)
+    warn(doubts if verbose else by_kind(doubts, outcome, "; -v shows all"))
     with enforced(outcome.gates, failures):
         click.echo(render_benchmark(form, outcome, layout), nl=False)
         for path in picture.files:

@@ -73,7 +73,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     from xmceval.report.gates import judge_comparison
 
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
-    warn_of_results(arguments, comparison.results, comparison.warnings)
+    warn_of_results(arguments, comparison.results, comparison.doubts, form)
     with enforced(comparison.gates):
         click.echo(render_comparison(form, comparison, layout), nl=False)
         pictures.write(comparison)

@@ -55,4 +55,4 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
         rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
         say(f"note: {without_secrets(src)}: {written.description}")
         say(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}")
-    warn(written.warnings, quiet=quiet)
+    warn(() if quiet else written.warnings)

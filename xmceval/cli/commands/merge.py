@@ -54,5 +54,5 @@ def command(
 
     paths = [part for each in states for part in parts_of(find_shards(each))]
     result = merge_states(paths, name=name, save_state=save_state, force=force)
-    warn_of_results(arguments, [result])
+    warn_of_results(arguments, [result], form=form)
     click.echo(render(form, [result], layout), nl=False)

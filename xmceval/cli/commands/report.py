@@ -92,7 +92,7 @@ def command(html: str, title: str | None, open_it: bool, force: bool, **argument
                 layout=Layout.of(arguments),
                 watch=watch(arguments["quiet"]),
             )
-        warn_of_results(arguments, page.results, () if page.comparison is None else page.comparison.warnings)
+        warn_of_results(arguments, page.results, None if page.comparison is None else page.comparison.doubts)
         write(page.text)
     if html != STDOUT:
         say_written(html, len(page.text.encode()), quiet=arguments["quiet"])

@@ -83,7 +83,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     with open_setup(inputs, arguments) as (setup, saving):
         results = score_systems(setup, inputs.systems, saving)
     results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
-    warn_of_results(arguments, results)
+    warn_of_results(arguments, results, form=form)
     with enforced([outcome for result in results for outcome in result.gates]):
         click.echo(render(form, results, layout), nl=False)
         pictures.write(results)

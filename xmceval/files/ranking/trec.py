@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, Doubt, argument, counted
 from xmceval.files.formats import FORMATS, Format
-from xmceval.files.io.streams import quote
+from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records
@@ -24,6 +24,10 @@ from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
+
+# What is looked at of a run: the ranks and scores in its first bytes, and the scores of its first queries.
+BYTES_WITH_RANKS, QUERIES_WITH_TIES = 1 << 16, 1000
+LEAST_QUERIES = 3  # of which most give reason for a doubt
 
 
 def open_qrels(path: Path | Records | QueryTable, request: Request, columns: LineColumns = QRELS) -> Opened:
@@ -78,9 +82,11 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
         )
     lines, (form, facts) = _read(path, columns, judgments.queries, judgments.documents.words), _describe(path, columns)
     entries = lines.gather(len(judgments.queries))
+    doubts = list(_doubt_equal_scores(path, entries))
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, lines, judgments.queries, entries, judgments.documents, form, facts, request)
+    opened.source.warnings.extend([*_doubt_ranks(path, columns), *doubts])
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
@@ -88,6 +94,45 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
         _refuse_differences(path, lines, judgments, unjudged, lacking)
     opened.source.warnings.extend(_tell_differences(path, lines, judgments, unjudged, lacking))
     return replace(opened, is_joined=True, lacking=tuple(lacking))
+
+
+def _doubt_ranks(path: Path | Records | QueryTable, columns: LineColumns) -> Iterator[Doubt]:
+    """Yield the doubt that low scores are the best, where scores rise with the rank in most of the first queries.
+
+    The ranks are not read otherwise: scores alone order the documents, as in trec_eval.
+    """
+    names = columns.names.split()
+    if not isinstance(path, Path) or "rank" not in names or columns.are_ranks:
+        return
+    queries: dict[bytes, list[tuple[int, float]]] = {}
+    for line in read_first_bytes(path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
+        words = line.split()
+        if len(words) == columns.number and words[names.index("rank")].isdigit():
+            ranked = int(words[names.index("rank")]), float(words[columns.value])
+            queries.setdefault(words[0], []).append(ranked)
+    n_ranked = n_against = 0
+    for ranking in queries.values():
+        ranks, scores = zip(*sorted(ranking), strict=True)
+        if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
+            n_ranked += 1
+            n_against += sum(b > a for a, b in pairwise(scores)) > sum(b < a for a, b in pairwise(scores))
+    if 2 * n_against > n_ranked >= LEAST_QUERIES:
+        yield Doubt(
+            f"{path}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
+            "are low scores the best?"
+        )
+
+
+def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> Iterator[Doubt]:
+    """Yield the doubt that scores say nothing, where all are equal in most queries: ties are broken afterwards."""
+    ends = entries.indptr[: QUERIES_WITH_TIES + 1]
+    rows = [entries.values[start:end] for start, end in pairwise(ends.tolist()) if end - start > 1]
+    n_several, n_equal = len(rows), sum(bool((scores == scores[0]).all()) for scores in rows)
+    if 2 * n_equal > n_several >= LEAST_QUERIES:
+        yield Doubt(
+            f"{path}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are equal: "
+            "they rank no document above another"
+        )
 
 
 def _break_ties(path: Path | Records | QueryTable, lines: Lines, entries: Entries) -> int:
@@ -112,7 +157,9 @@ def _open_own_run(path: Path | Records | QueryTable, request: Request, columns: 
     lines, (form, facts) = _read(path, columns), _describe(path, columns)
     documents = Documents.of(lines.documents, request.names)
     entries, facts = lines.gather(len(lines.queries)), [*facts, "rows are queries", f"documents {documents.meaning}"]
-    return _held(path, lines, lines.queries.tolist(), entries, documents, form, facts, request)
+    opened = _held(path, lines, lines.queries.tolist(), entries, documents, form, facts, request)
+    opened.source.warnings.extend(_doubt_ranks(path, columns))
+    return opened
 
 
 def _tell_differences(
@@ -124,10 +171,10 @@ def _tell_differences(
         named = name_queries(unjudged)
         yield f"{path}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
-        it_counts = "it counts" if len(lacking) == 1 else "they count"
+        it_has = "it has" if len(lacking) == 1 else "they have"
         yield (
             f"{path}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
-            f"{judgments.name}, {name_queries(lacking)}: {it_counts} as 0 (trec_eval leaves them out)"
+            f"{judgments.name}, {name_queries(lacking)}: {it_has} no prediction (trec_eval leaves them out)"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, Doubt, argument, counted
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import count_lines
 from xmceval.files.io.lines import without_comment
@@ -293,7 +293,7 @@ def _doubt_first_row(path: Path, layout: TextLayout, lines: list[bytes]) -> str:
     is_id, have_labels = first.split(None, 1)[0].isdigit(), any(not _FEATURE.match(row) for _, row in others)
     if not is_id or have_labels or not others:  # a row that really has no labels begins with a blank
         return ""
-    return (
+    return Doubt(
         f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
         f"{quote(first)}; is the newline after the header missing?"
     )

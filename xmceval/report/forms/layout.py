@@ -57,7 +57,6 @@ class Layout:
     is_terminal: bool = False  # there sentences are wrapped at its width, elsewhere only long ones
     is_styled: bool = False  # whether it shows bold and underlined text
     is_unicode: bool = True  # whether it shows signs beyond ASCII
-    has_conventions: bool = False  # whether it says how instances were counted, which a command writes to stderr
 
     def __post_init__(self) -> None:
         if self.places is not None:
@@ -97,4 +96,3 @@ class Layout:
 
 
 DEFAULT = Layout()
-ALONE = Layout(has_conventions=True)  # where nothing else says how instances were counted

@@ -23,7 +23,7 @@ from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
-MOST_LINES = 12  # warnings, or sentences, that are open at first
+MOST_LINES = 12  # doubts, or sentences, that are open at first
 ARRAY = "array"  # what has no name
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # a browser loads nothing
 
@@ -55,7 +55,7 @@ def render_page(
     names += [figure.measure.head for figure in results[0].figures]
     sections = [
         *_show_verdicts(sheet, names),
-        *_show_warnings(results, comparison, names),
+        *_show_doubts(results, comparison, names),
         *_show_values(results, sheet, names),
         *_show_pictures(results, comparison),
         *_show_differences(comparison, layout, names),
@@ -84,16 +84,15 @@ def _show_verdicts(sheet: Sheet, names: Sequence[str]) -> Iterator[PageSection]:
         yield PageSection("verdict", "Verdict", draw_lines(sentences, "verdicts"))
 
 
-def _show_warnings(
+def _show_doubts(
     results: Sequence[Result], comparison: Comparison | None, names: Sequence[str]
 ) -> Iterator[PageSection]:
-    """Show what a reader must know before trusting the numbers."""
-    lines = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
-    lines = list(dict.fromkeys(lines))
+    """Show why the values may be wrong."""
+    lines = comparison.doubts if comparison is not None else tuple(shared_lines(results, "doubts"))
     if lines:
-        drawn = draw_lines((isolate(line, names) for line in lines), "warnings")
+        drawn = draw_lines((isolate(line, names) for line in lines), "doubts")
         is_long = len(lines) > MOST_LINES
-        yield PageSection("warnings", "Warnings", fold(counted(len(lines), "warning"), drawn) if is_long else drawn)
+        yield PageSection("doubts", "Doubts", fold(counted(len(lines), "doubt"), drawn) if is_long else drawn)
 
 
 def _show_values(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> Iterator[PageSection]:

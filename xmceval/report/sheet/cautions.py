@@ -1,14 +1,15 @@
-"""Cautions: what a reader must know before trusting the numbers, derived from counts and figures."""
+"""Cautions: doubts about the numbers, and facts on how the input was counted, derived from counts and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from xmceval.errors import argument, counted, listed
+from xmceval.errors import Doubt, argument, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.summary import Counts, Figure, Summary
 
-OF_CELLS = frozenset({"label", "confusion", "column"})  # families that take no value of each row
+BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions are no misses
+SHARES = 5  # equal ones, of a value: bounds over orders of ties that are wider than one of them are a doubt
 
 
 def find_cautions(
@@ -16,13 +17,16 @@ def find_cautions(
     *,
     empty_rows: str = "zero",
     has_threshold: bool = True,
+    ties: str = "label",
     ceiling: bool = False,
     zeros_are_judged: bool = False,
 ) -> list[str]:
-    """Return every caution on the numbers of a system that applies under the options of its scoring."""
+    """Return the doubts and facts about the numbers of a system under the options of its scoring."""
     counts, figures = summary.counts, summary.figures
     return [
-        *list_conventions(counts, empty_rows, figures),
+        *(_doubt_ties(figures) if ties == "label" else ()),
+        *_describe_short_lists(counts, figures),
+        *_describe_empty_rows(counts, empty_rows, figures),
         *_describe_truth(counts, figures, zeros_are_judged=zeros_are_judged),
         *_describe_undefined(counts, figures),
         *_describe_rows_left_out(counts, figures),
@@ -31,28 +35,54 @@ def find_cautions(
     ]
 
 
-def list_conventions(counts: Counts, empty_rows: str, figures: Iterable[Figure]) -> Iterator[str]:
-    """Yield how instances with too few predictions, and those without a true label, were counted in figures."""
+def _describe_short_lists(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
+    """Yield how missing predictions were counted, of the deepest cutoff for which there are too few."""
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
-    if n:
-        short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
-        if k == 1:
-            yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
-        else:
-            yield f"{short} fewer than {k} predictions: the missing ones count as misses"
+    if not n:
+        return
+    short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
+    if k == 1:
+        yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
+        return
+    adaptive = dict.fromkeys(figure.measure.head for figure in figures if figure.measure.norm.divisor == BY_RETURNED)
+    but = f", but {listed(adaptive)} {_divide(len(adaptive))} by those that there are" if adaptive else ""
+    yield f"{short} fewer than {k} predictions: the missing ones count as misses{but}"
+
+
+def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Figure]) -> Iterator[str]:
+    """Yield how instances without a true label were counted, with the metrics of each way if there are several."""
     n = counts.empty_rows
-    if n:
-        it_counts, it_is = ("it counts", "it is") if n == 1 else ("they count", "they are")
-        treatment = f"{it_counts} as 0" if empty_rows == "zero" else f"{it_is} left out"
-        if empty_rows == "zero" and all(figure.measure.metric.family in OF_CELLS for figure in figures):
-            treatment = f"{'its' if n == 1 else 'their'} predictions count as misses"
-        yield f"{counted(n, 'instance')} {_have(n)} no true label: {treatment}"
+    if not n:
+        return
+    no_label = f"{counted(n, 'instance')} {_have(n)} no true label"
+    if empty_rows == "drop":
+        yield f"{no_label}: {'it is' if n == 1 else 'they are'} left out"
+        return
+    heads: dict[str, dict[str, None]] = {}
+    for figure in figures:
+        if not figure.measure.metric.left_out:  # those say themselves how many are left out
+            heads.setdefault(_treat_empty_row(figure.measure, n), {})[figure.measure.head] = None
+    ways = [f"{way} {'to' if way.endswith('nothing') else 'for'} {listed(names)}" for way, names in heads.items()]
+    if ways:
+        yield f"{no_label}: {'; '.join(ways) if len(ways) > 1 else ways[0].partition(' for ')[0]}"
+
+
+def _treat_empty_row(measure: Measure, n: int) -> str:
+    """Return what `n` instances without a true label count as, by the table of metrics."""
+    metric, over = measure.metric, measure.norm.over
+    if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
+        return f"{'it adds' if n == 1 else 'they add'} nothing"
+    if over != "mean":  # cells are counted, of which such an instance has false ones alone
+        return f"{'its' if n == 1 else 'their'} predictions count as misses"
+    best = metric.bounds[metric.higher_is_better]
+    is_best = " (the best value)" if metric.empty_value == best else ""
+    return f"{'it counts' if n == 1 else 'they count'} as {metric.empty_value}{is_best}"
 
 
 def _describe_truth(counts: Counts, figures: Sequence[Figure], *, zeros_are_judged: bool) -> Iterator[str]:
     if counts.n_true == 0:
-        yield "no instance has a true label: is this the right truth file?"
+        yield Doubt("no instance has a true label: is this the right truth file?")
     least, greatest = counts.grades
     graded = [figure.name for figure in figures if figure.measure.metric.takes_grades]
     if greatest > 1 and graded:
@@ -61,6 +91,28 @@ def _describe_truth(counts: Counts, figures: Sequence[Figure], *, zeros_are_judg
     n = counts.explicit_zeros
     if n and not zeros_are_judged:
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
+
+
+def _doubt_ties(figures: Sequence[Figure]) -> Iterator[Doubt]:
+    """Yield the doubt that the order of equal scores decides values, with the one that it could move furthest."""
+    moves = []
+    for figure in figures:
+        low, high = figure.estimate.tie_bounds
+        if SHARES * (high - low) > abs(figure.estimate.value):  # not of NaN
+            moves.append((figure.measure.metric.unit == "share", high - low, figure))
+    if not moves:
+        return
+    *_, figure = max(moves, key=lambda move: move[:2])
+    value, *bounds = (_write(figure, number) for number in (figure.estimate.value, *figure.estimate.tie_bounds))
+    others = f" (and {counted(len(moves) - 1, 'other value')})" if len(moves) > 1 else ""
+    yield Doubt(
+        f"equal scores decide {figure.name}{others}: it is {value}, and from {' to '.join(bounds)} in other orders of "
+        "the labels that have them"
+    )
+
+
+def _write(figure: Figure, number: float) -> str:
+    return f"{number:.2%}" if figure.measure.metric.unit == "share" else f"{number:,.4g}"
 
 
 def _describe_undefined(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
@@ -120,6 +172,10 @@ def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling:
 
 def _have(number: int) -> str:
     return "has" if number == 1 else "have"
+
+
+def _divide(number: int) -> str:
+    return "divides" if number == 1 else "divide"
 
 
 def _are(number: int) -> str:

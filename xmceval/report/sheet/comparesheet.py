@@ -33,6 +33,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
         else (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)),
         verdicts=tuple(sentence for sentence in verdicts if sentence not in untested),
         notes=(*sheet.notes, *describe_tests(comparison.testing, [comparison]), *untested),
+        below=(*sheet.below, *comparison.facts),
     )
 
 

@@ -46,7 +46,7 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
         sections=sections,
         below=(
-            *_describe_conventions([result], layout),
+            *shared_lines([result], "facts"),
             *_describe_intervals([SystemLine.of(result)], layout),
             *_describe_scoring([result]),
             *_describe_system(result, layout),
@@ -69,7 +69,7 @@ def build_systems_sheet(
             *(make_section(lines, layout, signs, bin_name=name, title=title) for name, title in bins.items()),
         ),
         below=(
-            *_describe_conventions(results, layout),
+            *shared_lines(results, "facts"),
             *_describe_intervals(lines, layout),
             *_describe_scoring(results),
             *(f"{result.name}: {line}" for result in results for line in _describe_system(result, layout)),
@@ -101,11 +101,6 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
 def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Say which intervals may be off, where they are shown."""
     yield from () if layout.intervals is False else describe_cautions(lines)
-
-
-def _describe_conventions(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Say how instances were counted, where nothing else does."""
-    yield from shared_lines(results, "conventions") if layout.has_conventions else ()
 
 
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:

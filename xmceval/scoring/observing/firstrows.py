@@ -7,10 +7,14 @@ from operator import add
 import numpy as np
 
 from xmceval.rows.block import Int64, Rows
-from xmceval.scoring.alignment import N_ROWS, NO_LABEL, Ranked, find_doubt
+from xmceval.scoring.alignment import EQUAL, N_ROWS, NO_LABEL, ORDERED, RISING, UNKNOWN, Ranked
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.observers import BlockValues, Observer
+
+NO_LABELS = np.empty(0, dtype=np.int64)
+NO_ROWS = Rows(np.zeros(1, dtype=np.int64), NO_LABELS, np.empty(0))
+NO_RANKED = Ranked(NO_LABELS.reshape(0, 2), NO_LABELS, np.empty((0, 2)), NO_LABELS, NO_LABELS)
 
 Piece = tuple[int, int, Rows, Ranked]  # the first row of a block, the system, and its rows up to N_ROWS
 
@@ -37,17 +41,15 @@ class FirstRows(Mergeable, Observer):
             truth = Rows(indptr.copy(), labels.copy(), grades.copy())
             self.combine(pieces=((first_row, system, truth, _first_ranked(batch, n)),))
 
-    def find_doubt(self, system: int, place: str = "", *, drop_empty: bool = False) -> str:
-        """Return the likely mistake in the rows of a system; see `alignment.find_doubt`."""
-        own = sorted((piece for piece in self.pieces if piece[1] == system), key=lambda piece: piece[0])
-        if not own:
-            return ""
-        *_, truths, rankings = zip(*own, strict=True)
-        ends = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(each.indptr) for each in truths]))])
+    def of_system(self, system: int) -> tuple[Rows, Ranked]:
+        """Return the truth and the predictions of the first rows that a system was scored on."""
+        pieces = sorted((piece for piece in self.pieces if piece[1] == system), key=lambda piece: piece[0])
+        if not pieces:
+            return NO_ROWS, NO_RANKED
+        *_, truths, rankings = zip(*pieces, strict=True)
+        ends = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(truth.indptr) for truth in truths]))])
         truth = Rows(ends, *map(np.concatenate, list(zip(*truths, strict=True))[1:]))
-        return find_doubt(
-            truth, Ranked(*map(np.concatenate, zip(*rankings, strict=True))), place, drop_empty=drop_empty
-        )
+        return truth, Ranked(*map(np.concatenate, zip(*rankings, strict=True)))
 
 
 def _first(rows: Rows, n: int) -> Rows:
@@ -56,24 +58,44 @@ def _first(rows: Rows, n: int) -> Rows:
 
 
 def _first_ranked(batch: Batch, n: int) -> Ranked:
-    """Copy the best labels of the first rows, and the last ones where all predictions are at hand."""
-    labels, scores, n_ranked = (each[:n] for each in batch.ranking.arrays)
+    """Copy the best labels of the first rows, and what is seen of the scores where all of them are held."""
+    labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
     best = np.full((n, 2), NO_LABEL)
     depth = min(2, labels.shape[1])
     best[:, :depth] = np.where(np.arange(depth) < n_ranked[:, None], labels[:, :depth], NO_LABEL)
     ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
-    last = np.full(n, NO_LABEL) if batch.ends is not None else _last_labels(_first(batch.scores, n))
-    return Ranked(best, last, ends, np.diff(batch.score_ends[: n + 1]))
+    lengths = np.diff(batch.score_ends[: n + 1])
+    if batch.ends is None:
+        last, kinds = _describe_scores(_first(batch.scores, n))
+        return Ranked(best, last, ends, lengths, kinds)
+    # Selected labels of a dense row: all scores are equal where no label is left but those that tie with the last one.
+    n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
+    kinds = np.where((lengths > 1) & (n_equal == lengths) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
+    return Ranked(best, np.full(n, NO_LABEL), ends, lengths, kinds)
 
 
-def _last_labels(scores: Rows) -> Int64:
-    """Return the label with the lowest score of each row, int64 [n_rows], NO_LABEL without any."""
-    lengths = np.diff(scores.indptr)
-    last = np.full(lengths.size, NO_LABEL)
+def _describe_scores(scores: Rows) -> tuple[Int64, Int64]:
+    """Return the label with the lowest score of each row, NO_LABEL without any, and the kind of its scores."""
+    starts, lengths = scores.indptr[:-1], np.diff(scores.indptr)
+    last, kinds = np.full(lengths.size, NO_LABEL), np.full(lengths.size, UNKNOWN)
     has_any = lengths > 0
-    if has_any.any():
-        starts = scores.indptr[:-1][has_any]
-        is_lowest = scores.values == np.repeat(np.minimum.reduceat(scores.values, starts), lengths[has_any])
-        lowest = np.flatnonzero(is_lowest)
-        last[has_any] = scores.indices[lowest[np.searchsorted(lowest, starts)]]
-    return last
+    if not has_any.any():
+        return last, kinds
+    starts, lengths, values = starts[has_any], lengths[has_any], scores.values
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    all_low = np.repeat(low, lengths)
+    lowest = np.flatnonzero(values == all_low)
+    last[has_any] = scores.indices[lowest[np.searchsorted(lowest, starts)]]
+    is_between = (values > all_low) & (values < np.repeat(high, lengths))
+    has_three = np.logical_or.reduceat(is_between, starts)
+    is_next = np.ones(values.size, dtype=bool)
+    is_next[starts] = False  # the first of a row has none before it
+    falls, is_back = np.zeros((2, values.size), dtype=bool)
+    np.less(values[1:], values[:-1], out=falls[1:])
+    np.less(scores.indices[1:], scores.indices[:-1], out=is_back[1:])
+    has_fall, has_back = (np.logical_or.reduceat(steps & is_next, starts) for steps in (falls, is_back))
+    of_rows = np.where(has_three, np.where(has_back & ~has_fall, RISING, ORDERED), UNKNOWN)
+    of_rows[(low == high) | np.isinf(low) & np.isinf(high) & ~has_three] = EQUAL
+    of_rows[lengths < 2] = UNKNOWN
+    kinds[has_any] = of_rows
+    return last, kinds

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, argument
+from xmceval.errors import DataError, Doubt, argument, split_doubts
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
@@ -50,7 +50,7 @@ PROPENSITIES = {
     "from_truth": bool,
 }
 FILTER = {"name": str, "n_pairs": _COUNT, "n_rows": _COUNT}
-NAMES = ("truth", "scores", "systems", "shards", "warnings", "notes")  # lists that become tuples
+NAMES = ("truth", "scores", "systems", "shards", "notes")  # lists that become tuples
 HEADER: dict[str, Any] = {
     "schema": str,
     "version": str,
@@ -68,7 +68,8 @@ HEADER: dict[str, Any] = {
     "weight_range": ([float, float], None),
     "max_weight": (float, None),
     "removed": [_COUNT, _COUNT],
-    "warnings": [str],
+    "doubts": [str],
+    "facts": [str],
     "notes": [str],
 }
 
@@ -92,6 +93,7 @@ def pack_state(state: State) -> bytes:
         "removed": state.removed,
     }
     header |= {name: getattr(state, name) for name in NAMES}
+    header["doubts"], header["facts"] = split_doubts(state.warnings)
     if propensities is not NO_PROPENSITIES:
         header["propensities"] = {name: getattr(propensities, name) for name in PROPENSITIES}
         numbers = propensities.inverse if propensities.n is None else propensities.counts
@@ -232,6 +234,7 @@ def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
         removed=tuple(header["removed"]),
         max_weight=header["max_weight"],
         version=header["version"],
+        warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
         **{field: tuple(header[field]) for field in NAMES},
     )
 

@@ -1,0 +1,123 @@
+"""Doubts: each is issued where the values may be wrong, by every function alike, and never without cause."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import xmceval
+
+N_ROWS, N_LABELS, DEPTH = 40, 30, 5
+LOW_IS_BEST = "are low scores the best?"
+RANK_NOTHING = "they rank no label above another"
+DECIDED = "equal scores decide P@"
+
+
+def ranked(scores, labels):
+    """Return a matrix of rows whose scores and labels [n_rows, depth] are stored in this order."""
+    ends = np.arange(0, scores.size + 1, scores.shape[1])
+    return csr_array((scores.ravel(), labels.ravel(), ends), shape=(len(scores), N_LABELS))
+
+
+@pytest.fixture
+def data(rng):
+    """Truth, and labels [n_rows, depth] of which the first is often true."""
+    labels = np.argsort(rng.random((N_ROWS, N_LABELS)), axis=1)[:, :DEPTH]
+    truth = np.zeros((N_ROWS, N_LABELS))
+    truth[np.arange(N_ROWS), np.where(rng.random(N_ROWS) < 0.7, labels[:, 0], labels[:, 3])] = 1
+    return csr_array(truth), labels
+
+
+FALLING = np.arange(DEPTH, 0.0, -1)
+# The scores of each row, best label first, and the doubt.
+CASES = {
+    "best first": (FALLING, ""),
+    "distances": (FALLING[::-1], LOW_IS_BEST),
+    "two scores rise": (np.array([1.0, 1, 2, 2, 2]), DECIDED),
+    "a tie at the end": (np.array([5.0, 4, 3, 2, 2]), ""),
+    "all equal": (np.full(DEPTH, 0.5), RANK_NOTHING),
+    "all infinite": (np.array([np.inf, -np.inf, np.inf, -np.inf, -np.inf]), RANK_NOTHING),
+}
+
+
+@pytest.mark.parametrize(("scores", "doubt"), CASES.values(), ids=CASES)
+def test_scores_in_stored_order_are_judged(data, scores, doubt):
+    truth, labels = data
+    result = xmceval.score(truth, ranked(np.tile(scores, (N_ROWS, 1)), labels), metrics="P", k=[1, 3])
+    assert [doubt in line for line in result.doubts][:1] == ([True] if doubt else [])
+
+
+def test_scores_in_the_order_of_labels_may_rise(data):
+    truth, labels = data
+    rising = ranked(np.tile(FALLING[::-1], (N_ROWS, 1)), np.sort(labels, axis=1))
+    assert xmceval.score(truth, rising, metrics="P", k=1).doubts == ()
+
+
+def test_a_dense_model_that_is_dead_is_named_and_one_that_saturates_is_not(data, rng):
+    truth, _ = data
+    saturated = np.minimum(rng.random((N_ROWS, N_LABELS)) + 0.9 * truth.toarray(), 1.0)
+    for scores, doubt in ((np.full((N_ROWS, N_LABELS), 0.5), RANK_NOTHING), (saturated, "")):
+        doubts = xmceval.score(truth, scores, metrics="P,LRAP", k=1).doubts
+        assert any(RANK_NOTHING in line for line in doubts) == bool(doubt)
+
+
+@pytest.mark.parametrize("metrics", ["f1_score,hamming_loss", "P@all,R@all,F1@all"])
+def test_decisions_are_no_rankings(data, metrics):
+    truth, labels = data
+    decisions = ranked(np.ones((N_ROWS, DEPTH)), labels)
+    assert xmceval.score(truth, decisions, metrics=metrics).doubts == ()
+
+
+def test_values_that_ties_decide_are_named_unless_the_order_was_asked_for(data):
+    truth, labels = data
+    scores = ranked(np.tile(np.array([2.0, 2, 2, 2, 1]), (N_ROWS, 1)), labels)
+    options = {"metrics": "P", "k": [1, 3]}
+    evaluator = xmceval.Evaluator(**options, n_labels=N_LABELS)
+    evaluator.update(truth, scores)
+    [doubt] = evaluator.result().doubts
+    assert doubt.startswith("equal scores decide P@1 (and 1 other value): it is ")
+    assert xmceval.score(truth, scores, **options).doubts == (doubt,)
+    assert xmceval.compare(truth, {"a": scores, "b": scores.copy()}, **options).doubts == (doubt,)
+    assert xmceval.score(truth, scores, **options, ties="expected").doubts == ()
+
+
+def test_doubts_are_warnings_of_python_and_in_json_and_facts_are_notes(data):
+    truth, labels = data
+    truth = truth.toarray()
+    truth[0] = 0
+    scores = ranked(np.full((N_ROWS, DEPTH), 0.5), labels)
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        result = xmceval.score(truth, scores, metrics="P", k=9)
+    assert [str(warning.message) for warning in issued] == list(result.doubts)
+    assert result.warnings == (*result.doubts, *result.facts)
+    assert len(result.facts) == 2
+    [system] = json.loads(result.to_json())["systems"]
+    assert system["doubts"] == list(result.doubts)
+    assert system["notes"][:2] == list(result.facts)
+    for shown in (str(result), result.to_markdown(), result._repr_html_()):
+        assert [fact for fact in result.facts if fact not in shown] == []
+        assert [doubt for doubt in result.doubts if doubt in shown] == []
+    assert all(line in result.to_html() for line in result.warnings)
+
+
+RUNS = {
+    "ranks and scores agree": ([(1, 0.9), (2, 0.5), (3, 0.1)], ""),
+    "distances": ([(1, 0.1), (2, 0.5), (3, 0.9)], LOW_IS_BEST),
+    "lines in another order": ([(3, 0.1), (2, 0.5), (1, 0.9)], ""),
+    "all ranks are 0": ([(0, 0.1), (0, 0.5), (0, 0.9)], ""),
+    "all scores are equal": ([(1, 1.0), (2, 1.0), (3, 1.0)], "they rank no document above another"),
+}
+
+
+@pytest.mark.parametrize(("lines", "doubt"), RUNS.values(), ids=RUNS)
+def test_ranks_of_a_run_are_compared_with_its_scores(tmp_path, lines, doubt):
+    run, qrels = tmp_path / "run", tmp_path / "qrels"
+    qrels.write_text("".join(f"q{i} 0 d{i % 7} 1\n" for i in range(20)))
+    run.write_text(
+        "".join(f"q{i} Q0 d{i + n} {rank} {score} t\n" for i in range(20) for n, (rank, score) in enumerate(lines))
+    )
+    doubts = xmceval.score(qrels, run, metrics="RR").doubts
+    assert [doubt in line and "in 20 of 20 queries" in line for line in doubts] == ([True] if doubt else [])

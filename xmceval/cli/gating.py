@@ -15,6 +15,8 @@ from xmceval.cli.messages import say
 from xmceval.errors import DataError
 
 if TYPE_CHECKING:
+    from xmceval.metrics.measure import Measure
+    from xmceval.report.forms.layout import Layout
     from xmceval.report.gateoutcomes import GateOutcome
     from xmceval.report.gates import Gate
 
@@ -44,6 +46,17 @@ def not_worse(texts: Sequence[str]) -> list[Gate]:
     from xmceval.report.gates import parse_worse
 
     return [parse_worse(text) for text in texts]
+
+
+def required(texts: Sequence[str], measures: Sequence[Measure], layout: Layout) -> list[Gate]:
+    """Parse gates of values, and check that these are computed; without any nothing is loaded."""
+    if not texts:
+        return []
+    from xmceval.report.gates import check_computed, parse_required
+
+    gates = [parse_required(text, in_percent=layout.percent) for text in texts]
+    check_computed(gates, measures)
+    return gates
 
 
 @contextmanager

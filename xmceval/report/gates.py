@@ -7,19 +7,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
-from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import DEFAULT, MOST_PLACES, PLACES, Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_measures
 from xmceval.report.result import Result
 from xmceval.report.sheet.verdicts import describe_p, describe_size
+
+if TYPE_CHECKING:
+    from xmceval.report.comparison import Comparison, Difference  # not loaded by a score
 
 KINDS = {":": "worse", ">=": "at_least", "<=": "at_most"}
 NOT_DECIDED = "{}: not decided, because {}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xmceval.errors import DataError, counted, split_doubts
 from xmceval.rows.block import Block, Source
-from xmceval.rows.width import Width
+from xmceval.rows.width import Width, hint_at_classes
 
 MOST_WARNINGS = 5  # of all shards together; the rest is counted
 
@@ -32,7 +32,8 @@ class ShardedSource:
         width = Width()
         for each in shards:
             if each.n_labels is not None and (each.is_exact or not are_scores):
-                width = width.agree(each.n_labels, each.name, "column" if are_scores else "label")
+                noun, hint = ("column", hint_at_classes(each)) if are_scores else ("label", "")
+                width = width.agree(each.n_labels, each.name, noun, hint)
         self.is_exact = width.is_known and any(each.is_exact for each in shards)
         declared = [each.n_labels for each in shards if each.n_labels is not None]
         self.n_labels = width.n_labels if width.is_known else max(declared, default=None)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xmceval.errors import DataError, argument, counted, names_flags
+from xmceval.errors import DataError, argument, counted
 
 if TYPE_CHECKING:
     from xmceval.rows.block import Source
 
 UNKNOWN = 2**63 - 1  # the number of labels where no input declares it
-
-PROBABILITIES = (
-    " (hint: of the list of arrays [n_rows, 2] that predict_proba returns, pass numpy.column_stack([p[:, 1] for p in "
-    "y_score]))"
-)
 
 
 @dataclass(frozen=True)
@@ -54,13 +49,12 @@ class Width:
     def __str__(self) -> str:
         return _declare(self.declared_by, self.n_labels)
 
-    def agree(self, n_labels: int, name: str, noun: str = "label") -> Width:
+    def agree(self, n_labels: int, name: str, noun: str = "label", hint: str = "") -> Width:
         """Return the width that this one and another input declare."""
         if not self.is_known:
             return Width(n_labels, f"{name} has")
         if n_labels != self.n_labels:
             verb = "is" if name == argument("n_labels") else "has"
-            hint = PROBABILITIES if noun == "column" and n_labels == 2 and not names_flags() else ""
             raise DataError(f"{_declare(f'{name} {verb}', n_labels, noun)}, but {self}{hint}")
         return self
 
@@ -68,7 +62,7 @@ class Width:
         """Return the width that this one and a source declare, where its columns can only be the labels."""
         if not source.is_exact or source.n_labels is None:
             return self
-        return self.agree(source.n_labels, source.name, noun)
+        return self.agree(source.n_labels, source.name, noun, hint_at_classes(source) if noun == "column" else "")
 
     def or_seen(self, largest: int, n_mentioned: int | None = None) -> Width:
         """Return this width, or where it is unknown that of the largest label seen, or of the documents mentioned."""
@@ -82,6 +76,16 @@ class Width:
         """Refuse a cutoff above the number of labels."""
         if k > self.n_labels:
             raise DataError(f"k = {k} is above the number of labels: {self.declared_by} {self.n_labels:,}")
+
+
+def hint_at_classes(scores: Source) -> str:
+    """Return a hint at what `predict_proba` of many classifiers returns, where scores in memory have two columns."""
+    if scores.n_labels != 2 or scores.files():
+        return ""
+    return (
+        " (hint: of the list of arrays [n_rows, 2] that predict_proba returns, pass numpy.column_stack([p[:, 1] for p "
+        "in y_score]))"
+    )
 
 
 def _declare(declared_by: str, number: int, noun: str = "label") -> str:

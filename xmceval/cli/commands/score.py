@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.gating import enforced, require
+from xmceval.cli.gating import enforced, require, required
 from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, open_setup
@@ -75,14 +75,15 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
-    from xmceval.report.gates import check_computed, judge_values, parse_required
 
-    gates = [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
     pictures.check(OF_RESULTS, inputs.options)
-    check_computed(gates, inputs.options.measures)
+    gates = required(arguments["require"], inputs.options.measures, layout)
     with open_setup(inputs, arguments) as (setup, saving):
         results = score_systems(setup, inputs.systems, saving)
-    results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
+    if gates:
+        from xmceval.report.gates import judge_values  # it loads comparisons too
+
+        results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
     warn_of_results(arguments, results, form=form)
     with enforced([outcome for result in results for outcome in result.gates]):
         click.echo(render(form, results, layout), nl=False)

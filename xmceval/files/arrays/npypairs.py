@@ -22,7 +22,6 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import are_ranked_lists, as_ids, full_ranking_error, is_full_ranking
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Matrix, PaddedLists
-from xmceval.rows.plain import BY_NAME
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
@@ -108,8 +107,6 @@ def describe_missing(path: Path) -> str:
         hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
         if names_flags() and path.name.isdecimal():
             hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
-        elif not names_flags() and str(path) == path.stem:  # perhaps a name in a list of names
-            hint = BY_NAME
         return f"{path}: no such file{hint}"
     labels, scores = _find_pair(path)
     return f"{path}: no such file; a pair is {labels.name} and {scores.name}"

@@ -11,6 +11,7 @@ from xmceval.errors import DataError, UsageError, names_flags
 from xmceval.files.arrays.npypairs import describe_missing, has_pair
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.pipes import STDIN, pipe_key
+from xmceval.rows.plain import BY_NAME
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
@@ -62,7 +63,8 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
         yield f"{path}: {getattr(error, 'strerror', None) or error}"
         return
     if is_missing:
-        yield describe_missing(path)
+        is_in_list = not hint and not names_flags() and str(path) == path.stem  # perhaps of names, not of shards
+        yield describe_missing(path) + (BY_NAME if is_in_list else "")
     elif path.is_dir() and not has_pair(path):
         yield f"{path}: is a directory; expected a file{hint}"
     elif not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK):

@@ -108,7 +108,7 @@ def test_a_file_is_read_as_its_format(name, kind, code, labels, by_query, expect
     path = make(code)
     result = score(kind, path, by_query=by_query, labels=labels)
     assert dict(result) == expected
-    assert not result.doubts or name in {"comma-names", "npz", "npy-ranked"}  # which may have been meant otherwise
+    assert result.doubts == ()
     names = labels and read_names(labels)
     if kind == "truth":
         opened = open_truth(path, names=names)

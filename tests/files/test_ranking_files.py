@@ -106,11 +106,11 @@ def test_a_hash_within_a_line_is_part_of_a_document():
     assert score(qrels, run)["RR@2"] == 0.5
 
 
-def test_queries_that_a_run_lacks_count_as_0_and_are_reported():
+def test_queries_that_a_run_lacks_have_no_prediction_and_are_reported():
     result = score(run=RUN[: RUN.index("q1")], metrics=["Hit"])
     assert result["Hit@2"] == 0.5
     assert (
-        "r: has no line for 1 of the 2 queries of q, such as 'q1': it counts as 0 (trec_eval leaves them out)"
+        "r: has no line for 1 of the 2 queries of q, such as 'q1': it has no prediction (trec_eval leaves them out)"
         in result.warnings
     )
 

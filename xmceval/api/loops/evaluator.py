@@ -164,8 +164,8 @@ class Evaluator:
     def result(self) -> Result:
         """Return the values of all rows so far, with intervals and counts as `score` has them.
 
-        More batches may follow. Its warnings are those of `score`, but for the check of shuffled rows, shifted labels
-        and swapped inputs.
+        More batches may follow. Its doubts are those of `score`, but for those about the first rows: shuffled rows,
+        shifted labels, swapped inputs, scores in ascending order.
 
         Raises
         ------

@@ -205,8 +205,8 @@ def score(
     Warns
     -----
     XmcevalWarning
-        What puts the numbers in doubt. ``result.warnings`` has it too, and says how instances without a true label, or
-        with too few predictions, were counted.
+        Why values may be wrong, also in ``result.doubts``. How instances without a true label, or with too few
+        predictions, were counted is in ``result.facts`` and below the table.
 
     See Also
     --------

@@ -425,6 +425,8 @@ def ipc(columns):
 
 
 TEXTS = {
+    "a blank before a quotation mark": ('row,label,score\n0, "0",0.9\n', "s: a field has a blank before its quotation mark"),
+    "a hexadecimal label": ("row,label,score\n0,0x1,0.9\n", "s:2: '0x1' is a name, not a label id"),
     "a field missing": ("row,label,score\n0,0,0.9\n1,1\n", "s:3: expected 3 fields, found 2: '1,1'"),
     "no number": ("row,label,score\n0,0,0.9\n\n1,1,\n", "s:4: expected a number, found ''"),
     "a decimal comma": ("row;label;score\n0;0;0,9\n", "s:2: expected a number, found '0,9'; decimal commas are not read"),

@@ -218,6 +218,8 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
     from pyarrow import compute
 
     try:
+        if compute.any(compute.match_substring(column.array, "x")).as_py():  # Arrow reads 0x1f too
+            raise pyarrow.ArrowInvalid
         return column.array.cast(type_)
     except pyarrow.ArrowInvalid:
         numbers = []

@@ -225,6 +225,11 @@ def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
     with open_bytes(path) as stream:
         try:
             for batch in reader.open_csv(pyarrow.PythonFile(stream, mode="r"), options, parse, convert):
+                for column in batch.columns:
+                    if compute.any(compute.match_substring_regex(column, r'^\s+"')).as_py():
+                        raise DataError(
+                            f"{path}: a field has a blank before its quotation mark (hint: remove the blank)"
+                        )
                 fields = [compute.ascii_trim_whitespace(column) for column in batch.columns]
                 yield from _in_parts(pyarrow.RecordBatch.from_arrays(fields, schema=batch.schema))
         except pyarrow.ArrowInvalid:

@@ -1,5 +1,6 @@
 """Real predictions of good models: no doubt as they are, and one with their rows or labels in other places."""
 
+import gzip
 import os
 from pathlib import Path
 
@@ -54,3 +55,21 @@ def test_good_models_raise_a_doubt_only_where_rows_or_labels_are_in_other_places
     assert doubts(csr_matrix((-scores.data, scores.indices, scores.indptr), scores.shape)) == [
         "are low scores the best?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [(name, file) for name, (_, files) in SETS.items() for file in files if file.endswith(".txt.gz")]
+)
+def test_files_without_their_headers_are_read_alike_and_transposed_ones_are_refused(name, file):
+    """Without a header the number of labels is unknown, on which the values do not depend; nothing is in doubt."""
+    paths = [FOLDER / name / part for part in (SETS[name][0], file)]
+    headless = []
+    for number, path in enumerate(paths):
+        Path(str(number)).write_bytes(gzip.decompress(path.read_bytes()).partition(b"\n")[2])
+        headless.append(str(number))
+    expected = xmceval.score(*paths, metrics="P,nDCG", k=[1, 5])
+    for pair in (headless, (paths[0], headless[1]), (headless[0], paths[1])):
+        result = xmceval.score(*pair, metrics="P,nDCG", k=[1, 5])
+        assert (dict(result), result.doubts) == (dict(expected), expected.doubts)
+    with pytest.raises(xmceval.DataError, match=r"y_score has .* columns, but .* labels"):
+        xmceval.score(paths[0], read_matrix(paths[1]).T, metrics="P", k=1)

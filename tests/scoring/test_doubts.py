@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,3 +122,24 @@ def test_ranks_of_a_run_are_compared_with_its_scores(tmp_path, lines, doubt):
     )
     doubts = xmceval.score(qrels, run, metrics="RR").doubts
     assert [doubt in line and "in 20 of 20 queries" in line for line in doubts] == ([True] if doubt else [])
+
+
+NAMES = {
+    "queries": (
+        "0{} Q0 d{} 1 0.9 t",
+        "run: has no query of qrels: are they named alike, such as '00' here and '0' there?",
+    ),
+    "documents": (
+        "{} Q0 {} 1 0.9 t",
+        "run: has no document of qrels: are they named alike, such as '0' here and 'd0' there?",
+    ),
+    "alike": ("{} Q0 d{} 1 0.9 t", None),
+}
+
+
+@pytest.mark.parametrize(("line", "doubt"), NAMES.values(), ids=NAMES)
+def test_a_run_with_other_names_is_doubted(tmp_path, monkeypatch, line, doubt):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("".join(f"{i} 0 d{i} 1\n" for i in range(20)))
+    Path("run").write_text("".join(line.format(i, i) + "\n" for i in range(20)))
+    assert xmceval.score("qrels", "run", metrics="P", k=1).doubts == ((doubt,) if doubt else ())

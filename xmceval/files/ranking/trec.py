@@ -82,7 +82,7 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
         )
     lines, (form, facts) = _read(path, columns, judgments.queries, judgments.documents.words), _describe(path, columns)
     entries = lines.gather(len(judgments.queries))
-    doubts = list(_doubt_equal_scores(path, entries))
+    doubts = [*_doubt_equal_scores(path, entries), *_doubt_documents(path, entries, judgments)]
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, lines, judgments.queries, entries, judgments.documents, form, facts, request)
@@ -135,6 +135,17 @@ def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> 
         )
 
 
+def _doubt_documents(path: Path | Records | QueryTable, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
+    """Yield the doubt that documents have other names in the truth, where a run of some queries has none of its."""
+    words, n_judged = judgments.documents.words, judgments.documents.places.size
+    n_answered = np.count_nonzero(np.diff(entries.indptr))
+    if words is not None and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
+        there, here = (quote(words[int(number)]) for number in (0, entries.documents[0]))
+        yield Doubt(
+            f"{path}: has no document of {judgments.name}: are they named alike, such as {here} here and {there} there?"
+        )
+
+
 def _break_ties(path: Path | Records | QueryTable, lines: Lines, entries: Entries) -> int:
     """Raise equal scores of a query by the least possible steps, the bytewise greatest document highest.
 
@@ -165,7 +176,12 @@ def _open_own_run(path: Path | Records | QueryTable, request: Request, columns: 
 def _tell_differences(
     path: Path | Records | QueryTable, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
 ) -> Iterator[str]:
-    """Report queries that only one of run and qrels has."""
+    """Report queries that only one of run and qrels has; it is a doubt if they have none in common."""
+    if unjudged and len(lacking) == len(judgments.queries):
+        here, there = (quote(min(queries)) for queries in (unjudged, lacking))
+        yield Doubt(
+            f"{path}: has no query of {judgments.name}: are they named alike, such as {here} here and {there} there?"
+        )
     if unjudged:
         rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"
         named = name_queries(unjudged)

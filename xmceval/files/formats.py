@@ -12,21 +12,11 @@ BOTH = (TRUTH, SCORES)
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files.
+    """A format of files."""
 
-    Attributes
-    ----------
-    name : str
-        How users and messages call it.
-    title : str
-        How readers begin to describe a file of it.
-    holds : tuple of str
-        What such files are passed as.
-    """
-
-    name: str
-    title: str
-    holds: tuple[str, ...]
+    name: str  # how users and messages call it
+    title: str  # how readers begin to describe a file of it
+    holds: tuple[str, ...]  # what such files are passed as
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

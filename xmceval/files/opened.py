@@ -20,44 +20,22 @@ Role = Literal["truth", "scores"]
 
 @dataclass(frozen=True)
 class Request:
-    """A request to open a file, and the facts about it that come from elsewhere.
+    """A request to open a file, and the facts about it that come from elsewhere."""
 
-    Attributes
-    ----------
-    role : {"truth", "scores"}
-        Whether it is opened as truth or as predictions.
-    names : Names or None
-        Label names, for files that have them instead of ids.
-    n_rows, n_labels : int or None
-        The expected size, for predictions in files that do not declare it.
-    judgments : Judgments or None
-        The queries and documents of the truth, for predictions in the ranking field's formats; for a truth, those of
-        its queries that are kept.
-    ties : str
-        The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
-    max_line : int
-        The longest line of a text file, in MiB.
-    is_alone : bool
-        Whether it is described by itself: rows that a truth would give are then its own.
-    missing : str
-        The rule for queries that only one of truth and run has; with ``error`` there may be none.
-    ranks_all : bool
-        Whether permutations of all labels are ranked labels, and not scores.
-    are_ids : bool
-        Whether documents are label ids, since other inputs are by label.
-    """
-
-    role: Role
-    names: Names | None = None
-    n_rows: int | None = None
+    role: Role  # whether it is opened as truth or as predictions
+    names: Names | None = None  # label names, for files that have them instead of ids
+    n_rows: int | None = None  # the expected size, for predictions in files that do not declare it
     n_labels: int | None = None
+    # the queries and documents of the truth, for predictions in the ranking field's formats; for a truth, those of
+    # its queries that are kept
     judgments: Judgments | None = None
+    # the rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval
     ties: str = "label"
-    max_line: int = MAX_LINE
-    is_alone: bool = False
-    missing: str = "zero"
-    ranks_all: bool = False
-    are_ids: bool = False
+    max_line: int = MAX_LINE  # the longest line of a text file, in MiB
+    is_alone: bool = False  # whether it is described by itself: rows that a truth would give are then its own
+    missing: str = "zero"  # the rule for queries that only one of truth and run has; with ``error`` there may be none
+    ranks_all: bool = False  # whether permutations of all labels are ranked labels, and not scores
+    are_ids: bool = False  # whether documents are label ids, since other inputs are by label
 
     def __post_init__(self) -> None:
         if self.max_line < 1:
@@ -86,44 +64,22 @@ class Head:
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened file: its rows, and the facts inferred from its content.
+    """An opened file: its rows, and the facts inferred from its content."""
 
-    Attributes
-    ----------
-    source : Source
-        The rows.
-    format : Format
-    facts : tuple of str
-        What people are told of it, in words: its title, with what was inferred of the format, and further facts.
-    role : {"truth", "scores"}
-        Whether it was opened as truth or as predictions.
-    is_held : bool
-        Whether its rows are held in memory.
-    is_copied : bool
-        Whether it is a pipe that was copied to a temporary file.
-    is_ranked : bool
-        Whether its rows are lists of labels without values, which as predictions are ranked by their order.
-    may_have_extra_column : bool
-        Whether some tools write such files with one column more than there are labels.
-    is_joined : bool
-        Whether its rows were put into the order of the truth's queries.
-    judgments : Judgments or None
-        The queries and documents that predictions are joined to.
-    lacking : tuple of bytes
-        The queries of the truth that a run lacks.
-    """
-
-    source: Source
+    source: Source  # the rows
     format: Format
+    # what people are told of it, in words: its title, with what was inferred of the format, and further facts
     facts: tuple[str, ...]
-    role: Role
-    is_held: bool = False
-    is_copied: bool = False
+    role: Role  # whether it was opened as truth or as predictions
+    is_held: bool = False  # whether its rows are held in memory
+    is_copied: bool = False  # whether it is a pipe that was copied to a temporary file
+    # whether its rows are lists of labels without values, which as predictions are ranked by their order
     is_ranked: bool = False
+    # whether some tools write such files with one column more than there are labels
     may_have_extra_column: bool = False
-    is_joined: bool = False
-    judgments: Judgments | None = None
-    lacking: tuple[bytes, ...] = ()
+    is_joined: bool = False  # whether its rows were put into the order of the truth's queries
+    judgments: Judgments | None = None  # the queries and documents that predictions are joined to
+    lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
 
     @property
     def are_lists(self) -> bool:

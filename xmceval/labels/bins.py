@@ -17,24 +17,14 @@ from xmceval.rows.block import Int64
 
 @dataclass(frozen=True)
 class Bin:
-    """Labels of similar training frequency.
-
-    Attributes
-    ----------
-    name : str
-    low, high : int
-        The fewest and the most training rows of its labels.
-    n_labels : int
-    mass : float
-        Their share of all training positives.
-    """
+    """Labels of similar training frequency."""
 
     noun: ClassVar[str] = "bin"
     name: str
-    low: int
+    low: int  # the fewest and the most training rows of its labels
     high: int
     n_labels: int
-    mass: float
+    mass: float  # their share of all training positives
 
     def __str__(self) -> str:
         return self.describe()

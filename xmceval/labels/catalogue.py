@@ -61,41 +61,20 @@ class Split:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public data set.
+    """A public data set."""
 
-    Attributes
-    ----------
-    name : str
-        As XMLRepository writes it.
-    train, test, labels : int
-        Training instances, test instances, labels.
-    features : int or None
-    points_per_label, labels_per_point : float
-        Means over training and test instances.
-    a, b : float or None
-        Constants of the propensity model; None where there are no agreed values.
-    filter : str
-        ``yes``, ``no`` or ``unknown``: whether reciprocal pairs are removed from the predictions.
-    disagreements : tuple of Constants
-        Other values of A and B, and who uses them.
-    variants : tuple of Split
-        Other splits under the same name, and who uses them.
-    aliases : tuple of str
-    notes : str
-    """
-
-    name: str
-    train: int
+    name: str  # as XMLRepository writes it
+    train: int  # training instances, test instances, labels
     test: int
     labels: int
     features: int | None
-    points_per_label: float
+    points_per_label: float  # means over training and test instances
     labels_per_point: float
-    a: float | None
+    a: float | None  # constants of the propensity model; None where there are no agreed values
     b: float | None
-    filter: str
-    disagreements: tuple[Constants, ...] = ()
-    variants: tuple[Split, ...] = ()
+    filter: str  # ``yes``, ``no`` or ``unknown``: whether reciprocal pairs are removed from the predictions
+    disagreements: tuple[Constants, ...] = ()  # other values of A and B, and who uses them
+    variants: tuple[Split, ...] = ()  # other splits under the same name, and who uses them
     aliases: tuple[str, ...] = ()
     notes: str = ""
 

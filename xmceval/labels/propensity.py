@@ -28,35 +28,23 @@ Codes = NDArray[np.uint16] | NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Propensities:
-    """Inverse propensities of labels, and where they come from.
+    """Inverse propensities of labels, and where they come from."""
 
-    Attributes
-    ----------
-    inverse : float64 array
-        The distinct values of 1/p, descending; the first is that of a label that never occurs in training.
-    codes : uint16 array, or int32 where that is too short
-        Index into `inverse` by label, or by position in `ids`; labels beyond have the first value. Short codes
-        stay in the caches of the processor, and codes sort as their values do.
-    source : str
-        The file or argument that they come from, for the report.
-    ids : int64 array
-        Ascending labels; empty where `codes` is indexed by the label itself.
-    a, b, n : float, float, int or None
-        Constants and number of training rows of the model; None where inverse propensities were given.
-    from_truth : bool
-        Whether the frequencies are those of the truth that is scored: such values are not comparable to published ones.
-    table_counts : int64 array, optional
-        The training rows that each value of `inverse` stands for, ascending from 0; None where that is its index.
-    """
-
+    # the distinct values of 1/p, descending; the first is that of a label that never occurs in training
     inverse: Float64
+    # index into `inverse` by label, or by position in `ids`; labels beyond have the first value. Short codes stay in
+    # the caches of the processor, and codes sort as their values do.
     codes: Codes
-    source: str
+    source: str  # the file or argument that they come from, for the report
+    # ascending labels; empty where `codes` is indexed by the label itself
     ids: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    # constants and number of training rows of the model; None where inverse propensities were given
     a: float | None = None
     b: float | None = None
     n: int | None = None
+    # whether the frequencies are those of the truth that is scored: such values are not comparable to published ones
     from_truth: bool = False
+    # the training rows that each value of `inverse` stands for, ascending from 0; None where that is its index
     table_counts: Int64 | None = None
 
     @property

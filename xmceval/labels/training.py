@@ -16,18 +16,10 @@ from xmceval.rows.width import Width
 
 @dataclass(frozen=True)
 class Training:
-    """Counts of the training labels.
+    """Counts of the training labels."""
 
-    Attributes
-    ----------
-    n_rows : int
-        N, the rows.
-    counts : int64 array [n_labels]
-        N_l, the rows in which each label is true.
-    """
-
-    n_rows: int
-    counts: Int64
+    n_rows: int  # N, the rows
+    counts: Int64  # int64 array [n_labels]; n_l, the rows in which each label is true
 
 
 def count_training(path: str | Path, *, max_line: int = MAX_LINE, threads: int | None = None) -> Training:

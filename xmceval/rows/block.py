@@ -20,36 +20,18 @@ Float64 = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """Some rows in CSR: the only form that kernels see.
+    """Some rows in CSR: the only form that kernels see."""
 
-    Attributes
-    ----------
-    indptr : int64 array [n_rows + 1]
-        Where the entries of each row begin and end; the first is 0.
-    indices : int64 array [at least indptr[-1]]
-        The labels.
-    values : float64 array [at least indptr[-1]]
-        Their scores, or grades.
-    """
-
-    indptr: Int64
-    indices: Int64
-    values: Float64
+    indptr: Int64  # int64 array [n_rows + 1]; where the entries of each row begin and end; the first is 0
+    indices: Int64  # int64 array [at least indptr[-1]]; the labels
+    values: Float64  # float64 array [at least indptr[-1]]; their scores, or grades
 
 
 class SortedRows(Rows):
-    """Rows of which the parser noticed that labels ascend strictly in each, and that no value is NaN.
+    """Rows of which the parser noticed that labels ascend strictly in each, and that no value is NaN."""
 
-    Attributes
-    ----------
-    largest_label : int
-        -1 without any; none is negative.
-    has_only_ones : bool
-        Whether all values are 1.
-    """
-
-    largest_label: int
-    has_only_ones: bool
+    largest_label: int  # -1 without any; none is negative
+    has_only_ones: bool  # whether all values are 1
 
     @classmethod
     def of(cls, rows: Rows, largest_label: int, *, has_only_ones: bool) -> SortedRows:
@@ -60,21 +42,14 @@ class SortedRows(Rows):
 
 
 class Selected(NamedTuple):
-    """What the metrics at cutoffs need of the scores of some rows.
+    """What the metrics at cutoffs need of the scores of some rows."""
 
-    Attributes
-    ----------
-    rows : Rows
-        The best labels of each row, best first. Where the last two of them tie, all further true labels with the same
-        score follow.
-    ends : int64 array [n_rows + 1]
-        0, and the running sum of the numbers of labels that have a score.
-    omitted : int64 array [n_rows]
-        Where the last two tie, how many labels with the same score are not in `rows`; none of them is true.
-    """
-
+    # the best labels of each row, best first. Where the last two of them tie, all further true labels with the same
+    # score follow.
     rows: Rows
-    ends: Int64
+    ends: Int64  # int64 array [n_rows + 1]; 0, and the running sum of the numbers of labels that have a score
+    # int64 array [n_rows]; where the last two tie, how many labels with the same score are not in `rows`; none of
+    # them is true
     omitted: Int64
 
 
@@ -135,10 +110,6 @@ class StoredRows(ABC):
     """Some consecutive rows as a source stores them, such as lines of text or a part of a matrix; they do not change.
 
     Rows are counted from the first of these, in arguments and in faults.
-
-    Attributes
-    ----------
-    n_rows : int
     """
 
     n_rows: int
@@ -170,25 +141,13 @@ class StoredRows(ABC):
 
 @dataclass
 class Block:
-    """Some consecutive rows of a source, not yet parsed.
-
-    Attributes
-    ----------
-    stored : StoredRows
-    first_row : int
-        The number of the first row in the whole, of which the source may be a part.
-    prefix : str
-        What the places of rows begin with.
-    repairs : tuple of callable
-        Each changes parsed rows in place.
-    longest : int or None
-        The most entries that a row may have after that, where the header of a part declares fewer columns than others.
-    """
+    """Some consecutive rows of a source, not yet parsed."""
 
     stored: StoredRows
-    first_row: int
-    prefix: str = ""
-    repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()
+    first_row: int  # the number of the first row in the whole, of which the source may be a part
+    prefix: str = ""  # what the places of rows begin with
+    repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()  # each changes parsed rows in place
+    # the most entries that a row may have after that, where the header of a part declares fewer columns than others
     longest: int | None = None
 
     @property

@@ -26,26 +26,16 @@ class Largest:
 
 @dataclass(frozen=True)
 class Filter:
-    """Distinct pairs, ordered by row and then by label.
+    """Distinct pairs, ordered by row and then by label."""
 
-    Attributes
-    ----------
-    name : str
-        Where they come from, for messages.
-    rows, labels : int64 array [n_pairs]
-        Each pair once; empty where the rows were scored elsewhere, and only the numbers of pairs and rows are known.
-    n_pairs, n_rows : int
-        Pairs, and rows that have one.
-    last_row, last_label : Largest
-        Checked against the numbers of rows and labels.
-    """
-
-    name: str
+    name: str  # where they come from, for messages
+    # int64 array [n_pairs]; each pair once; empty where the rows were scored elsewhere, and only the numbers of pairs
+    # and rows are known
     rows: Int64
     labels: Int64
-    n_pairs: int
+    n_pairs: int  # pairs, and rows that have one
     n_rows: int
-    last_row: Largest = Largest()
+    last_row: Largest = Largest()  # checked against the numbers of rows and labels
     last_label: Largest = Largest()
 
     @classmethod
@@ -91,29 +81,15 @@ class Filter:
 
 @dataclass(frozen=True)
 class FilterReport:
-    """What a filter did.
+    """What a filter did."""
 
-    Attributes
-    ----------
-    source : str
-        Where the pairs come from.
-    pairs, rows : int
-        Distinct pairs, and the rows that have one.
-    removed, rows_changed : int
-        Predictions removed, and the rows they were in.
-    in_truth : int
-        Pairs that are true labels.
-    filter_truth : bool
-        Whether those were removed from the truth too.
-    """
-
-    source: str
-    pairs: int
+    source: str  # where the pairs come from
+    pairs: int  # distinct pairs, and the rows that have one
     rows: int
-    removed: int
+    removed: int  # predictions removed, and the rows they were in
     rows_changed: int
-    in_truth: int
-    filter_truth: bool = False
+    in_truth: int  # pairs that are true labels
+    filter_truth: bool = False  # whether those were removed from the truth too
 
     def __str__(self) -> str:
         if self.pairs == 0:

@@ -41,21 +41,11 @@ class Group:
 
 @dataclass(frozen=True)
 class RowGroups:
-    """The group of each row.
+    """The group of each row."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the groups, in their order.
-    codes : int64 array [n_rows]
-        The number of each row's group.
-    source : str
-        Where they come from, for messages.
-    """
-
-    names: tuple[str, ...]
-    codes: Int64
-    source: str
+    names: tuple[str, ...]  # of the groups, in their order
+    codes: Int64  # int64 array [n_rows]; the number of each row's group
+    source: str  # where they come from, for messages
 
     @classmethod
     def of(cls, values: Any) -> RowGroups:

@@ -13,18 +13,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class RowIds:
-    """The ids of all rows.
+    """The ids of all rows."""
 
-    Attributes
-    ----------
-    ids : sequence of str
-        By row.
-    source : str
-        Where they come from, for messages.
-    """
-
-    ids: Sequence[str]
-    source: str
+    ids: Sequence[str]  # by row
+    source: str  # where they come from, for messages
 
     @classmethod
     def of(cls, ids: Iterable[Any]) -> RowIds:

@@ -118,19 +118,11 @@ class ReopenedSource:
 
 @dataclass
 class BatchSource:
-    """A matrix whose first row is row `first_row` of the whole; messages tell the batch and the row in it.
-
-    Attributes
-    ----------
-    source : Source
-    first_row : int
-    number : int
-        Of the batch, from 1 on.
-    """
+    """A matrix whose first row is row `first_row` of the whole; messages tell the batch and the row in it."""
 
     source: Source
     first_row: int
-    number: int
+    number: int  # of the batch, from 1 on
 
     def __post_init__(self) -> None:
         source = self.source

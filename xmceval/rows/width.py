@@ -15,18 +15,10 @@ UNKNOWN = 2**63 - 1  # the number of labels where no input declares it
 
 @dataclass(frozen=True)
 class Width:
-    """A number of labels, and the input that it comes from.
+    """A number of labels, and the input that it comes from."""
 
-    Attributes
-    ----------
-    n_labels : int
-        UNKNOWN where no input declares it.
-    declared_by : str
-        The beginning of a sentence that the number completes, such as ``"tst_X_Y.txt has"``.
-    """
-
-    n_labels: int = UNKNOWN
-    declared_by: str = ""
+    n_labels: int = UNKNOWN  # UNKNOWN where no input declares it
+    declared_by: str = ""  # the beginning of a sentence that the number completes, such as ``"tst_X_Y.txt has"``
 
     @classmethod
     def of(cls, source: Source, n_labels: int | None = None) -> Width:

@@ -30,58 +30,26 @@ UNKNOWN_WIDTH = Width()
 
 @dataclass(frozen=True)
 class Terms:
-    """How the rows of a system are scored, beside the program.
+    """How the rows of a system are scored, beside the program."""
 
-    Attributes
-    ----------
-    width : Width
-        The number of labels, as far as it is known.
-    propensities : Propensities
-    weights : float64 array [n_rows], optional
-        Sample weights, the largest in [1, 2); rows of weight 0 are skipped.
-    weights_from : int
-        The row of the first of them.
-    weight_unit : float
-        The power of two by which they were divided.
-    filter : Filter, optional
-        Pairs removed from the scores.
-    filter_truth : bool
-        Remove them from the truth too.
-    drop_empty : bool
-        Leave rows without truth out instead of counting them as 0.
-    zero_unscored : bool
-        Labels without a score have score 0, instead of ranking below all that have one.
-    threshold : float
-        Stored labels whose score is at least this are decisions.
-    ties : str
-        How labels with equal scores count: in the order by label, the mean over all orders, or the best or worst.
-    bins : Bins, optional
-        Bins of labels, each of which has its share of every number.
-    groups : RowGroups, optional
-        Groups of rows, each of which has totals of its own.
-    longest_row : int, optional
-        The most predictions that a row may have, where a header declares it.
-    declaration : str
-        That header, for a message.
-    zeros_are_judged : bool
-        Whether stored zeros of the truth are judgments, as in the formats of the ranking field.
-    """
-
-    width: Width = UNKNOWN_WIDTH
+    width: Width = UNKNOWN_WIDTH  # the number of labels, as far as it is known
     propensities: Propensities = NO_PROPENSITIES
+    # float64 array [n_rows], optional; sample weights, the largest in [1, 2); rows of weight 0 are skipped
     weights: Float64 | None = None
-    weights_from: int = 0
-    weight_unit: float = 1.0
-    filter: Filter | None = None
-    filter_truth: bool = False
-    drop_empty: bool = False
-    zero_unscored: bool = False
-    threshold: float = -np.inf
+    weights_from: int = 0  # the row of the first of them
+    weight_unit: float = 1.0  # the power of two by which they were divided
+    filter: Filter | None = None  # pairs removed from the scores
+    filter_truth: bool = False  # remove them from the truth too
+    drop_empty: bool = False  # leave rows without truth out instead of counting them as 0
+    zero_unscored: bool = False  # labels without a score have score 0, instead of ranking below all that have one
+    threshold: float = -np.inf  # stored labels whose score is at least this are decisions
+    # how labels with equal scores count: in the order by label, the mean over all orders, or the best or worst
     ties: Ties = "label"
-    bins: Bins | None = None
-    groups: RowGroups | None = None
-    longest_row: int | None = None
-    declaration: str = ""
+    bins: Bins | None = None  # bins of labels, each of which has its share of every number
+    groups: RowGroups | None = None  # groups of rows, each of which has totals of its own
+    longest_row: int | None = None  # the most predictions that a row may have, where a header declares it
+    declaration: str = ""  # that header, for a message
+    # whether stored zeros of the truth are judgments, as in the formats of the ranking field
     zeros_are_judged: bool = False
 
     @classmethod
@@ -117,18 +85,10 @@ class Terms:
 
 
 class Ranking(NamedTuple):
-    """The best labels of each row, one more than the deepest cutoff.
+    """The best labels of each row, one more than the deepest cutoff."""
 
-    Attributes
-    ----------
-    arrays : Arrays
-        As kernels take them: `labels`, `scores` and `n_ranked`.
-    n_tied : int
-        The number of rows with a tie among them.
-    """
-
-    arrays: Arrays
-    n_tied: int
+    arrays: Arrays  # as kernels take them: `labels`, `scores` and `n_ranked`
+    n_tied: int  # the number of rows with a tie among them
 
     @property
     def labels(self) -> Int64:
@@ -151,36 +111,21 @@ class Ranking(NamedTuple):
 
 @dataclass
 class Batch:
-    """Rows of truth and of one system's scores, ready for the tasks.
-
-    Attributes
-    ----------
-    terms : Terms
-    block : Block
-        The block of the truth, for places.
-    truth, scores : Rows
-        Rows of weight 0 and filtered pairs are removed.
-    ranking : Ranking
-    weights : float64 array [n_rows]
-        Or empty, where all rows count 1.
-    kept : int array, optional
-        The rows of the block that these are, where some have weight 0.
-    scratch : Scratch
-    ends : int64 array [n_rows + 1], optional
-        The running sum of the numbers of labels that have a score, where `scores` has only those that count.
-    omitted : int64 array [n_rows]
-        There, how many labels that tie with the last of the ranking are not in `scores`; none is true. Or empty.
-    """
+    """Rows of truth and of one system's scores, ready for the tasks."""
 
     terms: Terms
-    block: Block
-    truth: Rows
+    block: Block  # the block of the truth, for places
+    truth: Rows  # rows of weight 0 and filtered pairs are removed
     scores: Rows
     ranking: Ranking
-    weights: Float64
-    kept: NDArray[np.intp] | None
+    weights: Float64  # float64 array [n_rows]; or empty, where all rows count 1
+    kept: NDArray[np.intp] | None  # the rows of the block that these are, where some have weight 0
     scratch: Scratch
+    # int64 array [n_rows + 1], optional; the running sum of the numbers of labels that have a score, where `scores`
+    # has only those that count
     ends: Int64 | None = None
+    # int64 array [n_rows]; there, how many labels that tie with the last of the ranking are not in `scores`; none is
+    # true. Or empty.
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)

@@ -13,21 +13,12 @@ from xmceval.rows.block import Int64, Rows
 
 
 class Decided(NamedTuple):
-    """The decisions of some rows.
+    """The decisions of some rows."""
 
-    Attributes
-    ----------
-    counts : int64 array [n_rows, 2]
-        Hits and decisions of each row; rows that are left out have none.
-    labels : int64 array [at least the number of decisions]
-        Twice the label of each decision, and 1 more where it is a hit.
-    largest : int
-        The largest label that has a score, -1 where there is none.
-    """
-
-    counts: Int64
+    counts: Int64  # int64 array [n_rows, 2]; hits and decisions of each row; rows that are left out have none
+    # int64 array [at least the number of decisions]; twice the label of each decision, and 1 more where it is a hit
     labels: Int64
-    largest: int
+    largest: int  # the largest label that has a score, -1 where there is none
 
 
 def decide(

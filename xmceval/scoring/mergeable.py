@@ -54,24 +54,14 @@ def take(
 
 @dataclass(frozen=True)
 class PartField:
-    """One field of a part of totals.
+    """One field of a part of totals."""
 
-    Attributes
-    ----------
-    name : str
-        The attribute that holds it, and the array of a state.
-    combine : callable
-        ``combine(left, right)`` is the field of the rows of both, as a new value; associative, and commutative.
-    low, high : int, optional
-        The range of its numbers.
-    check : callable, optional
-        Raises ValueError for numbers of a state that cannot be; called with the name and the array.
-    """
-
-    name: str
+    name: str  # the attribute that holds it, and the array of a state
+    # ``combine(left, right)`` is the field of the rows of both, as a new value; associative, and commutative
     combine: Callable[[Any, Any], Any]
-    low: int | None = None
+    low: int | None = None  # the range of its numbers
     high: int | None = None
+    # raises ValueError for numbers of a state that cannot be; called with the name and the array
     check: Callable[[str, Any], None] | None = None
 
 

@@ -34,21 +34,11 @@ KINDS: tuple[type[Task], ...] = (
 
 @dataclass(frozen=True)
 class Program:
-    """What is computed.
+    """What is computed."""
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-        In the order in which they were asked for.
-    cutoffs : int64 array
-        The distinct cutoffs, ascending.
-    tasks : tuple of Task
-        They compute all measures, each one once.
-    """
-
-    measures: tuple[Measure, ...]
-    cutoffs: Int64
-    tasks: tuple[Task, ...]
+    measures: tuple[Measure, ...]  # in the order in which they were asked for
+    cutoffs: Int64  # the distinct cutoffs, ascending
+    tasks: tuple[Task, ...]  # they compute all measures, each one once
 
     @cached_property
     def deepest(self) -> int:

@@ -17,38 +17,20 @@ from xmceval.rows.shards import Shards
 
 @dataclass(frozen=True)
 class Spec:
-    """How the command line shows an option.
-
-    Attributes
-    ----------
-    help : str
-    group : str
-        One of GROUPS.
-    flags : tuple of str
-        Default: the name with dashes.
-    metavar : str
-    kind : type
-        ``str``, ``int``, ``float``, ``bool`` (a flag), ``list`` (may be repeated).
-    choices : tuple of str
-    low, high : int, optional
-        Bounds of an int.
-    names : callable, optional
-        Returns the names from which values are made, which a shell completes.
-    shown : str
-        Where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
-        ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes
-        no number.
-    """
+    """How the command line shows an option."""
 
     help: str
-    group: str
-    flags: tuple[str, ...] = ()
+    group: str  # one of GROUPS
+    flags: tuple[str, ...] = ()  # default: the name with dashes
     metavar: str = ""
-    kind: type = str
+    kind: type = str  # ``str``, ``int``, ``float``, ``bool`` (a flag), ``list`` (may be repeated)
     choices: tuple[str, ...] = ()
-    low: int | None = None
+    low: int | None = None  # bounds of an int
     high: int | None = None
+    # returns the names from which values are made, which a shell completes
     names: Callable[[], Iterable[str]] | None = None
+    # where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
+    # ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes no number
     shown: str = "options"
 
     @property

@@ -18,27 +18,14 @@ NO_TOTALS = Totals(Tally(0), ())
 
 @dataclass(frozen=True)
 class System:
-    """One system: its scores, on what terms they are scored, and the totals to which all threads add.
-
-    Attributes
-    ----------
-    scores : Source
-    terms : Terms
-    totals : Totals
-        Without any part before `begin`.
-    name : str
-        Of the system in reports.
-    file : str
-        How reports call the scores.
-    notes, warnings : tuple of str
-        What was inferred from the scores; what a reader must know before trusting the numbers.
-    """
+    """One system: its scores, on what terms they are scored, and the totals to which all threads add."""
 
     scores: Source
     terms: Terms
-    totals: Totals = NO_TOTALS
-    name: str = "y_score"
-    file: str = "array"
+    totals: Totals = NO_TOTALS  # without any part before `begin`
+    name: str = "y_score"  # of the system in reports
+    file: str = "array"  # how reports call the scores
+    # what was inferred from the scores; what a reader must know before trusting the numbers
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

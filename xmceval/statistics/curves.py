@@ -44,22 +44,13 @@ def find_starts(groups: NDArray[Any]) -> Int64:
 
 
 class RankedGroups(NamedTuple):
-    """Entries of groups, by descending score: group g has ``starts[g] : starts[g + 1]``.
+    """Entries of groups, by descending score: group g has ``starts[g] : starts[g + 1]``."""
 
-    Attributes
-    ----------
-    starts : int array [n_groups + 1]
-    is_true : bool array [n]
-    scores, weights : float64 arrays [n]
-    spare : float64 array [n_groups]
-        The weight of each group's further entries: negatives with score 0.
-    """
-
-    starts: NDArray[Any]
-    is_true: Bools
-    scores: Float64
+    starts: NDArray[Any]  # int array [n_groups + 1]
+    is_true: Bools  # bool array [n]
+    scores: Float64  # float64 arrays [n]
     weights: Float64
-    spare: Float64
+    spare: Float64  # float64 array [n_groups]; the weight of each group's further entries: negatives with score 0
 
     @classmethod
     def unweighted(cls, starts: NDArray[Any], is_true: Bools, scores: Float64) -> RankedGroups:

@@ -16,18 +16,10 @@ POWER = 0.80
 
 @dataclass(frozen=True)
 class Differing:
-    """The rows in which two systems differ.
+    """The rows in which two systems differ."""
 
-    Attributes
-    ----------
-    n : int
-        How many there are.
-    rows : sequence of (num_a, den_a, num_b, den_b)
-        Their values, unless there are more than FEW_DIFFER.
-    """
-
-    n: int
-    rows: Sequence[Sequence[float]]
+    n: int  # how many there are
+    rows: Sequence[Sequence[float]]  # their values, unless there are more than FEW_DIFFER
 
     @property
     def are_few(self) -> bool:
@@ -37,34 +29,17 @@ class Differing:
 
 @dataclass(frozen=True)
 class PairedT:
-    """A difference and its paired t test; None where there is none.
+    """A difference and its paired t test; None where there is none."""
 
-    Attributes
-    ----------
-    difference : float
-        System minus baseline.
-    error : float or None
-        The standard error of the difference.
-    low, high : float or None
-        The 95% interval.
-    p : float or None
-        Two-sided.
-    effect : float or None
-        t / sqrt(n): the standardised difference (Cohen's d of paired values).
-    degrees : float or None
-        The degrees of freedom of t.
-    n_differing : int or None
-        The rows that differ, where so few do, or all so alike, that p is not that of t: it is the share of the
-        2^n_differing exchanges of the two systems in these rows that make the difference at least as large.
-    """
-
-    difference: float
-    error: float | None = None
-    low: float | None = None
+    difference: float  # system minus baseline
+    error: float | None = None  # the standard error of the difference
+    low: float | None = None  # the 95% interval
     high: float | None = None
-    p: float | None = None
-    effect: float | None = None
-    degrees: float | None = None
+    p: float | None = None  # two-sided
+    effect: float | None = None  # t / sqrt(n): the standardised difference (Cohen's d of paired values)
+    degrees: float | None = None  # the degrees of freedom of t
+    # the rows that differ, where so few do, or all so alike, that p is not that of t: it is the share of the
+    # 2^n_differing exchanges of the two systems in these rows that make the difference at least as large
     n_differing: int | None = None
 
 

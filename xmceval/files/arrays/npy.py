@@ -31,18 +31,10 @@ class Header(NamedTuple):
 
 @dataclass
 class ArrayStream:
-    """The items of one array, in order.
+    """The items of one array, in order."""
 
-    Attributes
-    ----------
-    stream : binary file
-        The file, read from the header on.
-    name : str
-        The name of the array in messages.
-    """
-
-    stream: BinaryIO
-    name: str
+    stream: BinaryIO  # the file, read from the header on
+    name: str  # the name of the array in messages
 
     def __post_init__(self) -> None:
         try:

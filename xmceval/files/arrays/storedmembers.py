@@ -57,35 +57,17 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array of one dimension in a file, whose items are read when it is sliced.
-
-    Attributes
-    ----------
-    file : StoredFile
-    name : str
-        The name of the array in messages.
-    member : str
-        That of the member.
-    header : Header
-    offset : int
-        The first byte of the member in the file.
-    n_head, n_bytes : int
-        The bytes before the first item, and all of the member.
-    crc : int
-        The checksum that all bytes should have.
-    runs : list of ByteRun
-        The bytes that were read, in any order.
-    """
+    """An array of one dimension in a file, whose items are read when it is sliced."""
 
     file: StoredFile
-    name: str
-    member: str
+    name: str  # the name of the array in messages
+    member: str  # that of the member
     header: Header
-    offset: int
-    n_head: int
+    offset: int  # the first byte of the member in the file
+    n_head: int  # the bytes before the first item, and all of the member
     n_bytes: int
-    crc: int
-    runs: list[ByteRun] = field(default_factory=list)
+    crc: int  # the checksum that all bytes should have
+    runs: list[ByteRun] = field(default_factory=list)  # the bytes that were read, in any order
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -46,25 +46,13 @@ class Chunk:
 
 @dataclass
 class LineChunks:
-    """A file as chunks of whole lines of about CHUNK_BYTES; a longer line makes a longer chunk.
-
-    Attributes
-    ----------
-    path : Path
-    max_line : int or None
-        The longest line, in MiB, where the user may choose it; default MAX_LINE.
-    chunk_bytes : int
-    lacks_newline : bool
-        Set at the end of a file that ends within a line.
-    offset : int
-        Where the first line begins; above 0 only for files that are not compressed.
-    """
+    """A file as chunks of whole lines of about CHUNK_BYTES; a longer line makes a longer chunk."""
 
     path: Path
-    max_line: int | None = None
+    max_line: int | None = None  # the longest line, in MiB, where the user may choose it; default MAX_LINE
     chunk_bytes: int = field(default_factory=lambda: CHUNK_BYTES)
-    lacks_newline: bool = False
-    offset: int = 0
+    lacks_newline: bool = False  # set at the end of a file that ends within a line
+    offset: int = 0  # where the first line begins; above 0 only for files that are not compressed
 
     def __iter__(self) -> Iterator[Chunk]:
         pool: list[bytearray] = []

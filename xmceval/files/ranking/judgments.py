@@ -21,27 +21,14 @@ MOST_NAMED = 3  # queries of a message
 
 
 class LineColumns(NamedTuple):
-    """The columns of a kind of file; queries come first.
-
-    Attributes
-    ----------
-    names : str
-    document, value : int
-        Which columns they are.
-    format : str
-        The name of the format.
-    has_header : bool
-        Whether the first line has the names; tabs then separate columns, not blanks.
-    are_ranks : bool
-        Whether the values are ranks, of which 1 is the best.
-    """
+    """The columns of a kind of file; queries come first."""
 
     names: str
-    document: int
+    document: int  # which columns they are
     value: int
-    format: str
-    has_header: bool = False
-    are_ranks: bool = False
+    format: str  # the name of the format
+    has_header: bool = False  # whether the first line has the names; tabs then separate columns, not blanks
+    are_ranks: bool = False  # whether the values are ranks, of which 1 is the best
 
     @property
     def number(self) -> int:
@@ -81,21 +68,14 @@ class Documents:
     """How documents become labels: by the names of --labels, by their places in a sorted list, or as label ids.
 
     Documents are names, also where all of them are whole numbers: they are label ids only beside inputs by label.
-
-    Attributes
-    ----------
-    names : Names or None
-        The label names, if any.
-    words : Words or None
-        The documents that truth and runs mention, if they are neither label names nor ids: first those of the truth,
-        then others as they come.
-    places : int64 array [n_judged]
-        The places of the truth's documents in a sorted list, which are their labels; the number of another is its
-        label.
     """
 
-    names: Names | None = None
+    names: Names | None = None  # the label names, if any
+    # the documents that truth and runs mention, if they are neither label names nor ids: first those of the truth,
+    # then others as they come
     words: Words | None = None
+    # int64 array [n_judged]; the places of the truth's documents in a sorted list, which are their labels; the number
+    # of another is its label
     places: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
@@ -148,24 +128,12 @@ def _explain_ids(document: str) -> str:
 
 @dataclass(frozen=True)
 class Judgments:
-    """The rows and labels of a truth in qrels.
+    """The rows and labels of a truth in qrels."""
 
-    Attributes
-    ----------
-    name : str
-        The truth, for messages.
-    queries : mapping of bytes to int
-        The row of each query, in order.
-    documents : Documents
-        The labels of documents.
-    left_out : set of bytes
-        Queries of the file that are left out, since a run lacks them.
-    """
-
-    name: str
-    queries: Mapping[bytes, int]
-    documents: Documents
-    left_out: frozenset[bytes] = frozenset()
+    name: str  # the truth, for messages
+    queries: Mapping[bytes, int]  # the row of each query, in order
+    documents: Documents  # the labels of documents
+    left_out: frozenset[bytes] = frozenset()  # queries of the file that are left out, since a run lacks them
 
     @property
     def row_ids(self) -> RowIds:

@@ -23,21 +23,12 @@ TOO_LARGE = "a {} is an integer too large for float64"
 
 
 class RecordPart(NamedTuple):
-    """Some of the queries with their documents, one after the other, and the documents' grades or scores.
-
-    Attributes
-    ----------
-    queries : sequence of str
-    lengths : int64 array [n_queries]
-        How many documents belong to each; a query may come several times.
-    documents : sequence of str
-    values : float64 array [n_documents]
-    """
+    """Some of the queries with their documents, one after the other, and the documents' grades or scores."""
 
     queries: Sequence[Any]
-    lengths: Int64
+    lengths: Int64  # int64 array [n_queries]; how many documents belong to each; a query may come several times
     documents: Sequence[Any]
-    values: Float64
+    values: Float64  # float64 array [n_documents]
 
     def names_at(self, i: int) -> tuple[Any, Any]:
         """Return the query and the name of a document."""
@@ -46,23 +37,12 @@ class RecordPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Queries with documents, and their grades or scores.
+    """Queries with documents, and their grades or scores."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call them.
-    noun : str
-        What a value is: a grade or a score.
-    parts : iterable of RecordPart
-    form : str
-        The name of the format, of files.
-    """
-
-    name: str
-    noun: str
+    name: str  # what messages call them
+    noun: str  # what a value is: a grade or a score
     parts: Iterable[RecordPart]
-    form: str = ""
+    form: str = ""  # the name of the format, of files
 
     def __str__(self) -> str:
         return self.name

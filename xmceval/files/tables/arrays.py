@@ -34,19 +34,11 @@ class Text(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of some lines of a table, or what its lists have: an Arrow array, its name, and the place of a line.
-
-    Attributes
-    ----------
-    array : pyarrow.Array
-    name : str
-    place : callable
-        Returns where a line is, for messages.
-    """
+    """A column of some lines of a table, or what its lists have: an Arrow array, its name, and the place of a line."""
 
     array: Any
     name: str
-    place: Callable[[int], str]
+    place: Callable[[int], str]  # returns where a line is, for messages
 
     def refuse(self, line: int, problem: str) -> DataError:
         """Return the error for a line."""

@@ -29,37 +29,21 @@ BYTES_OF_ENTRY = 48  # while entries are sorted
 
 
 class Entries(NamedTuple):
-    """Entries of some lines of a table.
+    """Entries of some lines of a table."""
 
-    Attributes
-    ----------
-    rows, labels, values : array [n]
-    stop : int
-        The row after the last of these lines, whose lists may be empty.
-    """
-
-    rows: AnyArray
+    rows: AnyArray  # array [n]
     labels: AnyArray
     values: AnyArray
-    stop: int
+    stop: int  # the row after the last of these lines, whose lists may be empty
 
 
 @dataclass(frozen=True)
 class RowTable:
-    """A table whose lines are entries, or rows with lists, by the number of the row.
-
-    Attributes
-    ----------
-    table : Table
-    columns : Columns
-    names : Names or None
-        Label names, for labels that are text.
-    are_scores : bool
-    """
+    """A table whose lines are entries, or rows with lists, by the number of the row."""
 
     table: Table
     columns: Columns
-    names: Names | None
+    names: Names | None  # label names, for labels that are text
     are_scores: bool
 
     def entries(self) -> Iterator[Entries]:

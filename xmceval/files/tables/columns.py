@@ -41,30 +41,15 @@ TEXTS = frozenset({"query", "topic", "user", "document", "doc", "item", "label",
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table by their roles.
+    """The columns of a table by their roles."""
 
-    Attributes
-    ----------
-    key : str or None
-        The column of rows or queries; None where each line of the table is the next row.
-    has_queries : bool
-        Whether the key names queries; otherwise it has the numbers of rows.
-    label : str
-        The column of labels or documents.
-    value : str or None
-        The column of grades or scores; None in truth whose entries count 1, and in lists that are ranked.
-    is_rank : bool
-        Whether the values are ranks, of which 1 is the best.
-    are_lists : bool
-        Whether labels and values are lists, all those of a row in one line.
-    """
-
-    key: str | None
-    has_queries: bool
-    label: str
+    key: str | None  # the column of rows or queries; None where each line of the table is the next row
+    has_queries: bool  # whether the key names queries; otherwise it has the numbers of rows
+    label: str  # the column of labels or documents
+    # the column of grades or scores; None in truth whose entries count 1, and in lists that are ranked
     value: str | None
-    is_rank: bool = False
-    are_lists: bool = False
+    is_rank: bool = False  # whether the values are ranks, of which 1 is the best
+    are_lists: bool = False  # whether labels and values are lists, all those of a row in one line
 
     @property
     def names(self) -> list[str]:

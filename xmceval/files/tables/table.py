@@ -32,40 +32,18 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|TRUE|[F
 
 @dataclass(frozen=True)
 class Table:
-    """A table of Arrow columns.
+    """A table of Arrow columns."""
 
-    Attributes
-    ----------
-    name : str
-        The file or argument, for messages.
-    form : Format
-    schema : pyarrow.Schema
-    read : callable
-        Takes names of columns and returns an iterator of record batches.
-    path : Path or None
-        The file, which can be read again and again; None for what is in memory.
-    n_lines : int or None
-        How many lines there are, if that is known beforehand.
-    place : callable
-        Returns where a line is, for messages.
-    facts : tuple of str
-        What people are told of it.
-    first : pyarrow.RecordBatch or None
-        The first lines of what is in memory, which may be read only once.
-    frame : Frame or None
-        Its index, if it is a data frame whose lines are rows in order.
-    """
-
-    name: str
+    name: str  # the file or argument, for messages
     form: Format
     schema: Any
-    read: Callable[[list[str]], Iterator[Any]]
-    place: Callable[[int], str]
-    path: Path | None = None
-    n_lines: int | None = None
-    facts: tuple[str, ...] = ()
-    first: Any = None
-    frame: Frame | None = None
+    read: Callable[[list[str]], Iterator[Any]]  # takes names of columns and returns an iterator of record batches
+    place: Callable[[int], str]  # returns where a line is, for messages
+    path: Path | None = None  # the file, which can be read again and again; None for what is in memory
+    n_lines: int | None = None  # how many lines there are, if that is known beforehand
+    facts: tuple[str, ...] = ()  # what people are told of it
+    first: Any = None  # the first lines of what is in memory, which may be read only once
+    frame: Frame | None = None  # its index, if it is a data frame whose lines are rows in order
 
     def __str__(self) -> str:
         return self.name

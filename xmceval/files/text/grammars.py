@@ -75,27 +75,15 @@ def _expected_scored(code: int) -> str:
 
 @dataclass(frozen=True)
 class Grammar:
-    """One grammar of rows.
+    """One grammar of rows."""
 
-    Attributes
-    ----------
-    parse : callable
-        Parses the rows of a region.
-    has_comments : bool
-        Whether ``#`` starts a comment.
-    is_ranked : bool
-        Whether rows are lists of labels without values, which as predictions are ranked by their order.
-    has_exact_header : bool
-        Whether the last number of a header is always the number of labels, never that of predictions per row.
-    expected : callable
-        Returns the expectation that failed, by the error code of a kernel.
-    """
-
-    parse: Callable[[Region, Scratch], Rows]
-    has_comments: bool = True
+    parse: Callable[[Region, Scratch], Rows]  # parses the rows of a region
+    has_comments: bool = True  # whether ``#`` starts a comment
+    # whether rows are lists of labels without values, which as predictions are ranked by their order
     is_ranked: bool = False
+    # whether the last number of a header is always the number of labels, never that of predictions per row
     has_exact_header: bool = False
-    expected: Callable[[int], str] = _expected
+    expected: Callable[[int], str] = _expected  # returns the expectation that failed, by the error code of a kernel
 
 
 def _parse_pairs(region: Region, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:

@@ -46,34 +46,16 @@ _IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
 @dataclass(frozen=True)
 class TextLayout:
-    """The layout of a text file.
+    """The layout of a text file."""
 
-    Attributes
-    ----------
-    kind : str
-        The name of a format, a key of GRAMMARS.
-    start : int
-        The offset of the first row.
-    header_lines : int
-        The lines before it.
-    n_rows, n_labels : int or None
-        The numbers that a header declares.
-    header : str
-        The header, or an empty string.
-    names : Names or None
-        The label names, if rows have names instead of ids.
-    warning : str
-        A warning if the rows could be read in another way, or an empty string.
-    """
-
-    kind: str
-    start: int = 0
-    header_lines: int = 0
-    n_rows: int | None = None
+    kind: str  # the name of a format, a key of GRAMMARS
+    start: int = 0  # the offset of the first row
+    header_lines: int = 0  # the lines before it
+    n_rows: int | None = None  # the numbers that a header declares
     n_labels: int | None = None
-    header: str = ""
-    names: Names | None = None
-    warning: str = ""
+    header: str = ""  # the header, or an empty string
+    names: Names | None = None  # the label names, if rows have names instead of ids
+    warning: str = ""  # a warning if the rows could be read in another way, or an empty string
 
     @property
     def format(self) -> Format:

@@ -45,20 +45,11 @@ def open_text(path: Path, request: Request) -> Opened:
 
 
 class Mark(NamedTuple):
-    """A place in a text file where a line begins.
-
-    Attributes
-    ----------
-    offset : int
-    row : int
-        The rows before it.
-    line : int
-        The number of the line, from 1 on.
-    """
+    """A place in a text file where a line begins."""
 
     offset: int
-    row: int
-    line: int
+    row: int  # the rows before it
+    line: int  # the number of the line, from 1 on
 
 
 @dataclass

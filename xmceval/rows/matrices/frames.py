@@ -14,22 +14,12 @@ from xmceval.rows.matrices.storage import AnyArray
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A data frame of numbers, or what has an index.
-
-    Attributes
-    ----------
-    name : str
-    values : array [n_rows, n_labels], or None
-    columns : list or None
-        The names of the labels.
-    index : list or None
-        The names of the rows; None where they are only numbered.
-    """
+    """A data frame of numbers, or what has an index."""
 
     name: str
-    values: AnyArray | None
-    columns: Sequence[Any] | None
-    index: Sequence[Any] | None
+    values: AnyArray | None  # array [n_rows, n_labels], or None
+    columns: Sequence[Any] | None  # the names of the labels
+    index: Sequence[Any] | None  # the names of the rows; None where they are only numbered
 
 
 def is_frame(value: Any) -> bool:

@@ -37,29 +37,15 @@ BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not mak
 
 @dataclass
 class MatrixRows(StoredRows):
-    """Some rows of one piece of a matrix.
+    """Some rows of one piece of a matrix."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the matrix in messages.
-    piece : Matrix
-    start, n_rows : int
-        Rows of the piece.
-    row : int
-        The number of the first of them in the matrix.
-    depth : int or None
-        How many labels are selected per row, where the piece is dense and not all are needed.
-    names : callable or None
-        Returns how messages name the entries of a label in a row of the matrix, where these have names.
-    """
-
-    name: str
+    name: str  # the name of the matrix in messages
     piece: Matrix
-    start: int
+    start: int  # rows of the piece
     n_rows: int
-    row: int
-    depth: int | None = None
+    row: int  # the number of the first of them in the matrix
+    depth: int | None = None  # how many labels are selected per row, where the piece is dense and not all are needed
+    # returns how messages name the entries of a label in a row of the matrix, where these have names
     names: Callable[[int, int], EntryNames] | None = None
 
     def split(self, n_rows: int) -> tuple[MatrixRows, MatrixRows]:
@@ -93,50 +79,22 @@ class MatrixRows(StoredRows):
 
 @dataclass(frozen=True)
 class MatrixSource:
-    """A matrix as a source of blocks.
+    """A matrix as a source of blocks."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the matrix in messages.
-    n_rows : int
-        The number of rows.
-    n_labels : int or None
-        The number of labels, where the matrix has one.
-    pieces : sequence of Matrix, or FilePieces
-        The rows in order, in memory or as pieces of files that are read anew for each pass.
-    is_exact : bool
-        Whether `n_labels` can only be the number of labels.
-    warnings : list of str
-        Warnings from reading.
-    dtype : numpy dtype, optional
-        The type in which the values are stored.
-    is_dense : bool
-        Whether the pieces are dense scores.
-    depth : int or None
-        How many labels are selected per row of them, where all metrics are at cutoffs.
-    note : str
-        How the matrix was read, where it could have been something else.
-    may_be_ids : bool
-        Whether it is of lists of equal length, which may have been ids of labels.
-    first_row : int
-        The number of the first row of `pieces`, where those before it are left out.
-    names : callable or None
-        Returns how messages name the entries of a label in a row, where these have names.
-    """
-
-    name: str
-    n_rows: int
-    n_labels: int | None
+    name: str  # the name of the matrix in messages
+    n_rows: int  # the number of rows
+    n_labels: int | None  # the number of labels, where the matrix has one
+    # the rows in order, in memory or as pieces of files that are read anew for each pass
     pieces: Sequence[Matrix] | FilePieces
-    is_exact: bool = True
-    warnings: list[str] = field(default_factory=list)
-    dtype: np.dtype[Any] | None = None
-    is_dense: bool = False
-    depth: int | None = None
-    note: str = ""
-    may_be_ids: bool = False
-    first_row: int = 0
+    is_exact: bool = True  # whether `n_labels` can only be the number of labels
+    warnings: list[str] = field(default_factory=list)  # warnings from reading
+    dtype: np.dtype[Any] | None = None  # the type in which the values are stored
+    is_dense: bool = False  # whether the pieces are dense scores
+    depth: int | None = None  # how many labels are selected per row of them, where all metrics are at cutoffs
+    note: str = ""  # how the matrix was read, where it could have been something else
+    may_be_ids: bool = False  # whether it is of lists of equal length, which may have been ids of labels
+    first_row: int = 0  # the number of the first row of `pieces`, where those before it are left out
+    # returns how messages name the entries of a label in a row, where these have names
     names: Callable[[int, int], EntryNames] | None = None
 
     @property

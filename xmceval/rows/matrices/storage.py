@@ -38,14 +38,9 @@ class Values(Protocol):
 
 @dataclass(frozen=True)
 class BFloat16Matrix:
-    """A matrix of bfloat16 numbers, the upper halves of float32 ones, whose rows become float32 when they are sliced.
+    """A matrix of bfloat16 numbers, the upper halves of float32 ones; its rows become float32 when they are sliced."""
 
-    Attributes
-    ----------
-    bits : uint16 array [n_rows, n_columns]
-    """
-
-    bits: AnyArray
+    bits: AnyArray  # uint16 array [n_rows, n_columns]
     dtype = BFLOAT16
 
     @property

@@ -17,25 +17,14 @@ Counts = NDArray[np.signedinteger[Any]]
 
 @dataclass(frozen=True)
 class CountTable:
-    """Counts by label of some rows; labels that are not in it have none.
+    """Counts by label of some rows; labels that are not in it have none."""
 
-    Attributes
-    ----------
-    ids : int64 array [n]
-        The labels, ascending; empty where they are 0..n-1.
-    counts : int array [n, n_slots]
-        Of each label: true, then for each span of ranks predicted and hit, and where they are counted the rows in whose
-        ideal ranking the label is.
-    rows : int
-        The rows, without those that are left out.
-    bits : int
-        Counts are multiples of 2^-bits: 0 without sample weights.
-    """
-
-    ids: Int64
+    ids: Int64  # int64 array [n]; the labels, ascending; empty where they are 0..n-1
+    # int array [n, n_slots]; of each label: true, then for each span of ranks predicted and hit, and where they are
+    # counted the rows in whose ideal ranking the label is
     counts: Counts
-    rows: int = 0
-    bits: int = 0
+    rows: int = 0  # the rows, without those that are left out
+    bits: int = 0  # counts are multiples of 2^-bits: 0 without sample weights
 
     @property
     def labels(self) -> Int64:

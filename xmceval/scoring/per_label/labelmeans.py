@@ -35,20 +35,11 @@ RULES = frozenset({*RATES, *COUNTS, "coverage"})
 
 @dataclass(frozen=True)
 class Context:
-    """The number of labels, their training counts, and the unit of sample weights.
-
-    Attributes
-    ----------
-    n_labels : int
-    training : Propensities
-        Tells which labels have a training row.
-    weight_unit : float
-        The sample weight that a count of 1 stands for.
-    """
+    """The number of labels, their training counts, and the unit of sample weights."""
 
     n_labels: int
-    training: Propensities = NO_PROPENSITIES
-    weight_unit: float = 1.0
+    training: Propensities = NO_PROPENSITIES  # tells which labels have a training row
+    weight_unit: float = 1.0  # the sample weight that a count of 1 stands for
 
     @classmethod
     def of(cls, terms: Terms) -> Context:

@@ -19,22 +19,12 @@ from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look
 
 @dataclass(frozen=True)
 class Labelwise(Task):
-    """Label-wise measures with the same `rel`, either at cutoffs or of decisions.
-
-    Attributes
-    ----------
-    measures : tuple of Measure
-    rel : int
-    cutoffs : int64 array
-        The distinct cutoffs, ascending; none for decisions.
-    in_ideal : bool
-        Whether labels of the ideal rankings are counted too.
-    """
+    """Label-wise measures with the same `rel`, either at cutoffs or of decisions."""
 
     measures: tuple[Measure, ...]
     rel: int
-    cutoffs: Int64
-    in_ideal: bool = False
+    cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
+    in_ideal: bool = False  # whether labels of the ideal rankings are counted too
 
     counts_in_place = True
     has_bins = True

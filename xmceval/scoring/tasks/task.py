@@ -31,42 +31,22 @@ class Unscored(NamedTuple):
 
 
 class ScoredRows(NamedTuple):
-    """How many rows were scored, without those that are left out, and on what terms, with the number of labels.
-
-    Attributes
-    ----------
-    n_rows : int
-    terms : Terms
-    ceiling : bool
-        Whether estimates have the best value that any ranking could reach.
-    """
+    """How many rows were scored, without those that are left out, and on what terms, with the number of labels."""
 
     n_rows: int
     terms: Terms
-    ceiling: bool = False
+    ceiling: bool = False  # whether estimates have the best value that any ranking could reach
 
 
 class Task(ABC):
-    """Measures that are computed together, from the labels that are true from one grade on.
-
-    Attributes
-    ----------
-    measures : tuple of Measure
-    rel : int
-        The grade from which on a label is true.
-    counts_in_place : bool
-        Whether a part is too large to be copied for each batch of a loop.
-    counts_unscored : bool
-        Whether a part has ``true``: the true labels without a score, and all true labels.
-    has_bins : bool
-        Whether there is `finish_bins`.
-    """
+    """Measures that are computed together, from the labels that are true from one grade on."""
 
     measures: tuple[Measure, ...]
-    rel: int
-    counts_in_place: ClassVar[bool] = False
+    rel: int  # the grade from which on a label is true
+    counts_in_place: ClassVar[bool] = False  # whether a part is too large to be copied for each batch of a loop
+    # whether a part has ``true``: the true labels without a score, and all true labels
     counts_unscored: ClassVar[bool] = False
-    has_bins: ClassVar[bool] = False
+    has_bins: ClassVar[bool] = False  # whether there is `finish_bins`
 
     @property
     def needs_scores(self) -> bool:
@@ -134,35 +114,22 @@ def look_up(table: Collection[str], name: str, what: str, measure: Measure) -> A
 
 
 class RowValues(NamedTuple):
-    """The values of some rows.
+    """The values of some rows."""
 
-    Attributes
-    ----------
-    values : float64 array [n_rows, n_measures, SLOTS]
-        Numerator, denominator, how far ties could move the numerator up and down, and the ideal's numerator.
-    shares : float64 array [n_rows, n_measures * n_bins, SLOTS]
-        The parts of bins of labels in them, or no rows.
-    left_out : int64 array [n_measures]
-        Rows without a value.
-    true : int64 array [2], optional
-        True labels without a score, and all true labels, where whole rows are looked at.
-    """
-
+    # float64 array [n_rows, n_measures, SLOTS]; numerator, denominator, how far ties could move the numerator up and
+    # down, and the ideal's numerator
     values: Float64
+    # float64 array [n_rows, n_measures * n_bins, SLOTS]; the parts of bins of labels in them, or no rows
     shares: Float64
-    left_out: Int64
+    left_out: Int64  # int64 array [n_measures]; rows without a value
+    # int64 array [2], optional; true labels without a score, and all true labels, where whole rows are looked at
     true: Int64 | None = None
 
 
 class RowTask(Task):
-    """A task whose measures are sums over rows: a subclass computes the values of rows.
+    """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
-    Attributes
-    ----------
-    has_ceiling : bool
-        Whether the values have that of the ideal ranking, and bins of labels have shares in them.
-    """
-
+    # whether the values have that of the ideal ranking, and bins of labels have shares in them
     has_ceiling: ClassVar[bool] = False
 
     @property

@@ -113,34 +113,17 @@ class Micro:
 
 @dataclass(frozen=True)
 class TopK(RowTask):
-    """Measures at a cutoff with the same `rel`.
+    """Measures at a cutoff with the same `rel`."""
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-        One per output.
-    rel : int
-    curves : int64 array [n_curves, 3]
-        Gain, discount and fold of each running sum along the ranks.
-    discounts : float64 array [n_discounts, deepest cutoff]
-        d at each rank.
-    outputs : int64 array [n_outputs, 5]
-        Curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`, or -1 where the divisor is
-        the ideal ranking's sum.
-    divisors : float64 array [n_outputs, 3]
-        Slope and constant; see `Divisor`.
-    levels : float64 array [n_levels, deepest cutoff + 1]
-        The first row is 0.
-    micro : tuple of Micro
-    """
-
-    measures: tuple[Measure, ...]
+    measures: tuple[Measure, ...]  # one per output
     rel: int
-    curves: Int64
-    discounts: Float64
+    curves: Int64  # int64 array [n_curves, 3]; gain, discount and fold of each running sum along the ranks
+    discounts: Float64  # float64 array [n_discounts, deepest cutoff]; d at each rank
+    # int64 array [n_outputs, 5]; curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`,
+    # or -1 where the divisor is the ideal ranking's sum
     outputs: Int64
-    divisors: Float64
-    levels: Float64
+    divisors: Float64  # float64 array [n_outputs, 3]; slope and constant; see `Divisor`
+    levels: Float64  # float64 array [n_levels, deepest cutoff + 1]; the first row is 0
     micro: tuple[Micro, ...] = ()
 
     has_ceiling = True

@@ -88,26 +88,14 @@ def kind_of(measure: Measure) -> str:
 
 @dataclass(frozen=True)
 class WholeRow(RowTask):
-    """Measures of whole rows with the same `rel`.
+    """Measures of whole rows with the same `rel`."""
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-        One per output.
-    rel : int
-    specs : int64 array [n_outputs, 5]
-        Kind, cutoff, place in `discounts`, 1 for exponential gains, 1 for a ratio of sums.
-    numbers : float64 array [n_outputs]
-        The number that each kind takes.
-    discounts : tuple of (str, float)
-        Names of discounts, and the number that each takes.
-    """
-
-    measures: tuple[Measure, ...]
+    measures: tuple[Measure, ...]  # one per output
     rel: int
+    # int64 array [n_outputs, 5]; kind, cutoff, place in `discounts`, 1 for exponential gains, 1 for a ratio of sums
     specs: Int64
-    numbers: Float64
-    discounts: tuple[tuple[str, float], ...]
+    numbers: Float64  # float64 array [n_outputs]; the number that each kind takes
+    discounts: tuple[tuple[str, float], ...]  # names of discounts, and the number that each takes
 
     counts_unscored = True
 

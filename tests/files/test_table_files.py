@@ -374,6 +374,24 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
             score(truth, other, metrics="P", k=1)
 
 
+@pytest.mark.parametrize(
+    "change", [pd.DataFrame, lambda y: pd.DataFrame({"labels": [np.flatnonzero(row) for row in y]})]
+)
+@pytest.mark.parametrize("is_truth", [True, False])
+def test_an_index_of_row_numbers_in_another_order_is_refused_beside_numbered_rows(change, is_truth):
+    numbered, weights = change(np.eye(3)), pd.Series([1.0, 2, 3])
+    frames = numbered, numbered.iloc[[0, 2, 1]]
+    with pytest.raises(xmceval.DataError, match=r": its index has the numbers of the rows of y_.* in another order"):
+        score(*(frames[::-1] if is_truth else frames), metrics="P", k=1)
+    with pytest.raises(xmceval.DataError, match=r"^sample_weight: its index has the numbers of the rows of y_true"):
+        score(numbered, numbered, sample_weight=weights.iloc[::-1], metrics="P", k=1)
+    with pytest.raises(
+        xmceval.DataError, match=r"^sample_weight: its index has the names of the rows, in another order"
+    ):
+        score({"1": {"a": 1}, "0": {"a": 1}}, {"1": {"a": 1}}, sample_weight=weights[:2], metrics="P", k=1)
+    assert score(numbered.iloc[::2], numbered.iloc[:2].set_axis([3, 9]), metrics="P", k=1) == {"P@1": 0.5}
+
+
 LONG = {"row": [0, 1], "label": [0, 1], "score": [0.1, 0.2]}
 WRONG = {
     "null row": ({"row": [0, None]}, "s: entry 1: has no row"),
@@ -600,6 +618,7 @@ def test_groups_and_weights_are_joined_by_query(form):
         (pd.Series([1.0, 2.0], index=["q1", "q7"]), "sample_weight: 1 row of 2 has no weight; the first is 'q2'"),
         (pd.DataFrame({"qid": ["q1"], "w": [1.0]}), "sample_weight: 1 row of 2 has no weight; the first is 'q2'"),
         (pd.DataFrame({"qid": ["q1"], "a": [1.0], "b": [2.0]}), "sample_weight: found the columns qid, a, b; expected"),
+        (pd.Series([1.0, 2.0], index=["q1", "q1"]), "sample_weight: its index has 'q1' twice"),
         (
             pd.DataFrame({"qid": ["q1", "q1"], "w": [1.0, 2.0]}),
             "sample_weight: entry 1: the weight of 'q1' is 2.0, but",

@@ -12,7 +12,7 @@ from xmceval.files.tables.arrays import to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.opening import table_at
 from xmceval.files.tables.table import Table, memory_table
-from xmceval.rows.matrices.frames import Frame, is_frame
+from xmceval.rows.matrices.frames import Frame, find_names, is_frame, is_reordered, reordered_error
 from xmceval.rows.rowids import RowIds
 
 
@@ -45,9 +45,19 @@ def in_order(values: Any, name: str, noun: str, ids: RowIds | None, frame: Frame
 def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, frame: Frame | None) -> Any:
     """Return the values of a Series of pandas, whose index may name the rows."""
     index, values = list(series.index), series.to_numpy()
-    if type(series.index).__name__ == "RangeIndex":
+    if find_names(series.index) is None:
+        if ids is not None and is_reordered(ids.ids):
+            raise DataError(
+                f"{name}: its index has the names of the rows, in another order: are its lines by name? "
+                f"(hint: if so, pass {name}.to_dict(), else {name}.to_numpy())"
+            )
         return values
+    if frame is not None and frame.index is None and is_reordered(index):
+        raise reordered_error(name, frame.name)
     if ids is not None:
+        if not series.index.is_unique:
+            twice = str(series.index[series.index.duplicated()][0])
+            raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
         return _join(dict(zip(map(str, index), values.tolist(), strict=True)), name, noun, ids)
     if frame is not None and frame.index is not None and list(frame.index) != index:
         raise DataError(f"{name}: its index is not that of {frame.name} (hint: pass {name}.loc[{frame.name}.index])")

@@ -10,7 +10,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.tables.columns import explain_names, find_roles
 from xmceval.files.tables.table import Table, memory_table
-from xmceval.rows.matrices.frames import Frame, is_frame
+from xmceval.rows.matrices.frames import Frame, find_names, is_frame
 
 _STREAMS = "__arrow_c_stream__", "__arrow_c_array__"
 
@@ -51,9 +51,9 @@ def _indexed(value: Any, name: str) -> Frame | None:
     """Return the index of a data frame or Series whose lines are rows in order, as no column has their names."""
     columns = [*_index_names(value), *map(str, getattr(value, "columns", []))]
     roles, index = find_roles(columns, columns), getattr(value, "index", ())
-    if roles["row"] or roles["query"] or not hasattr(index, "names") or type(index).__name__ == "RangeIndex":
+    if roles["row"] or roles["query"] or not hasattr(index, "names"):
         return None
-    return Frame(name, None, None, list(index))
+    return Frame(name, None, None, find_names(index))
 
 
 def _exportable(frame: Any) -> Any:

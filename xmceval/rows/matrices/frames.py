@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows.matrices.storage import AnyArray
 
 
@@ -35,17 +35,39 @@ def as_frame(value: Any, name: str) -> Frame:
             values = value.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise DataError(f"{name}: expected a data frame of numbers, one column per label") from None
-    columns, index = list(value.columns), getattr(value, "index", None)
+    columns = list(value.columns)
     if all(isinstance(column, int) for column in columns) and sorted(columns) == list(range(len(columns))) != columns:
         raise DataError(f"{name}: its columns are numbered {columns[:5]} ...; expected 0, 1, ... (hint: sort them)")
-    names = None if index is None or type(index).__name__ == "RangeIndex" else list(index)
-    return Frame(name, values, columns, names)
+    return Frame(name, values, columns, find_names(getattr(value, "index", None)))
+
+
+def find_names(index: Any) -> list[Any] | None:
+    """Return the names of rows in an index of pandas; None where rows are only numbered, in ascending order."""
+    is_range = type(index).__name__ == "RangeIndex" and index.step > 0
+    return None if index is None or is_range else list(index)
+
+
+def is_reordered(names: Sequence[Any]) -> bool:
+    """Return whether names of rows are their numbers, from 0 on, in another order."""
+    numbers, names = list(map(str, range(len(names)))), list(map(str, names))
+    return names != numbers and set(names) == set(numbers)
+
+
+def reordered_error(name: str, other: str) -> AmbiguousError:
+    """Return the error for an index in another order, beside rows that are only numbered."""
+    return AmbiguousError(
+        f"{name}: its index has the numbers of the rows of {other} in another order: do they say which row is meant? "
+        f"(hint: if so, pass {name}.sort_index(), else {name}.reset_index(drop=True))"
+    )
 
 
 def check_agreement(truth: Frame | None, scores: Frame | None) -> None:
     """Refuse scores whose columns or index are not those of the truth, in the same order."""
     if truth is None or scores is None:
         return
+    for frame, other in ((truth, scores), (scores, truth)):
+        if other.index is None and frame.index is not None and is_reordered(frame.index):
+            raise reordered_error(frame.name, other.name)
     for noun, ours, theirs, hint in (
         ("columns", truth.columns, scores.columns, f"{scores.name}[{truth.name}.columns]"),
         ("index", truth.index, scores.index, f"{scores.name}.loc[{truth.name}.index]"),

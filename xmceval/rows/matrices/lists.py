@@ -105,6 +105,16 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
     )
 
 
+def refuse_sets(rows: Any, name: str) -> None:
+    """Refuse predictions that are sets of several labels, as these have no order."""
+    row = next((i for i, row in enumerate(rows) if isinstance(row, (set, frozenset)) and len(row) > 1), None)
+    if row is not None:
+        raise DataError(
+            f"{name}[{row}]: is a set, and predicted labels have an order "
+            "(hint: pass lists, the best label first, or a pair of labels and scores)"
+        )
+
+
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
     """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding.
 

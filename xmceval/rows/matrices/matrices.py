@@ -24,6 +24,7 @@ from xmceval.rows.matrices.lists import (
     find_pair,
     full_ranking_error,
     is_full_ranking,
+    refuse_sets,
 )
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, slice_rows
@@ -182,6 +183,7 @@ def as_scores(
             return _wrap_padded_lists(pair)
         lists = find_lists(y_score, name, n_labels)
         if lists is not None:
+            refuse_sets(y_score, name)
             return _wrap_lists(lists, name, are_scores=True)
     values = as_values(y_score, name)
     width, labels = values.shape[1], None

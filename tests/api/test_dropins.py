@@ -236,6 +236,12 @@ def test_one_class_is_nan_with_our_warning():
 
 WRONG = [
     ("roc_auc_score", [0, 1, 2], [0.1, 0.2, 0.3], "multiclass .* is not supported"),
+    (
+        "roc_auc_score",
+        [[0], [0, 1]],
+        [[0.1, 0.2], [0.2, 0.1]],
+        "y_true: expected a matrix, got rows of different lengths",
+    ),
     ("average_precision_score", [0, 1, 2], [0.1, 0.2, 0.3], "multiclass is not supported"),
     ("roc_auc_score", [0.5, 1.2, 2], [0.1, 0.2, 0.3], "continuous is not supported"),
     ("roc_auc_score", [0, 1], [0.1, math.inf], "infinity"),

@@ -127,6 +127,12 @@ def test_queries_without_documents_count_as_0(queries, is_truth):
         assert [values[query] for query in queries] == [0] * len(queries)
 
 
+def test_a_truth_without_documents_has_no_names_to_doubt():
+    truth, run = ({query: documents.copy() for query in ("q1", "q2", "q3")} for documents in ({}, {"d1": 1.0}))
+    result = xmceval.score(truth, run, metrics="P", k=1)
+    assert result.doubts == ("no instance has a true label: is this the right truth file?",)
+
+
 def test_a_query_that_retrieves_nothing_counts_as_0():
     assert xmceval.score(QRELS, {**RUN, "q2": {}}, metrics="P", k=2)["P@2"] == 0.25
 

@@ -368,6 +368,7 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
         (scores.rename(columns={"c": "d"}), "y_score: its columns have 'd' where y_true has 'c'"),
         (scores[["a", "b"]], "y_score: has 2 columns, y_true has 3"),
         (scores.rename(columns={"a": "user"}), "y_score: is a data frame with the columns user, b, c; beside 'user', a long table"),
+        (scores.astype(pd.SparseDtype("float")), r"y_score: is a sparse data frame, .* \(hint: pass y_score\.sparse\.to_coo\(\)\)"),
         (scores.set_axis([0, 2, 1], axis=1), r"y_score: its columns are numbered \[0, 2, 1\]"),
     ):  # fmt: skip
         with pytest.raises(xmceval.DataError, match=message):

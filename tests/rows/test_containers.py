@@ -39,7 +39,9 @@ def masked(values, *, row=1):
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
-@pytest.mark.parametrize("make", [np.matrix, np.ma.array, lambda values: [np.ma.array(row) for row in values]])
+@pytest.mark.parametrize(
+    "make", [np.matrix, np.ma.array, memoryview, lambda values: [np.ma.array(row) for row in values]]
+)
 def test_arrays_of_subclasses_are_plain_arrays(precision, make):
     assert precision(make(Y_TRUE), make(Y_SCORE)) == 0.75
 

@@ -177,6 +177,21 @@ def test_wrong_tensors_are_refused_with_place_and_cause(truth, scores, wrong):
         xmceval.score(truth, make(scores), metrics="P", k=1)
 
 
+@pytest.mark.parametrize(
+    ("function", "shape"),
+    [
+        (xmceval.label_ranking_loss, (4, 2)),
+        (lambda y_true, y_score: xmceval.group_auc(y_true, y_score, [0] * 4 + [1] * 4), (8,)),
+    ],
+)
+def test_drop_ins_take_tensors_as_score_does(function, shape):
+    truth, scores = torch.tensor([1.0, 0, 0, 1, 1, 0, 0, 1]).reshape(shape), torch.arange(8.0).reshape(shape)
+    found = function(truth, scores.clone().requires_grad_())
+    assert found == function(truth.numpy(), scores.numpy()) == function(truth, scores.bfloat16())
+    with pytest.raises(xmceval.DataError, match=r"y_score: is a sparse tensor, .* \(hint: pass its to_dense\(\)\)"):
+        function(truth, scores.to_sparse())
+
+
 @pytest.mark.parametrize("metric", ["P", "LRAP"])
 def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scores, metric):
     class Gone(torch.Tensor):

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, counted, warn
 from xmceval.rows.block import Float64
+from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import comparable
-from xmceval.rows.plain import as_plain
 from xmceval.statistics.curves import RankedGroups, find_starts, roc_areas, sort_by_score
 
 AnyArray = NDArray[Any]
@@ -165,8 +165,8 @@ def group_aucs(
 
 def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
     """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
-    truth, scores = as_plain(y_true, "y_true"), as_plain(y_score, "y_score")
-    weights = None if sample_weight is None else as_plain(sample_weight, "sample_weight")
+    truth, scores = as_array(y_true, "y_true"), as_array(y_score, "y_score")
+    weights = None if sample_weight is None else as_array(sample_weight, "sample_weight")
     _check_shape("y_true", truth, truth.size)
     if not truth.size:
         raise DataError("y_true: has no entries; expected at least one")
@@ -178,7 +178,7 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
         _check_shape("sample_weight", weights, truth.size)
         is_valid = np.isfinite(weights) & (weights >= 0)
         _check_entries("sample_weight", weights, is_valid, "a finite number of at least 0")
-    keys = np.zeros(truth.size, dtype=np.int64) if groups is None else as_plain(groups, "groups")
+    keys = np.zeros(truth.size, dtype=np.int64) if groups is None else as_array(groups, "groups")
     if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
         keys = keys.astype(str)
     _check_shape("groups", keys, truth.size, "integer or string", "biuSU")

@@ -13,9 +13,9 @@ from scipy import sparse
 
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.rows.block import Float64, Scratch
+from xmceval.rows.matrices.arrays import as_array as take_array
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.sparse import csr_arrays
-from xmceval.rows.plain import as_plain
 
 AnyArray = NDArray[Any]
 
@@ -53,12 +53,7 @@ def is_sparse(matrix: Any) -> bool:
 
 def as_array(values: Any, name: str) -> AnyArray:
     """Return an array of numbers or strings, of one or two dimensions and at least one row, without NaN."""
-    try:
-        array = as_plain(values, name)
-    except DataError:
-        raise
-    except ValueError as error:
-        raise DataError(f"{name}: expected an array, got rows of different lengths ({error})") from None
+    array = take_array(values, name)
     if array.dtype == object and all(isinstance(value, str) for value in array.flat):
         array = array.astype(str)
     if array.dtype.kind not in "biufU":
@@ -154,8 +149,11 @@ def as_classes(values: Any, name: str) -> AnyArray:
 
 
 def is_matrix(values: Any) -> bool:
-    """Return whether this has at least two columns."""
-    shape = values.shape if hasattr(values, "shape") else np.shape(values)
+    """Return whether this has at least two columns; rows of different lengths are refused where they are read."""
+    try:
+        shape = values.shape if hasattr(values, "shape") else np.shape(values)
+    except ValueError:
+        return False
     return len(shape) == 2 and shape[1] > 1
 
 
@@ -163,7 +161,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
     """Return one weight per row; all of them may be zero only with `allow_zero`."""
     if sample_weight is None:
         return None
-    weight = as_plain(sample_weight, "sample_weight")
+    weight = take_array(sample_weight, "sample_weight")
     if weight.ndim != 1 or weight.dtype.kind not in "biuf":
         raise DataError(f"sample_weight: expected one number per row, got shape {weight.shape} of {weight.dtype}")
     if weight.size != n_rows:

@@ -139,7 +139,7 @@ def _doubt_documents(path: Path | Records | QueryTable, entries: Entries, judgme
     """Yield the doubt that documents have other names in the truth, where a run of some queries has none of its."""
     words, n_judged = judgments.documents.words, judgments.documents.places.size
     n_answered = np.count_nonzero(np.diff(entries.indptr))
-    if words is not None and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
+    if words is not None and n_judged and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
         there, here = (quote(words[int(number)]) for number in (0, entries.documents[0]))
         yield Doubt(
             f"{path}: has no document of {judgments.name}: are they named alike, such as {here} here and {there} there?"

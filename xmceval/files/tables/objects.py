@@ -82,6 +82,8 @@ def _is_wide(frame: Any, name: str) -> bool:
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
     has_numbers = all(str(kind).lower().startswith(_NUMBERS) for kind in frame.dtypes)
     if (keys and labels) or not has_numbers:
+        if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):
+            raise DataError(f"{name}: is a sparse data frame, which is not read (hint: pass {name}.sparse.to_coo())")
         return False
     known = [column for column in [*keys, *labels] if column not in named]
     if known:

@@ -15,6 +15,7 @@ from xmceval.rows.matrices.storage import AnyArray, Values
 from xmceval.rows.plain import BY_NAME
 
 LOOKED_AT, CELLS_LOOKED_AT = 1000, 1 << 22  # rows, and cells of them
+_OTHER_SEQUENCES = (list, tuple, str, bytes, range, memoryview)
 _ROW_TYPES = (list, tuple, set, frozenset, range)
 
 
@@ -43,7 +44,9 @@ def as_list(rows: Any) -> Any:
     if isinstance(rows, np.ndarray):
         is_list = rows.dtype == np.object_ and rows.ndim == 1
     else:
-        is_list = isinstance(rows, (Sequence, ValuesView)) and not isinstance(rows, (list, tuple, str, bytes, range))
+        is_list = isinstance(rows, (Sequence, ValuesView)) and not isinstance(
+            rows, (list, tuple, str, bytes, range, memoryview)
+        )
     return list(rows) if is_list else rows
 
 

@@ -48,6 +48,8 @@ def as_values(tensor: Any, name: str) -> Values:
 
 def as_array(tensor: Any, name: str) -> AnyArray:
     """Take a tensor of any shape into memory; bfloat16 becomes float32."""
+    if is_sparse(tensor):
+        raise DataError(f"{name}: is a sparse tensor, which is not read here (hint: pass its to_dense())")
     values = _read(_plain(tensor, name), name)
     return values if isinstance(values, np.ndarray) else values[:]
 

@@ -170,12 +170,13 @@ def test_ids_and_labels_of_kaggle_are_refused_with_what_to_do():
     refused(r"^x:1: 'Id,Predicted' is above lines of an id and labels; .*hint: sort the lines of both files", kaggle)
 
 
-AS_TEXT = {  # a matrix as text, and what it is beside lists and tables of as many columns
+AS_TEXT = {  # a matrix as text, or lists behind numbers, and what it is beside lists and tables of as many columns
     "0 and 1": ("1,0,1\n0,1,0\n", "looks like a matrix with a column per label, found '1,0,1'"),
     "numpy.savetxt": ("1.0e+00 0.0e+00\n0.0e+00 1.0e+00\n", "looks like a matrix with a column per label"),
     "decimals": ("0.9\t0.1\n0.2\t0.5\n", "looks like a matrix with a column per label"),
     "below names": ("id,toxic,obscene\na1,1,0\na2,0,1\n", "looks like a matrix with a column per label"),
     "two columns": ("1,0\n0,1\n1,0\n", "may be a matrix of 0 and 1 with two columns, or lists of the labels 0 and 1"),
+    "numbers of rows": ("0\t2 4\n1\t3\n2\t1 0\n3\t1 2\n", "may begin with the number of the row, or with a label"),
     "lists of two ids": ("1 0\n2 1\n1 0\n3 4\n", None),
     "the same below a header": ("4 5\n1,0\n0,1\n1,0\n0,1\n", None),
     "labels and scores": ("0 0.9\t1 0.8\n1 0.5\t2 0.1\n3 1.0\t4 0.5\n4 0.5\t3 0.4\n", None),

@@ -16,6 +16,8 @@ WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item
 
 LOOKED_AT = 1000  # lines
 
+LEAST_COUNTED = 3  # lines whose first words count up, which labels seldom do
+
 _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
@@ -26,11 +28,19 @@ _NAMES = "row, label and score or user, item and rating"
 
 
 def refuse_headerless(head: Head, request: Request) -> None:
-    """Refuse lines of equally many words that are no lists of labels: matrices as text, tables without a header."""
+    """Refuse lines that may be no lists of labels: matrices as text, tables without a header, numbers before lists."""
     lines = [(number, line.strip()) for number, line in enumerate(head.lines[:LOOKED_AT], 1) if line.strip()]
     lines = [(number, line) for number, line in lines if not line.startswith(b"#")]
     rows = [_SEPARATOR.split(line) for _, line in lines]
-    if not rows or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+    if not rows:
+        return
+    if _count_up(rows):
+        raise AmbiguousError(
+            f"{head.path}:{lines[0][0]}: may begin with the number of the row, or with a label, as the first words are "
+            f"{rows[0][0].decode()} to {rows[-1][0].decode()} in order (hint: leave numbers of rows out; above lists "
+            "write how many rows and labels there are)"
+        )
+    if len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return
     if request.names is not None and request.names.has_all(rows[0]):
         return
@@ -54,6 +64,14 @@ def refuse_headerless(head: Head, request: Request) -> None:
             f"{place}: may be lines of {_NAMES}, found {quote(lines[0][1])} (hint: name the columns in a first line "
             "such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
         )
+
+
+def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
+    """Return whether rows of whole numbers, and not single ones, begin with 0, 1, 2, ... or with 1, 2, 3, ..."""
+    if len(rows) < LEAST_COUNTED or rows[0][0] not in (b"0", b"1") or all(len(row) == 1 for row in rows):
+        return False
+    are_numbers = all(word.isdigit() for row in rows for word in row)
+    return are_numbers and all(int(row[0]) == number for number, row in enumerate(rows, int(rows[0][0])))
 
 
 def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:

@@ -137,18 +137,20 @@ def _describe_rows_left_out(counts: Counts, figures: Sequence[Figure]) -> Iterat
 def _describe_unscored_truth(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
     for rel, unscored in counts.unscored.items():
         measures = [figure.measure for figure in figures if figure.measure.rel == rel]
-        names = [measure.name for measure in measures if _ranks_all_labels(measure)]
-        if names and unscored.number:
+        tied = [measure.name for measure in measures if _ranks_all_labels(measure)]
+        lost = [measure.name for measure in measures if measure.metric.family == "column" and measure.name not in tied]
+        effects = [f"for {listed(tied)} they are tied with all other labels without a score"] if tied else []
+        effects += [f"for {listed(lost)} they are never retrieved"] if lost else []
+        if effects and unscored.number:
             labels = "true labels" if rel == 1 else f"labels of grade {rel} or above"
-            yield (
-                f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: "
-                f"for {listed(names)} they are tied with all other labels without a score"
-            )
+            yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"
 
 
 def _ranks_all_labels(measure: Measure) -> bool:
+    """Return whether labels without a score are ranked too; a micro average may be over the stored cells alone."""
     metric = measure.metric
-    return (metric.needs_labels and metric.family == "row") or metric.family == "column"
+    has_all_cells = metric.needs_labels or measure.norm.over != "micro"
+    return has_all_cells if metric.family == "column" else metric.needs_labels and metric.family == "row"
 
 
 def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling: bool) -> Iterator[str]:

@@ -373,6 +373,8 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
     ):  # fmt: skip
         with pytest.raises(xmceval.DataError, match=message):
             score(truth, other, metrics="P", k=1)
+    with pytest.raises(xmceval.DataError, match=r"^y_score\[1\]: its columns have 'c' where y_true\[1\] has 'b'"):
+        score([truth, truth], [scores, scores[["a", "c", "b"]]], metrics="P", k=1)
 
 
 @pytest.mark.parametrize(

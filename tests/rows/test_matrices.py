@@ -1,6 +1,7 @@
 """Matrices: every kind of input gives the same bits, none is written to, and errors have their place."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from judge import naive
@@ -293,6 +294,7 @@ PAIRS = {
     "padding of -2": (lambda s: (np.full((12, 2), -2), s[:, :2]), "[0] row 0: label -2 is negative", "are 0-based"),
     "a label too large": (lambda s: (np.full((12, 1), 9), s[:, :1]), "[0] row 0: label 9 is outside 0..8", "9 labels"),
     "sets": (lambda _: [{0, 1}] * 12, "[0]: is a set", "predicted labels have an order"),
+    "a column of sets": (lambda _: pd.Series([{0, 1}] * 12), "[0]: is a set", "have an order"),
     "labels that are floats": (lambda s: (s, s), "[0]: ", "got dtype float64", "labels must be integers"),
     "two shapes": (lambda s: (np.zeros((12, 2), int), s), "[0] has shape (12, 2)", "[1] has shape (12, 9)", "the same"),
 }

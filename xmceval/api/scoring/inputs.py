@@ -27,7 +27,7 @@ from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import Names, read_names
 from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.files.tables.headerless import check_lists
-from xmceval.files.tables.objects import find_table
+from xmceval.files.tables.objects import find_table, refuse_columns_of_sets
 from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
@@ -96,7 +96,8 @@ class Opener:
         n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
 
         def open_part(part: Any, number: int) -> Input:
-            return self._scores(part, truth, width, n_rows[number], f"y_score[{number}]", is_shard=True)
+            whole = replace(truth, frame=truth.parts[number].frame if is_paired else None)
+            return self._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
 
         opened = open_shards(matrix, open_part, are_scores=True)
         if self.options.threshold is not None:
@@ -115,6 +116,7 @@ class Opener:
     ) -> Input:
         """Open one file or matrix of predictions."""
         if not isinstance(matrix, (str, Path)):
+            refuse_columns_of_sets(matrix, name)
             table = find_table(matrix, name) or find_records(matrix, name, "score")
             if table is None:
                 _refuse_array(truth, name)

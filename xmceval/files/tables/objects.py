@@ -11,6 +11,7 @@ from xmceval.errors import DataError
 from xmceval.files.tables.columns import explain_names, find_roles
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.matrices.frames import Frame, find_names, is_frame
+from xmceval.rows.matrices.lists import refuse_sets
 
 _STREAMS = "__arrow_c_stream__", "__arrow_c_array__"
 
@@ -40,6 +41,15 @@ def find_table(value: Any, name: str) -> Table | None:
         if hasattr(value, attribute) and hasattr(value, other):
             raise DataError(f"{name}: is a {type(value).__name__}, which is not read (hint: pass {hint.format(name)})")
     return None
+
+
+def refuse_columns_of_sets(value: Any, name: str) -> None:
+    """Refuse predictions in a data frame or Series of pandas whose cells are sets, as these have no order."""
+    if not hasattr(value, "iloc") or hasattr(value, "tocsr"):
+        return
+    for column in [column for _, column in value.items()] if is_frame(value) else [value]:
+        if column.dtype == object:
+            refuse_sets(column.tolist(), name)
 
 
 def _index_names(value: Any) -> list[str]:

@@ -47,6 +47,7 @@ BROKEN_PREDS = {
     "bytes beyond ASCII": (PREDS.replace("4:.5", "4:é"), "p.txt:5: expected a number after the colon, found '4:\\xc3\\xa9'"),
     "a byte 0": (PREDS.replace("4:.5", "4:\0"), "p.txt:5: expected a number after the colon, found '4:\\x00'"),
     "long token": (PREDS.replace("4:.5", "4:" + "y" * 50), f"p.txt:5: expected a number after the colon, found '4:{'y' * 38}'..."),
+    "no header": ("u1 d1 1\nu1 d2 0\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'u1 d1 1' (hint: pass labels= if these are label names; of query, document and value name the columns, as in 'query_id,doc_id,score')"),
     "prose": ("hello world\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'hello world' (hint: pass labels= if these are label names)"),
     "legacy": (LEGACY, "p.txt: looks like truth (text, rows of label,label feature:value, header '4 3 5'); expected predictions, such as rows of idx:score"),
     "utf-16": (PREDS.encode("utf-16"), "p.txt: is UTF-16 text; expected UTF-8 text, npz or npy (hint: convert it with iconv -f UTF-16 -t UTF-8)"),

@@ -291,7 +291,9 @@ def _check_first_row(path: Path, layout: TextLayout, lines: list[bytes]) -> None
     if not layout.header and _whole_numbers(row):
         raise DataError(f"{place}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
     if not any(b":" in line for line in lines):
+        is_triple = re.fullmatch(rb"\S+[\s,]\S+[\s,]-?[0-9.]+", row)
+        hint = "; of query, document and value name the columns, as in 'query_id,doc_id,score'" if is_triple else ""
         raise DataError(
             f"{place}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} "
-            f"(hint: pass {argument('labels', kind='FILE')} if these are label names)"
+            f"(hint: pass {argument('labels', kind='FILE')} if these are label names{hint})"
         )

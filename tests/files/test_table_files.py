@@ -375,6 +375,9 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
             score(truth, other, metrics="P", k=1)
     with pytest.raises(xmceval.DataError, match=r"^y_score\[1\]: its columns have 'c' where y_true\[1\] has 'b'"):
         score([truth, truth], [scores, scores[["a", "c", "b"]]], metrics="P", k=1)
+    with pytest.raises(xmceval.DataError, match=r"^train: its columns have 'c' where y_true has 'b'"):
+        score(truth, scores, train=truth[["a", "c", "b"]], metrics="PSP", k=1)
+    assert score(truth, scores, train=truth.iloc[::-1].reset_index(drop=True), metrics="PSP", k=1) == {"PSP@1": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -374,3 +374,9 @@ def test_the_first_ten_faults_are_reported_for_any_number_of_threads(monkeypatch
 def test_an_unknown_kind_is_refused(made):
     with pytest.raises(xmceval.UsageError, match="kind must be one of truth, scores, got 'labels'"):
         xmceval.inspect("t.txt", kind="labels")
+
+
+@pytest.mark.parametrize("call", [xmceval.inspect, xmceval.read])
+def test_what_is_no_path_is_refused(call):
+    with pytest.raises(xmceval.UsageError, match="expected the path of a file, got a int"):
+        call(5)

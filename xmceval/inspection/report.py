@@ -140,7 +140,7 @@ def inspect(
         An argument that is wrong.
     """
     check_kind(kind)
-    paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
+    paths = list(map(as_input, [files] if isinstance(files, (str, Path)) or not isinstance(files, Iterable) else files))
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
     with kept_pipes(map(to_path, paths)):

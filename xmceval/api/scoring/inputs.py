@@ -53,6 +53,7 @@ class Opener:
     names: Names | None = None
     train: Any = None
     kept: Judgments | None = None
+    columns: Frame | None = None  # of a truth that is a data frame
 
     @classmethod
     def of(cls, options: Options, train: Any = None) -> Opener:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xmceval.api.scoring.inputs import Opener, are_same, take_numbers
 from xmceval.api.scoring.openshards import Input
@@ -12,6 +12,7 @@ from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
 from xmceval.rows.block import Source
+from xmceval.rows.matrices.frames import check_agreement
 from xmceval.rows.width import Width
 from xmceval.scoring.program import Program
 
@@ -46,6 +47,8 @@ def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
     train, warnings = opener.train, list[str]()
     training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
+    if training.frame is not None:
+        check_agreement(opener.columns, replace(training.frame, index=None))
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)

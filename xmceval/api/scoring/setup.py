@@ -131,6 +131,8 @@ class Setup(Rules):
                 truth = opener.truth(y_true, "y_true")
         _check_numbers(program, truth)
         weights = _per_row(options.sample_weight, "sample_weight", "weight", options, truth)
+        if truth.frame is not None:
+            opener = replace(opener, columns=replace(truth.frame, values=None, index=None))
         rules = find_rules(
             opener,
             program,

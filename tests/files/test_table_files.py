@@ -352,6 +352,20 @@ def test_ranks_are_scores_of_which_the_least_is_best():
     assert score(by_query()[0], ranked, metrics="P", k=1) == {"P@1": 0.5}
 
 
+@pytest.mark.parametrize("is_file", [False, True])
+def test_ranks_that_run_against_the_scores_are_doubted(is_file):
+    lines = [(f"q{q}", f"d{d}", d + 1, d + 1.0) for q in range(4) for d in range(3)]
+    qrels = {f"q{q}": {"d0": 1} for q in range(4)}
+    for sign, n_doubts in ((1, 1), (-1, 0)):
+        frame = pd.DataFrame(lines, columns=["qid", "docno", "rank", "score"])
+        frame["score"] *= sign
+        if is_file:
+            frame.to_csv("s", index=False)
+        result = xmceval.score(qrels, "s" if is_file else frame, metrics="P", k=1)
+        assert len(result.doubts) == n_doubts
+        assert all("in 4 of 4 queries the ranks run against the scores" in doubt for doubt in result.doubts)
+
+
 def test_labels_may_have_names(expected):
     write("names", "".join(f"label {i}\n" for i in range(5)))
     truth, scores = [frame.assign(label=[f"label {label}" for label in frame.label]) for frame in by_row()]

@@ -86,7 +86,7 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, lines, judgments.queries, entries, judgments.documents, form, facts, request)
-    opened.source.warnings.extend([*_doubt_ranks(path, columns), *doubts])
+    opened.source.warnings.extend([*_doubt_ranks(path, columns, lines), *doubts])
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
@@ -96,20 +96,14 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
     return replace(opened, is_joined=True, lacking=tuple(lacking))
 
 
-def _doubt_ranks(path: Path | Records | QueryTable, columns: LineColumns) -> Iterator[Doubt]:
+def _doubt_ranks(path: Path | Records | QueryTable, columns: LineColumns, lines: Lines) -> Iterator[Doubt]:
     """Yield the doubt that low scores are the best, where scores rise with the rank in most of the first queries.
 
     The ranks are not read otherwise: scores alone order the documents, as in trec_eval.
     """
-    names = columns.names.split()
-    if not isinstance(path, Path) or "rank" not in names or columns.are_ranks:
-        return
-    queries: dict[bytes, list[tuple[int, float]]] = {}
-    for line in read_first_bytes(path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
-        words = line.split()
-        if len(words) == columns.number and words[names.index("rank")].isdigit():
-            ranked = int(words[names.index("rank")]), float(words[columns.value])
-            queries.setdefault(words[0], []).append(ranked)
+    queries: dict[bytes | int, list[tuple[int, float]]] = {}
+    for query, rank, score in lines.ranked if isinstance(lines, TableLines) else _first_ranks(path, columns):
+        queries.setdefault(query, []).append((rank, score))
     n_ranked = n_against = 0
     for ranking in queries.values():
         ranks, scores = zip(*sorted(ranking), strict=True)
@@ -121,6 +115,17 @@ def _doubt_ranks(path: Path | Records | QueryTable, columns: LineColumns) -> Ite
             f"{path}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
             "are low scores the best?"
         )
+
+
+def _first_ranks(path: Path | Records | QueryTable, columns: LineColumns) -> Iterator[tuple[bytes, int, float]]:
+    """Yield query, rank and score of the first lines of a file that has both ranks and scores."""
+    names = columns.names.split()
+    if not isinstance(path, Path) or "rank" not in names or columns.are_ranks:
+        return
+    for line in read_first_bytes(path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
+        words = line.split()
+        if len(words) == columns.number and words[names.index("rank")].isdigit():
+            yield words[0], int(words[names.index("rank")]), float(words[columns.value])
 
 
 def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> Iterator[Doubt]:
@@ -169,7 +174,7 @@ def _open_own_run(path: Path | Records | QueryTable, request: Request, columns: 
     documents = Documents.of(lines.documents, request.names)
     entries, facts = lines.gather(len(lines.queries)), [*facts, "rows are queries", f"documents {documents.meaning}"]
     opened = _held(path, lines, lines.queries.tolist(), entries, documents, form, facts, request)
-    opened.source.warnings.extend(_doubt_ranks(path, columns))
+    opened.source.warnings.extend(_doubt_ranks(path, columns, lines))
     return opened
 
 

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xmceval.errors import DataError
 from xmceval.files.ranking.trecrows import Lines
-from xmceval.files.tables.arrays import Column, to_numpy, to_text
+from xmceval.files.tables.arrays import AnyArray, Column, to_numpy, to_text, to_whole
 from xmceval.files.tables.byrow import read_values, refuse_repeats
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.table import Table
 from xmceval.files.text.words import Words
+
+RANKS_LOOKED_AT = 1 << 15  # lines
+
+Ranked = tuple[int, int, float]  # query, rank and score
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class TableLines(Lines):
     ) -> None:
         super().__init__(judged, documents)
         self.n_entries = 0
+        self.ranked: list[Ranked] = []
         self.noun = "document" if source.columns.are_lists else "line"
         if not source.columns.are_lists:
             self.place = source.table.place
@@ -75,5 +81,18 @@ class TableLines(Lines):
         self.n_entries += rows.size
         n_pairs = len(self.queries) * max(len(self.documents), 1)
         refuse_repeats(str(source), self.n_entries, n_pairs, "document")
+        if columns.rank is not None and not self.ranked:
+            self.ranked = _first_ranks(by_name[columns.rank], queries, np.diff(ends, prepend=0), values)
         text = to_text(label)
         self._add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
+
+
+def _first_ranks(column: Column, queries: AnyArray, lengths: AnyArray, values: AnyArray) -> list[Ranked]:
+    """Return query, rank and score of the first lines; nothing where the ranks are no whole numbers."""
+    part = column._replace(array=column.array[:RANKS_LOOKED_AT])
+    try:
+        ranks = to_whole(part)
+    except DataError:
+        return []
+    numbers = np.repeat(queries, lengths)[: ranks.size]
+    return list(zip(numbers.tolist(), ranks.tolist(), values[: ranks.size].tolist(), strict=True))

@@ -50,11 +50,12 @@ class Columns:
     value: str | None
     is_rank: bool = False  # whether the values are ranks, of which 1 is the best
     are_lists: bool = False  # whether labels and values are lists, all those of a row in one line
+    rank: str | None = None  # the column of ranks beside scores, with which these are compared
 
     @property
     def names(self) -> list[str]:
         """The columns that are read."""
-        return [name for name in (self.key, self.label, self.value) if name is not None]
+        return [name for name in (self.key, self.label, self.value, self.rank) if name is not None]
 
 
 def plain(name: str) -> str:
@@ -131,7 +132,10 @@ def find_columns(
     if value is None and not are_scores:
         _refuse_unknown_numbers(place, names, roles, has_numbers)
     has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
-    return Columns(keys[0] if keys else None, has_queries, label, value, is_rank, are_lists)
+    rank = roles["rank"][0] if has_queries and are_scores and not is_rank and len(roles["rank"]) == 1 else None
+    return Columns(
+        keys[0] if keys else None, has_queries, label, value, is_rank, are_lists, None if are_lists else rank
+    )
 
 
 def explain_names(*, are_scores: bool) -> str:

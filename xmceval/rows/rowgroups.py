@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Int64
 from xmceval.rows.plain import as_plain
-from xmceval.rows.rowids import RowIds
 
 MOST_GROUPS = 100  # each is a section of the table
 
@@ -61,17 +60,6 @@ class RowGroups:
             raise UsageError(f"{source}: expected the group of each row, got {got}")
         names = [_name(each) for each in listed]
         return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source)
-
-    @classmethod
-    def of_ids(cls, groups: Mapping[str, str], ids: RowIds | None, source: str) -> RowGroups:
-        """Take the groups of ids; those of ids that no row has are not needed."""
-        if ids is None:
-            raise DataError(
-                f"{source}: has groups by id, but the rows have no ids "
-                f"(hint: pass {argument('row_ids', kind='FILE')}, or the group of each row in the order of the rows)"
-            )
-        names = ids.join(groups, source, "group")
-        return cls.of_names(names, (f"{source}: the row {row[:40]!r}" for row in ids.ids), source)
 
     @classmethod
     def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 
 Value = TypeVar("Value")
 
@@ -52,13 +52,23 @@ class RowIds:
                 "expected one id per row"
             )
 
-    def join(self, values: Mapping[str, Value], source: str, noun: str) -> list[Value]:
-        """Return the value of each row; those of ids that no row has are not needed."""
-        missing = [row for row in self.ids if row not in values]
-        if missing:
-            verb = "has" if len(missing) == 1 else "have"
-            raise DataError(
-                f"{source}: {counted(len(missing), 'row')} of {len(self.ids):,} {verb} no {noun}; the first is "
-                f"{missing[0][:40]!r}"
-            )
-        return [values[row] for row in self.ids]
+
+def join_by_id(values: Mapping[str, Value], ids: RowIds | None, source: str, noun: str) -> list[Value]:
+    """Return the value of each row, given those of ids; those of ids that no row has are not needed."""
+    if ids is None:
+        raise DataError(
+            f"{source}: has {noun}s by id, but the rows have no ids (hint: pass {argument('row_ids', kind='FILE')}, or "
+            f"the {noun} of each row in the order of the rows)"
+        )
+    missing = [row for row in ids.ids if row not in values]
+    if missing:
+        verb = "has" if len(missing) == 1 else "have"
+        raise DataError(
+            f"{source}: {counted(len(missing), 'row')} of {len(ids.ids):,} {verb} no {noun}; the first is "
+            f"{missing[0][:40]!r}"
+        )
+    joined = [values[row] for row in ids.ids]
+    for row, value in zip(ids.ids, joined, strict=True):
+        if value is None or value == "" or value != value:  # noqa: PLR0124 - NaN is missing too
+            raise DataError(f"{source}: the row {row[:40]!r}: expected the {noun} of a row, found nothing")
+    return joined

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import DataError, argument
+from xmceval.errors import DataError
 from xmceval.files.io.paths import to_path
 from xmceval.files.tables.arrays import to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.opening import table_at
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.matrices.frames import Frame, find_names, is_frame, is_reordered, reordered_error
-from xmceval.rows.rowids import RowIds
+from xmceval.rows.rowids import RowIds, join_by_id
 
 
 def in_order(values: Any, name: str, noun: str, ids: RowIds | None, frame: Frame | None) -> Any:
@@ -34,7 +34,7 @@ def in_order(values: Any, name: str, noun: str, ids: RowIds | None, frame: Frame
     if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
         return _of_series(values, name, noun, ids, frame)
     if isinstance(values, Mapping):
-        return _join({str(key): value for key, value in values.items()}, name, noun, ids)
+        return join_by_id({str(key): value for key, value in values.items()}, ids, name, noun)
     if isinstance(values, (str, Path)):
         table = table_at(to_path(values))
     else:
@@ -58,7 +58,7 @@ def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, frame: Fra
         if not series.index.is_unique:
             twice = str(series.index[series.index.duplicated()][0])
             raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
-        return _join(dict(zip(map(str, index), values.tolist(), strict=True)), name, noun, ids)
+        return join_by_id(dict(zip(map(str, index), values.tolist(), strict=True)), ids, name, noun)
     if frame is not None and frame.index is not None and list(frame.index) != index:
         raise DataError(f"{name}: its index is not that of {frame.name} (hint: pass {name}.loc[{frame.name}.index])")
     return values
@@ -84,18 +84,4 @@ def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
     if keys == roles["row"]:
         ids = RowIds([str(row) for row in range(len(found))], str(table))
         found = {str(row): value for row, value in found.items()}
-    return _join(found, str(table), noun, ids)
-
-
-def _join(values: Mapping[str, Any], name: str, noun: str, ids: RowIds | None) -> list[Any]:
-    """Return the value of each row, given those of ids."""
-    if ids is None:
-        raise DataError(
-            f"{name}: has {noun}s by id, but the rows have no ids (hint: pass {argument('row_ids', kind='FILE')}, or "
-            f"the {noun} of each row in the order of the rows)"
-        )
-    joined = ids.join(values, name, noun)
-    for row, value in zip(ids.ids, joined, strict=True):
-        if value is None or value == "" or value != value:  # noqa: PLR0124 - NaN is missing too
-            raise DataError(f"{name}: the row {row[:40]!r}: expected the {noun} of a row, found nothing")
-    return joined
+    return join_by_id(found, ids, str(table), noun)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +130,8 @@ class Setup(Rules):
                 opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
                 truth = opener.truth(y_true, "y_true")
         _check_numbers(program, truth)
-        weights = _per_row(options.sample_weight, "sample_weight", "weight", options, truth)
+        find_ids = partial(_find_ids, options, truth)
+        weights = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
         if truth.frame is not None:
             opener = replace(opener, columns=replace(truth.frame, values=None, index=None))
         rules = find_rules(
@@ -165,7 +166,7 @@ class Setup(Rules):
     def _find_groups(self, passed: Any) -> RowGroups:
         """Return the group of each row."""
         n_rows = self.truth.source.n_rows
-        passed = _per_row(passed, "by_group", "group", self.options, self.truth)
+        passed = _per_row(passed, "by_group", "group", lambda: self.row_ids, self.truth)
         if isinstance(passed, RowGroups):
             groups = passed
         elif isinstance(passed, (str, Path, Shards)):
@@ -282,13 +283,13 @@ def _find_ids(options: Options, truth: Input) -> RowIds | None:
     return ids
 
 
-def _per_row(values: Any, name: str, noun: str, options: Options, truth: Input) -> Any:
+def _per_row(values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Input) -> Any:
     """Return weights or groups in the order of the rows, where they name these."""
     if not isinstance(values, (str, Path, Mapping)) and not hasattr(values, "to_numpy"):
         return values
     from xmceval.api.scoring.perrow import in_order  # not loaded by a score without it
 
-    return in_order(values, name, noun, _find_ids(options, truth), truth.frame)
+    return in_order(values, name, noun, find_ids(), truth.frame)
 
 
 def find_rules(

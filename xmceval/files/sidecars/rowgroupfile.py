@@ -9,7 +9,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.sidecars.rowidfile import read_lines
 from xmceval.rows.rowgroups import RowGroups
-from xmceval.rows.rowids import RowIds
+from xmceval.rows.rowids import RowIds, join_by_id
 from xmceval.rows.shards import Shards, parts_of
 
 
@@ -28,7 +28,8 @@ def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None) -> Row
         for (place, _), (name, group) in zip(lines, pairs, strict=True):
             if groups.setdefault(name, group) != group:
                 raise DataError(f"{place}: the group of {name[:40]!r} is {group!r}, but {groups[name]!r} above")
-        return RowGroups.of_ids(groups, ids, source)
+        names = join_by_id(groups, ids, source, "group")
+        return RowGroups.of_names(names, [source] * len(names), source)
     return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source)
 
 

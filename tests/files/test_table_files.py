@@ -462,6 +462,12 @@ def ipc(columns):
     return buffer.getvalue()
 
 
+def refuses(truth, content, message, **options):
+    with pytest.raises(xmceval.DataError) as caught:
+        score(truth, write("s", content), metrics="P", k=1, **options)
+    assert str(caught.value).startswith(message)
+
+
 TEXTS = {
     "a blank before a quotation mark": ('row,label,score\n0, "0",0.9\n', "s: a field has a blank before its quotation mark"),
     "a hexadecimal label": ("row,label,score\n0,0x1,0.9\n", "s:2: '0x1' is a name, not a label id"),
@@ -484,10 +490,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("case", TEXTS)
 def test_wrong_files_are_refused_with_their_place(case):
-    content, message = TEXTS[case]
-    with pytest.raises(xmceval.DataError) as caught:
-        score([{0}, {1}], write("s", content), metrics="P", k=1, n_labels=2)
-    assert str(caught.value).startswith(message)
+    refuses([{0}, {1}], *TEXTS[case], n_labels=2)
 
 
 BROKEN_RUNS = {
@@ -506,10 +509,7 @@ BROKEN_RUNS = {
 
 @pytest.mark.parametrize("case", BROKEN_RUNS)
 def test_broken_runs_are_refused(case):
-    content, message = BROKEN_RUNS[case]
-    with pytest.raises(xmceval.DataError) as caught:
-        score(QRELS, write("s", content), metrics="P", k=1)
-    assert str(caught.value).startswith(message)
+    refuses(QRELS, *BROKEN_RUNS[case])
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ","])

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
 
+NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
 _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.io.lines import without_comment
+from xmceval.files.io.lines import NUMBER, without_comment
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.judgments import BEIR, RANKED, RANKED_AND_SCORED, RUN, SCORED, UNTAGGED
@@ -18,7 +18,7 @@ RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of que
 
 LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
 
-_INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_INTEGER = re.compile(rb"[-+]?\d+")
 _FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
 _GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
 
@@ -48,7 +48,7 @@ def open_short_run(head: Head, request: Request) -> Opened | None:
     rows = [line.split() for line in head.lines if line.strip()]
     if not rows or len(rows[0]) not in {3, 4} or any(len(row) != len(rows[0]) for row in rows):
         return None
-    if not all(_NUMBER.fullmatch(row[-1]) for row in rows):
+    if not all(NUMBER.fullmatch(row[-1]) for row in rows):
         return None
     from xmceval.files.ranking.trec import open_run
 
@@ -105,7 +105,7 @@ def refuse_graded_features(head: Head, request: Request) -> None:
 
 def _have_grades(rows: Sequence[list[bytes]], *, has_comments: bool) -> bool:
     """Return whether all lines have one number before features, and these numbers can hardly be labels."""
-    if not all(_NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
+    if not all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
         return False
     are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
     return any(not row[0].isdigit() for row in rows) or (are_small and not has_comments)  # one may be a header
@@ -131,7 +131,7 @@ def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
         return True
     if len(row) < 6:
         return False
-    if not (row[1] == b"0" or is_joined) or not _INTEGER.fullmatch(row[3]) or not _NUMBER.fullmatch(row[4]):
+    if not (row[1] == b"0" or is_joined) or not _INTEGER.fullmatch(row[3]) or not NUMBER.fullmatch(row[4]):
         return False
     return not all(_INTEGER.fullmatch(word) for word in row[:6])
 
@@ -145,9 +145,7 @@ def _are_qrels(rows: list[list[bytes]], request: Request) -> bool:
     if request.names is not None and request.names.has_all(rows[0]):
         return False
     certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
-    certain += sum(
-        bool(_NUMBER.fullmatch(row[1])) and row[1] != b"0" and not _NUMBER.fullmatch(row[2]) for row in graded
-    )
+    certain += sum(bool(NUMBER.fullmatch(row[1])) and row[1] != b"0" and not NUMBER.fullmatch(row[2]) for row in graded)
     return 2 * certain > len(rows)
 
 

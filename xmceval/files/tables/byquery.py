@@ -55,21 +55,19 @@ class TableLines(Lines):
             self._read(source, {column.name: column for column in batch})
 
     def _read(self, source: QueryTable, by_name: Mapping[str, Column]) -> None:
-        import pyarrow
         from pyarrow import compute
 
         columns = source.columns
         key = by_name[columns.key or ""].checked()
-        is_view = pyarrow.types.is_string_view(key.array.type)
-        names = key.array.cast(pyarrow.string()) if is_view else key.array
-        runs = compute.run_end_encode(names)  # lines of one query mostly follow one another
+        runs = compute.run_end_encode(key.array)  # lines of one query mostly follow one another
         ends = to_numpy(runs.run_ends).astype(np.int64)
 
         def place(run: int) -> str:
             return key.place(int(ends[run - 1]) if run else 0)
 
         queries = self.queries.number(*to_text(Column(runs.values, key.name, place)))
-        rows = np.repeat(self._rows_of(queries), np.diff(ends, prepend=0))
+        n_lines = np.diff(ends, prepend=0)
+        rows = np.repeat(self._rows_of(queries), n_lines)
         value = None if columns.value is None else by_name[columns.value]
         label, values, lengths = read_values(columns, by_name[columns.label], value, are_scores=source.are_scores)
         if lengths is not None:
@@ -82,7 +80,7 @@ class TableLines(Lines):
         n_pairs = len(self.queries) * max(len(self.documents), 1)
         refuse_repeats(str(source), self.n_entries, n_pairs, "document")
         if columns.rank is not None and not self.ranked:
-            self.ranked = _first_ranks(by_name[columns.rank], queries, np.diff(ends, prepend=0), values)
+            self.ranked = _first_ranks(by_name[columns.rank], queries, n_lines, values)
         text = to_text(label)
         self._add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
 

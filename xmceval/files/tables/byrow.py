@@ -53,11 +53,9 @@ class RowTable:
             by_name = {column.name: column for column in batch}
             label = by_name[self.columns.label]
             value = None if self.columns.value is None else by_name[self.columns.value]
-            n_lines = len(label.array)
-            rows = (
-                np.arange(first, first + n_lines) if self.columns.key is None else to_whole(by_name[self.columns.key])
-            )
-            first, stop = first + n_lines, int(rows.max(initial=-1)) + 1
+            key = by_name.get(self.columns.key or "")
+            rows = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
+            first, stop = first + rows.size, int(rows.max(initial=-1)) + 1
             label, values, lengths = read_values(self.columns, label, value, are_scores=self.are_scores)
             if lengths is not None:
                 rows = np.repeat(rows, lengths)

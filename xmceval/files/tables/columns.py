@@ -92,7 +92,7 @@ def find_columns(
     lists: Collection[str] = (),
     *,
     are_scores: bool,
-    has_numbers: Callable[[str], bool] = lambda name: False,  # noqa: ARG005
+    has_numbers: Callable[[str], bool] | None = None,
 ) -> Columns:
     """Find the columns of a table by their names.
 
@@ -106,8 +106,8 @@ def find_columns(
         Those that have lists.
     are_scores : bool
         Whether they are predictions.
-    has_numbers : callable
-        Returns whether a column has numbers.
+    has_numbers : callable, optional
+        Returns whether a column has numbers, which in truth without grades may be these under another name.
     """
     roles = find_roles(names, lists)
     label, rest = _find_label(roles)
@@ -129,7 +129,7 @@ def find_columns(
             f"{place}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    if value is None and not are_scores:
+    if value is None and not are_scores and has_numbers is not None:
         _refuse_unknown_numbers(place, names, roles, has_numbers)
     has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
     rank = roles["rank"][0] if has_queries and are_scores and not is_rank and len(roles["rank"]) == 1 else None

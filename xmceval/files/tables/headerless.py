@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.lines import without_comment
+from xmceval.files.io.lines import NUMBER, without_comment
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
 
@@ -21,8 +21,6 @@ LEAST_COUNTED = 3  # lines whose first words count up, which labels seldom do
 _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
-
-_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 _NAMES = "row, label and score or user, item and rating"
 
@@ -76,12 +74,12 @@ def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
 
 def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
     """Return whether rows have a number per label: decimals where ids would be, 0 and 1 repeated, or below names."""
-    if len(rows) > 1 and len(rows[0]) > 2 and not any(map(_NUMBER.fullmatch, rows[0])):
-        return all(_NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
+    if len(rows) > 1 and len(rows[0]) > 2 and not any(map(NUMBER.fullmatch, rows[0])):
+        return all(NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
     words = {word for row in rows for word in row}
     if words <= {b"0", b"1"}:  # a single line may be a header
         return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
-    return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(_NUMBER.fullmatch, words))
+    return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(NUMBER.fullmatch, words))
 
 
 def check_lists(truth: Path, scores: Path) -> None:
@@ -91,7 +89,7 @@ def check_lists(truth: Path, scores: Path) -> None:
     """
     words, others = _first_words(truth), _first_words(scores)
     if words and others and (words <= others or others <= words):
-        raise DataError(
+        raise AmbiguousError(
             f"{truth} and {scores}: may be lists of labels, or tables of {_NAMES}, as their lines have equally many "
             "words and both begin with the same ones (hint: above a table write its columns, such as "
             "'user_id,item_id,rating', with commas or tabs; above lists write how many rows and labels there are)"

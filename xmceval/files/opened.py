@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -55,11 +56,17 @@ class Head:
     content: bytes
     is_whole: bool
 
-    @property
+    @cached_property
     def lines(self) -> list[bytes]:
         """The whole lines of text, without a byte order mark."""
         lines = self.content.removeprefix(UTF8_BOM).split(b"\n")
         return lines if self.is_whole else lines[:-1]
+
+    @property
+    def first_line(self) -> tuple[int, bytes]:
+        """The number of the first line that is neither blank nor a comment, and that line; 0 without one."""
+        numbered = enumerate(self.lines, 1)
+        return next(((i, line) for i, line in numbered if line.strip() and not line.startswith(b"#")), (0, b""))
 
 
 @dataclass(frozen=True)
@@ -77,14 +84,10 @@ class Opened:
     is_ranked: bool = False
     # whether some tools write such files with one column more than there are labels
     may_have_extra_column: bool = False
+    are_lists: bool = False  # whether it is text of lists of ids without a header, which may be columns
     is_joined: bool = False  # whether its rows were put into the order of the truth's queries
     judgments: Judgments | None = None  # the queries and documents that predictions are joined to
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
-
-    @property
-    def are_lists(self) -> bool:
-        """Whether it is text of lists of ids without a header, which might be columns of something else."""
-        return self.format.name == "ids" and "no header" in self.facts
 
     @property
     def description(self) -> str:

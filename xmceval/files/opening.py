@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
@@ -21,18 +21,22 @@ from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.kinds import open_short_run, open_trec, refuse_graded_features
 from xmceval.files.ranking.recordlines import Records
 from xmceval.files.sidecars.labelnames import Names
-from xmceval.files.tables.headerless import refuse_headerless
-from xmceval.files.tables.opening import open_arrow, open_csv, open_parquet, open_table
-from xmceval.files.tables.table import Table
 from xmceval.files.text.textsource import open_text
+
+if TYPE_CHECKING:
+    from xmceval.files.tables.table import Table
 
 HEAD_BYTES = 1 << 16
 
 JSON_HEAD_BYTES = 1 << 20
 
+LINES_LOOKED_AT = 1000  # for a word with a colon
+
 ROLES: tuple[Role, Role] = ("truth", "scores")
 
 _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
+
+_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon that is not the first
 
 
 def open_truth(
@@ -59,7 +63,7 @@ def open_truth(
         The longest line of a text file, in MiB.
     """
     request = Request("truth", names, judgments=kept, are_ids=are_ids, max_line=max_line)
-    if isinstance(path, (Records, Table)):
+    if not isinstance(path, (str, Path)):
         return _open_in_memory(path, request)
     path = to_path(path)
     take_pipe(path)
@@ -102,7 +106,7 @@ def open_scores(
     request = Request(
         "scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing, ranks_all=ranks_all
     )
-    if isinstance(path, (Records, Table)):
+    if not isinstance(path, (str, Path)):
         return _open_in_memory(path, request)
     path = to_path(path)
     take_pipe(path)
@@ -111,11 +115,13 @@ def open_scores(
 
 def _open_in_memory(value: Records | Table, request: Request) -> Opened:
     """Open grades or scores of other libraries' objects."""
-    if isinstance(value, Table):
-        return open_table(value, request)
-    from xmceval.files.ranking.trec import open_by_query
+    if isinstance(value, Records):
+        from xmceval.files.ranking.trec import open_by_query
 
-    return open_by_query(value, request)
+        return open_by_query(value, request)
+    from xmceval.files.tables.opening import open_table
+
+    return open_table(value, request)
 
 
 def check_kind(kind: str | None) -> None:
@@ -206,6 +212,36 @@ def _open_json_queries(head: Head, request: Request) -> Opened | None:
     return open_json_queries(head, request)
 
 
+def _open_parquet(head: Head, request: Request) -> Opened:
+    from xmceval.files.tables.opening import open_parquet
+
+    return open_parquet(head, request)
+
+
+def _open_arrow(head: Head, request: Request) -> Opened:
+    from xmceval.files.tables.opening import open_arrow
+
+    return open_arrow(head, request)
+
+
+def _open_csv(head: Head, request: Request) -> Opened | None:
+    if head.first_line[1].lstrip()[:1].isdigit():  # no header has a number first
+        return None
+    from xmceval.files.tables.opening import open_csv
+
+    return open_csv(head, request)
+
+
+def _refuse_headerless(head: Head, request: Request) -> None:
+    stripped = map(bytes.strip, head.lines[:LINES_LOOKED_AT])
+    filled = [line for line in stripped if line and not line.startswith(b"#")]
+    if any(map(_PAIR, filled[1:])):  # rows of idx:value
+        return
+    from xmceval.files.tables.headerless import refuse_headerless
+
+    refuse_headerless(head, request)
+
+
 def _open_text(head: Head, request: Request) -> Opened:
     return open_text(head.path, request)
 
@@ -233,9 +269,9 @@ READERS = (  # in the order in which they are tried: the last one reads any text
     Reader(signatures.ZIP, _open_npz),
     Reader(signatures.NPY, _open_npy),
     Reader(signatures.MATLAB, _refuse("a MATLAB file", _SAVE)),
-    Reader(signatures.PARQUET, open_parquet),
-    Reader(signatures.ARROW_FILE, open_arrow),
-    Reader(signatures.ARROW_STREAM, open_arrow),
+    Reader(signatures.PARQUET, _open_parquet),
+    Reader(signatures.ARROW_FILE, _open_arrow),
+    Reader(signatures.ARROW_STREAM, _open_arrow),
     Reader(signatures.PICKLE, _refuse("a pickle, which runs code when it is loaded", _SAVE)),
     Reader(signatures.HDF5, _refuse("an HDF5 file", _SAVE)),
     Reader(signatures.EMPTY_ZIP, _refuse("an empty zip archive", _SAVE)),
@@ -245,8 +281,8 @@ READERS = (  # in the order in which they are tried: the last one reads any text
     Reader(b"", refuse_graded_features),
     Reader(b"", open_trec),
     Reader(b"", _open_json_queries),
-    Reader(b"", open_csv),
+    Reader(b"", _open_csv),
     Reader(b"", open_short_run),
-    Reader(b"", refuse_headerless),
+    Reader(b"", _refuse_headerless),
     Reader(b"", _open_text),
 )

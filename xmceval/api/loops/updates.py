@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, take_numbers
+from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, table_of, take_numbers
 from xmceval.api.scoring.openshards import check_inputs
-from xmceval.api.scoring.perrow import in_order
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
-from xmceval.files.tables.objects import find_table
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import Frame
 from xmceval.rows.sources import BatchSource
@@ -69,7 +67,7 @@ def add_batch(
                 "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "
                 "these to xmceval.score)"
             )
-        if find_table(matrix, name) is not None:
+        if table_of(matrix, name) is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
     opener, width = Opener(state.options), state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
@@ -112,6 +110,8 @@ def _read_weights(state: State, sample_weight: Any, truth: BatchSource, frame: F
             raise UsageError(f"batch {truth.number} has no sample_weight, but max_weight was passed")
         return None
     if hasattr(sample_weight, "to_numpy"):
+        from xmceval.api.scoring.perrow import in_order  # not loaded for weights without an index
+
         sample_weight = in_order(sample_weight, name, "weight", None, frame)
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:

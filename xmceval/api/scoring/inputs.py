@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +23,8 @@ from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records, find_records
-from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import Names, read_names
 from xmceval.files.sidecars.numbers import read_numbers
-from xmceval.files.tables.headerless import check_lists
-from xmceval.files.tables.objects import find_table, refuse_columns_of_sets
-from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.arrays import as_array
@@ -43,6 +39,9 @@ from xmceval.rows.sources import ShardedSource, shards_of
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
+
+if TYPE_CHECKING:
+    from xmceval.files.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Opener:
             return open_shards(matrix, open_part, are_scores=False)
         frame = None
         if not isinstance(matrix, (str, Path)):
-            table = find_table(matrix, name) or find_records(matrix, name, "grade")
+            table = table_of(matrix, name) or find_records(matrix, name, "grade")
             if table is None:
                 frame = as_frame(matrix, name) if is_frame(matrix) else None
                 values = matrix if frame is None else frame.values
@@ -117,8 +116,11 @@ class Opener:
     ) -> Input:
         """Open one file or matrix of predictions."""
         if not isinstance(matrix, (str, Path)):
-            refuse_columns_of_sets(matrix, name)
-            table = find_table(matrix, name) or find_records(matrix, name, "score")
+            if hasattr(matrix, "iloc"):
+                from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
+
+                refuse_columns_of_sets(matrix, name)
+            table = table_of(matrix, name) or find_records(matrix, name, "score")
             if table is None:
                 _refuse_array(truth, name)
                 if is_frame(matrix):
@@ -152,6 +154,8 @@ class Opener:
             )
         _check_documents(truth, width)
         if opened.are_lists and truth.lists is not None:
+            from xmceval.files.tables.headerless import check_lists  # not loaded for rows of idx:value
+
             check_lists(truth.lists, to_path(matrix))
         _check_triples(truth, opened.source)
         source = self._repaired(opened.fit_width(width.or_none))
@@ -175,9 +179,18 @@ class Opener:
         return width if self.names is None else width.agree(len(self.names), self.names.source)
 
 
+def table_of(matrix: Any, name: str) -> Table | None:
+    """Return the table that a matrix is, if it is one; most are none, for which nothing is loaded."""
+    if isinstance(matrix, (np.ndarray, list, tuple, dict)) or hasattr(matrix, "tocsr"):
+        return None
+    from xmceval.files.tables.objects import find_table
+
+    return find_table(matrix, name)
+
+
 def _frame_of(table: Table | Records) -> Frame | None:
     """Return the index of a table whose lines are rows in order, if it has one."""
-    return table.frame if isinstance(table, Table) else None
+    return None if isinstance(table, Records) else table.frame
 
 
 def _refuse_array(truth: Input, name: str) -> None:
@@ -312,6 +325,8 @@ def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None
     """Take the pairs of a filter, and check them against the size of the truth, where known."""
     if pairs is None:
         return None
+    from xmceval.files.sidecars.filterfile import take_filter  # not loaded by a score without it
+
     checked = take_filter(pairs)
     if truth is not None and truth.n_rows is not None:
         checked.check_rows(truth.n_rows, truth.name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, counted
 from xmceval.files.io.paths import to_path
@@ -16,13 +16,15 @@ from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records
-from xmceval.files.tables.table import Table
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import Frame
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
+
+if TYPE_CHECKING:
+    from xmceval.files.tables.table import Table
 
 MOST_FORMATS = 3  # of shards, in a note
 
@@ -76,7 +78,7 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
 def open_lean(path: str | Path | Records | Table, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_file()
-    if not is_shard or not opened.is_held or isinstance(path, (Records, Table)) or pipe_key(to_path(path)) is not None:
+    if not is_shard or not opened.is_held or not isinstance(path, (str, Path)) or pipe_key(to_path(path)) is not None:
         return opened
     return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, open_file)))
 

@@ -54,10 +54,7 @@ def open_csv(head: Head, request: Request) -> Opened | None:
 
     A first line of other names above lines of numbers is refused: it is a header of columns that are not known.
     """
-    header = _first_line(head)
-    if header is None:
-        return None
-    number, line = header
+    number, line = head.first_line
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
         if len(names) < 2 or not all(names[1:]) or any(name[:1].isdigit() for name in names):
@@ -98,19 +95,13 @@ def table_at(path: Path) -> Table | None:
         return parquet_table(path)
     if content.startswith((signatures.ARROW_FILE, signatures.ARROW_STREAM)):
         return arrow_table(path)
-    number, line = _first_line(head) or (0, b"")
+    number, line = head.first_line
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
         roles = find_roles(names)
         if len(names) > 1 and (roles["query"] or roles["row"]):
             return csv_table(path, names, delimiter, number)
     return None
-
-
-def _first_line(head: Head) -> tuple[int, bytes] | None:
-    """Return the number of the first line that is neither blank nor a comment, and that line."""
-    numbered = enumerate(head.lines, 1)
-    return next(((number, line) for number, line in numbered if line.strip() and not line.startswith(b"#")), None)
 
 
 def _are_numbered(lines: Sequence[bytes], delimiter: bytes, n_columns: int) -> bool:

@@ -41,7 +41,9 @@ def open_text(path: Path, request: Request) -> Opened:
             f"{path}: looks like {actual} ({layout.description}); expected {expected}, such as rows of {row}"
         )
     source = TextSource(path, layout, request.are_scores, request.max_line)
-    return Opened(source, layout.format, layout.facts, request.role, is_ranked=layout.grammar.is_ranked)
+    are_lists = layout.kind == "ids" and not layout.header
+    is_ranked = layout.grammar.is_ranked
+    return Opened(source, layout.format, layout.facts, request.role, is_ranked=is_ranked, are_lists=are_lists)
 
 
 class Mark(NamedTuple):

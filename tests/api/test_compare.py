@@ -26,10 +26,15 @@ def made(rng):
     return truth, {name: np.where(each > 0.3, each, -np.inf) for name, each in scores.items()}, 1 + 4 * rng.random(15)
 
 
+def stored(scores):
+    """Return dense scores as CSR without those of -inf: Jaccard counts the labels that are stored."""
+    return csr_matrix(np.where(scores > -np.inf, scores, 0))
+
+
 def compare(made, **options):
     truth, scores, inverse = made
     options = {"metrics": METRICS, "k": [1, 3], "inverse_propensities": inverse} | options
-    return xmceval.compare(truth, scores, **options)
+    return xmceval.compare(truth, {name: stored(each) for name, each in scores.items()}, **options)
 
 
 def row_values(made, name, system):

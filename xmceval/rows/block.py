@@ -114,6 +114,11 @@ class StoredRows(ABC):
 
     n_rows: int
 
+    @property
+    def n_columns(self) -> int | None:
+        """The number of columns of dense rows, which have a number in each; None of others."""
+        return None
+
     @abstractmethod
     def split(self, n_rows: int) -> tuple[StoredRows, StoredRows]:
         """Return the first rows, and the rest."""
@@ -154,6 +159,11 @@ class Block:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.stored.n_rows
+
+    @property
+    def n_columns(self) -> int | None:
+        """The number of columns of dense rows, None of others."""
+        return self.stored.n_columns
 
     def shifted(self, by: int, prefix: str = "") -> Block:
         """Return the block of a part in the whole: `by` rows further down, with places that begin with `prefix`."""

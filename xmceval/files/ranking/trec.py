@@ -103,6 +103,8 @@ def _doubt_ranks(path: Path | Records | QueryTable, columns: LineColumns, lines:
     """
     queries: dict[bytes | int, list[tuple[int, float]]] = {}
     for query, rank, score in lines.ranked if isinstance(lines, TableLines) else _first_ranks(path, columns):
+        if score == -np.inf:
+            continue
         queries.setdefault(query, []).append((rank, score))
     n_ranked = n_against = 0
     for ranking in queries.values():
@@ -131,8 +133,10 @@ def _first_ranks(path: Path | Records | QueryTable, columns: LineColumns) -> Ite
 def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> Iterator[Doubt]:
     """Yield the doubt that scores say nothing, where all are equal in most queries: ties are broken afterwards."""
     ends = entries.indptr[: QUERIES_WITH_TIES + 1]
-    rows = [entries.values[start:end] for start, end in pairwise(ends.tolist()) if end - start > 1]
-    n_several, n_equal = len(rows), sum(bool((scores == scores[0]).all()) for scores in rows)
+    rows = [entries.values[start:end] for start, end in pairwise(ends.tolist())]
+    rows = [scores[scores > -np.inf] for scores in rows]
+    n_several = sum(scores.size > 1 for scores in rows)
+    n_equal = sum(bool(scores.size > 1 and (scores == scores[0]).all()) for scores in rows)
     if 2 * n_equal > n_several >= LEAST_QUERIES:
         yield Doubt(
             f"{path}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are equal: "

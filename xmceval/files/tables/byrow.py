@@ -148,7 +148,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
             n_rows = _count_rows(table.name, stop, n_lines, request)
             pieces = RowPieces(rows, table.path, n_rows)
             source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False)
-            return Opened(source, table.form, tuple(facts), request.role)
+            return Opened(source, table.form, tuple(facts), request.role, rows=table.rows)
         refuse_beyond_memory(table.name, n_lines)
     entries = _join(list(rows.entries()))
     n_lines = entries.stop if columns.key is None else entries.rows.size
@@ -157,7 +157,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     source = MatrixSource(table.name, n_rows, None, [csr], is_exact=False)
     if table.path is not None:
         facts.append(f"{counted(entries.rows.size, 'entry')} sorted by row")
-    return Opened(source, table.form, tuple(facts), request.role, is_held=True)
+    return Opened(source, table.form, tuple(facts), request.role, is_held=True, rows=table.rows)
 
 
 def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:

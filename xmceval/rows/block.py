@@ -139,6 +139,10 @@ class StoredRows(ABC):
         """Return the row from which on all rows are blank lines; `n_rows` where there are none."""
         return self.n_rows
 
+    def lowest_labels(self, n_rows: int) -> Int64 | None:  # noqa: ARG002 - for those that select
+        """Return the label with the lowest score of each of the first rows; None where `select` returns None."""
+        return None
+
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:  # noqa: ARG002 - for those that can
         """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed."""
         return None
@@ -205,6 +209,10 @@ class Block:
             return self.stored.select(truth, scratch)
         except Fault as fault:
             raise self._in_whole(fault) from None
+
+    def lowest_labels(self, n_rows: int) -> Int64 | None:
+        """Return the label with the lowest score of each of the first rows; None where `select` returns None."""
+        return self.stored.lowest_labels(n_rows)
 
     def place(self, row: int) -> str:
         """Return where a row of this block is, for a message."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import AmbiguousError, DataError, argument, listed, names_flags
-from xmceval.rows.block import Int64
+from xmceval.rows.block import Int64, Rows
 
 AnyArray = NDArray[Any]
 
@@ -173,12 +173,12 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
     names, attribute = f"{named.source}.{named.attribute}", named.attribute
     ordered = f"sorted({names}{', key=int' if named.are_text else ''})"
     by_name = f"[{ordered}]" if attribute == "columns" else f".loc[{ordered}]" if named.are_text else ".sort_index()"
-    first = listed(map(repr, _listed(named.names)[:MOST_NAMED]))
+    place = next(place for place, name in enumerate(_listed(named.names)) if name != place)
     return AmbiguousError(
         f"{named.source}: its {attribute} {'has' if attribute == 'index' else 'have'} the numbers of the {named.noun}s "
-        f"of {other.source} in another order, {first} ...: which {named.noun} is meant, by number or by position? "
-        f"(hint: {named.after(by_name)} puts them into the order of the numbers, {named.unnamed} leaves the "
-        "numbers out)"
+        f"of {other.source} in another order, {_listed(named.names)[place]} in place of {place}: which {named.noun} is "
+        f"meant, by number or by position? (hint: {named.after(by_name)} puts them into the order of the numbers, "
+        f"{named.unnamed} leaves the numbers out)"
     )
 
 
@@ -344,6 +344,51 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
             f"{name}: has {n_columns} columns with a different whole number in each, and the predictions are of "
             f"{f'{n_labels:,} labels' if n_labels else 'ids of labels'}: are these ids? (hint: {_list_ids(read)})"
         )
+
+
+def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
+    """Refuse rows in which a label has whole numbers that all differ, in truth and scores: they may be ids of rows."""
+    n_rows = truth.indptr.size - 1
+    if n_rows < LEAST_IDS or truth.values[: truth.indptr[LEAST_IDS]].max(initial=0) <= 1:
+        return
+    first = truth.indices[: truth.indptr[1]]
+    for label in first[truth.values[: truth.indptr[1]] > 1].tolist():
+        if all(_are_ids_of_rows(rows, label) for rows in (truth, scores)):
+            raise AmbiguousError(
+                f"{place}: label {label} has a different whole number in each row, in truth and predictions: an id of "
+                "the row, or a label? (hint: leave the column out of both if it is an id; of a label, scores "
+                "that are not whole, such as 0.5 + score, tell it apart)"
+            )
+
+
+def _are_ids_of_rows(rows: Rows, label: int) -> bool:
+    """Return whether each row has a label, with whole numbers that all differ."""
+    values = rows.values[: rows.indptr[-1]][rows.indices[: rows.indptr[-1]] == label]
+    is_whole = values.size == rows.indptr.size - 1 and bool((values == np.floor(values)).all())
+    return is_whole and np.unique(values).size == values.size
+
+
+def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> bool:
+    """Return whether lists of truth and predictions may begin with the id of their row.
+
+    Their first labels, [n_rows] of each, are then the same and all different, and most have others after them.
+    """
+    n_rows = firsts[0].size
+    are_long = all(2 * np.count_nonzero(length > 1) > n_rows and length.min() > 0 for length in lengths)
+    if n_rows < LEAST_IDS or firsts[1].size != n_rows or not are_long:
+        return False
+    first, second = (np.unique(labels) for labels in firsts)
+    return first.size == n_rows and np.array_equal(first, second)
+
+
+def lists_of_ids_error(truth: str, scores: str, *, are_files: bool = False) -> AmbiguousError:
+    """Return the error for lists that may begin with the id of their row."""
+    without = f"cut -d' ' -f2- {truth}" if are_files else f"[row[1:] for row in {truth}]"
+    labels = "a first line 'rows labels' above lists" if are_files else "a matrix or sets in the truth"
+    return AmbiguousError(
+        f"{truth} and {scores}: their lists begin with the same numbers, all different: ids of the rows, or labels? "
+        f"(hint: {without} leaves ids out; {labels} says that they are labels)"
+    )
 
 
 def look_like_ids(values: Any) -> bool:

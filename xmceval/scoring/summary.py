@@ -52,7 +52,8 @@ class Counts:
     from which on a label is true; of metrics of whole rows only. ``grades`` are the least and the greatest grade of the
     truth. ``unpredicted`` are the scores of -inf; ``binary_rows`` are dense rows of 0 and 1 whose ones are decisions;
     ``lowest_rows`` have the lowest finite float within a cutoff, and ``rounded_rows`` ties of numbers so large that
-    they may have been rounded. A CSV of values of rows has no counts: those but the instances are 0 then, and not known.
+    they may have been rounded. A CSV of values of rows has no counts: they are 0 then but for the instances, and not
+    known.
     """
 
     n_instances: int

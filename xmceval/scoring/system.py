@@ -28,6 +28,7 @@ class System:
     file: str = "array"  # how reports call the scores
     inputs: tuple[str, ...] = ()  # what its scores were read as
     labels: Axis | None = None  # their columns, where these have names
+    are_lists: bool = False  # whether they are labels without scores, whose order alone ranks them
     # what a reader must know before trusting the numbers
     warnings: tuple[str, ...] = ()
 

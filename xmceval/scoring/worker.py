@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
+from xmceval.rows.readings import refuse_id_label
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.firstrows import FirstRows
@@ -105,7 +106,7 @@ class Worker:
         batch = None
         for number, (system, batch, counted) in enumerate(self.batches(blocks)):
             for first_rows in self._first_rows:
-                first_rows.add_batch(number, batch)
+                first_rows.add_batch(number, batch, blocks[number + 1])
             system.totals.tally.add(batch, self._program.cutoffs, *counted)
             fractions: list[tuple[Float64, Float64]] = []
             for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
@@ -148,6 +149,8 @@ class Worker:
             truth, weights = rows_where(truth, is_kept, self._rooms_of_kept[0]), weights[is_kept]
         for system, other in zip(self.systems, others, strict=True):
             scores = self._checked_scores(system.terms, other, all_truth, in_truth)
+            if block.first_row == 0:
+                refuse_id_label(all_truth, scores.rows, other.place(0))
             if is_kept is not None:
                 scores = scores.where(is_kept, self._rooms_of_kept[1])
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)

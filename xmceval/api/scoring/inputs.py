@@ -17,7 +17,7 @@ from xmceval.api.scoring.openshards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted
+from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opened import Opened
@@ -34,7 +34,7 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.frames import IdColumn, as_frame, find_id_columns, is_frame, rows_of, split_ids
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth, count_columns
 from xmceval.rows.matrices.storage import PaddedLists, is_wide
-from xmceval.rows.readings import Axis, are_triples, find_order, look_like_ids
+from xmceval.rows.readings import Axis, are_triples, begin_with_ids, find_order, lists_of_ids_error, look_like_ids
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ShardedSource, shards_of
@@ -58,6 +58,7 @@ class Opener:
     ids: Sequence[IdColumn] = ()  # columns of the truth whose values name the rows
     n_columns: int | None = None  # of predictions in memory, whose columns can only be the labels
     in_batch: bool = False  # whether the rows are those of a batch
+    first: Input | None = None  # the truth, beside which others are opened
 
     @classmethod
     def of(cls, options: Options, train: Any = None) -> Opener:
@@ -153,6 +154,7 @@ class Opener:
                 _check_lists(truth, source)
                 _check_triples(truth, source)
                 _check_ids(truth, source)
+                _check_first_labels(truth, source)
                 return self._as_input(_as_frame(source, matrix), ids or rows, labels, truth)
             matrix = table
         open_file = partial(
@@ -194,6 +196,7 @@ class Opener:
             source.reading,
             source.name,
             may_be_ids=source.may_be_ids,
+            is_ranked=source.is_ranked,
             rows=rows,
             labels=labels if label_order is None else known,
             rows_by=_say_how(ours, rows, "position"),
@@ -217,9 +220,31 @@ class Opener:
             self._repaired(source),
             opened.description,
             str(matrix),
+            is_ranked=opened.is_ranked,
             rows=rows,
             rows_by="query" if is_by_query else _say_how(ours, rows, "position"),
             labels_by="name" if is_by_query else opened.labels_by,
+        )
+
+    def check_numbers(self, name: str, labels_by: str) -> None:
+        """Refuse names and numbers of labels beside a list of names that are the numbers in another order."""
+        if (
+            self.names is None
+            or self.first is None
+            or self.first.labels_by == labels_by
+            or not self.names.are_reordered
+        ):
+            return
+        named, numbered = (self.first.name, name) if labels_by == "number" else (name, self.first.name)
+        kind, labels = "truth" if named == self.first.name else "scores", self.names.source
+        sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
+        columns = f"pass xmceval.read({named!r}, kind={kind!r}, labels={labels!r}) for {named}, without labels="
+        if names_flags():
+            columns = f"xmceval convert {named} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
+        raise AmbiguousError(
+            f"{numbered}: has numbers, and the names in {labels} are numbers in another order: are these names too, as "
+            f"in {named}, or do they count the names from 0? (hint: of names, {sed} {numbered} > names.txt; if they "
+            f"count, {columns})"
         )
 
     def naming(self, labels: Axis | None) -> Opener:
@@ -317,6 +342,16 @@ def _check_ids(truth: Input, scores: MatrixSource) -> None:
                 "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
             )
         )
+
+
+def _check_first_labels(truth: Input, scores: MatrixSource) -> None:
+    """Refuse lists in memory that may begin with the id of their row."""
+    source = _unrepaired(truth.source)
+    if not scores.is_ranked or not isinstance(source, MatrixSource) or source.n_labels is not None:
+        return
+    lists = [each.pieces[0].list_starts() for each in (source, scores) if isinstance(each.pieces, list)]
+    if len(lists) == 2 and begin_with_ids(*zip(*lists, strict=True)):
+        raise lists_of_ids_error(source.name, scores.name)
 
 
 def _check_triples(truth: Input, scores: Source) -> None:

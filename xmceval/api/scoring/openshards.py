@@ -43,6 +43,7 @@ class Input:
     judgments: Judgments | None = None  # queries and documents of a truth, to which predictions are joined
     parts: tuple[Input, ...] = ()  # the shards, where there are several
     may_be_ids: bool = False  # whether lists of equal length were read as a matrix, but may be ids of labels
+    is_ranked: bool = False  # whether labels have no scores, and their order alone ranks them
     lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
     rows: Axis | None = None
     labels: Axis | None = None
@@ -87,6 +88,7 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
         shards.name,
         parts=parts,
         may_be_ids=any(part.may_be_ids for part in parts),
+        is_ranked=all(part.is_ranked for part in parts),
         rows=_join_rows(parts),
         labels=parts[0].labels,
         rows_by=parts[0].rows_by,

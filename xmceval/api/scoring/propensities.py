@@ -59,6 +59,8 @@ def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
     train, warnings = opener.train, list[str]()
     training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
+    if train is not None:
+        opener.check_numbers(training.name, training.labels_by)
     source, inputs = training.source, () if train is None else (training.line,)
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)

@@ -135,7 +135,7 @@ class Setup(Rules):
         _check_numbers(program, truth)
         if options.row_ids is not None:
             truth = replace(truth, rows=_name_rows(_find_ids(options, truth), truth))
-        opener = opener.naming(truth.labels)
+        opener = replace(opener.naming(truth.labels), first=truth)
         find_ids = partial(_find_ids, options, truth)
         weights = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
         rules = find_rules(
@@ -187,14 +187,17 @@ class Setup(Rules):
         """Open the scores of systems."""
         opened = [self._open(system) for system in systems]
         if not are_both_named(self.opener.labels):  # then systems may only agree among themselves
-            named = [each.labels for each in opened if each.labels is not None and are_both_named(each.labels)]
-            for labels in named[1:]:
-                if find_order(named[0], labels) is not None:
-                    raise _other_order_error(named[0], labels, self.truth.name)
+            named = [
+                (each.name, each.labels) for each in opened if each.labels is not None and each.labels.names is not None
+            ]
+            for name, labels in named[1:]:
+                if find_order(named[0][1], labels) is not None:
+                    raise _other_order_error(named[0][0], name, self.truth.name)
         return opened
 
     def _open(self, system: Named) -> System:
         scores, truth = self.opener.scores(system.input, self.truth, self.terms.width), self.truth.source
+        self.opener.check_numbers(scores.name, scores.labels_by)
         is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
         doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
@@ -204,6 +207,7 @@ class Setup(Rules):
             file=input_name(system.y_score),
             inputs=(scores.line,),
             labels=scores.labels,
+            are_lists=scores.is_ranked,
             warnings=(doubt,) if is_truth else (),
         )
 
@@ -224,7 +228,7 @@ class Setup(Rules):
         """Return the totals of systems as states, with the doubts about their files and first rows."""
         states = []
         for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-            doubts = () if first_rows is None else self._doubt_rows(*first_rows.of_system(number))
+            doubts = () if first_rows is None else self._doubt_rows(system, *first_rows.of_system(number))
             of_files = *self.truth.source.warnings, *system.scores.warnings
             of_header = system.doubt_header(self.truth.source, of_system)
             states.append(self._state(system, of_system, (*of_header, *of_files, *doubts)))
@@ -250,13 +254,14 @@ class Setup(Rules):
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
         )
 
-    def _doubt_rows(self, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
+    def _doubt_rows(self, system: System, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
         """Yield the doubts that the first rows of a system give reason for."""
         mistake = find_doubt(truth, ranked, drop_empty=self.terms.drop_empty)
         if mistake:
             yield Doubt(mistake)
         elif any(measure.needs_order for measure in self.program.measures):
-            yield from doubt_scores(ranked, order_counts=self.truth.judgments is None)
+            by_row = self.truth.judgments is None
+            yield from doubt_scores(ranked, order_counts=by_row, are_lists=system.are_lists)
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
@@ -306,11 +311,11 @@ def _name_rows(ids: RowIds | None, truth: Input) -> Axis:
     return rows
 
 
-def _other_order_error(ours: Axis, theirs: Axis, truth: str) -> DataError:
+def _other_order_error(first: str, second: str, truth: str) -> DataError:
     """Return the error for two systems that name their columns in different orders, beside a truth without names."""
     return DataError(
-        f"{theirs.source}: its columns are those of {ours.source} in another order, and {truth} has no names to say "
-        f"which is right (hint: name the columns of {truth}, or pass all systems in its order)"
+        f"{second}: its columns are those of {first} in another order, and {truth} has no names to say which is right "
+        f"(hint: name the columns of {truth}, or pass both systems in its order)"
     )
 
 
@@ -347,6 +352,8 @@ def find_rules(
     weights, unit = None, 1.0
     if has_weights:
         weights, unit = read_weights(sample_weight, truth, max_weight, _describe_left(options))
+    if options.filter is not None and not has_queries:
+        opener.check_numbers(input_name(options.filter), "number")
     terms = Terms.of(
         options,
         width=lookup.width,

@@ -177,7 +177,8 @@ def open_lists(
         )
     if header.dtype.hasobject:
         facts.append("names held in memory")
-    return Opened(source, form, tuple(facts), request.role, is_held=is_held)
+    labels_by, is_ranked = "name" if are_names else "number", scores is None
+    return Opened(source, form, tuple(facts), request.role, is_held=is_held, is_ranked=is_ranked, labels_by=labels_by)
 
 
 def _check_matrix(array: ArrayFile, kinds: str) -> Header:

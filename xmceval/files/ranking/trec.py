@@ -262,7 +262,8 @@ def _held(
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = QueryNames(str(path), lines, queries, csr, documents)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False, names=names)
-    return Opened(source, form, tuple(facts), request.role, is_held=True)
+    are_lists = isinstance(path, QueryTable) and path.columns.are_lists and path.columns.value is None
+    return Opened(source, form, tuple(facts), request.role, is_held=True, is_ranked=request.are_scores and are_lists)
 
 
 @dataclass(frozen=True)

@@ -142,13 +142,23 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     rows = RowTable(table, columns, names, request.are_scores)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [] if names is None else [f"label names from {names.source}"]
+    is_ranked = request.are_scores and columns.are_lists and columns.value is None
+    labels_by = "number" if names is None else "name"
     if table.path is not None:
         is_sorted, stop, n_lines = _measure(table, columns)
         if is_sorted:
             n_rows = _count_rows(table.name, stop, n_lines, request)
             pieces = RowPieces(rows, table.path, n_rows)
             source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False)
-            return Opened(source, table.form, tuple(facts), request.role, rows=table.rows)
+            return Opened(
+                source,
+                table.form,
+                tuple(facts),
+                request.role,
+                is_ranked=is_ranked,
+                rows=table.rows,
+                labels_by=labels_by,
+            )
         refuse_beyond_memory(table.name, n_lines)
     entries = _join(list(rows.entries()))
     n_lines = entries.stop if columns.key is None else entries.rows.size
@@ -157,7 +167,16 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     source = MatrixSource(table.name, n_rows, None, [csr], is_exact=False)
     if table.path is not None:
         facts.append(f"{counted(entries.rows.size, 'entry')} sorted by row")
-    return Opened(source, table.form, tuple(facts), request.role, is_held=True, rows=table.rows)
+    return Opened(
+        source,
+        table.form,
+        tuple(facts),
+        request.role,
+        is_held=True,
+        is_ranked=is_ranked,
+        rows=table.rows,
+        labels_by=labels_by,
+    )
 
 
 def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:

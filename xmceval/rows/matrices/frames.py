@@ -10,7 +10,7 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows.matrices.storage import AnyArray
-from xmceval.rows.readings import LEAST_IDS, Axis
+from xmceval.rows.readings import LEAST_IDS, Axis, find_order
 
 USUAL_GRADE = 10  # larger whole numbers that all differ are likelier ids, also in few rows
 INDEX_NAMES = frozenset({"id", "index", "unnamed: 0"})  # what pandas calls an index that was saved, and the usual name
@@ -97,6 +97,36 @@ def split_ids(value: Any, columns: Sequence[IdColumn], name: str) -> tuple[Any, 
     return (value.drop(columns=dropped) if hasattr(value, "iloc") else value.drop(dropped)), axis
 
 
+def aligned(
+    truth: Any, other: Any, name: str, rows: tuple[Axis | None, Axis | None] = (None, None), *, in_columns: bool = True
+) -> Any:
+    """Return numbers in the order of the rows, and columns, that objects of pandas or polars name; others as they are.
+
+    Parameters
+    ----------
+    truth, other : object
+    name : str
+        Of the other, for messages.
+    rows : pair of Axis or None
+        The rows of both; default those in their index.
+    in_columns : bool
+        Whether the columns are labels, of both.
+    """
+    order = find_order(rows[0] or rows_of(truth, "y_true"), rows[1] or rows_of(other, name))
+    columns = None
+    if in_columns and (is_frame(truth) or is_frame(other)):
+        labels = [
+            Axis.of(source, "label", value.columns) if is_frame(value) else Axis(source, "label")
+            for source, value in (("y_true", truth), (name, other))
+        ]
+        columns = find_order(*labels)
+    if order is None and columns is None:
+        return other
+    values = other.to_numpy() if hasattr(other, "to_numpy") else other
+    values = values if columns is None else values[:, columns]
+    return values if order is None else values[order]
+
+
 def are_distinct(values: AnyArray) -> bool:
     """Return whether values [n] are whole numbers or text, and all different."""
     if values.dtype.kind == "f":
@@ -159,7 +189,7 @@ def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
         return column.name not in list(system.columns)
     shape: Any = getattr(system, "shape", ())
     n_columns = shape[1] if len(shape) == 2 else 0
-    return n_columns != truth.shape[1] if is_frame(truth) else n_columns == truth.shape[1] - 1
+    return bool(n_columns != truth.shape[1] if is_frame(truth) else n_columns == truth.shape[1] - 1)
 
 
 def _few_rows_error(name: str, column: IdColumn) -> AmbiguousError:

@@ -61,6 +61,14 @@ class MatrixRows(StoredRows):
         """Return how messages name the entries of a label in a row."""
         return super().entry_names(row, label) if self.names is None else self.names(self.row + row, label)
 
+    def lowest_labels(self, n_rows: int) -> Int64 | None:
+        """Return the label with the lowest score of each of the first rows, of dense ones that are selected."""
+        if self.depth is None or not isinstance(self.piece, Dense):
+            return None
+        scores = self.piece.values[self.start : self.start + min(n_rows, self.n_rows)]
+        lowest: Int64 = np.argmin(np.where(scores == -np.inf, np.inf, scores), axis=1)
+        return lowest
+
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
         """Select the `depth` best labels of each row, and the true labels that tie with the last."""
         if self.depth is None or not isinstance(self.piece, Dense):

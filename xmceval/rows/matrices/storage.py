@@ -137,6 +137,11 @@ class Csr:
         rows.values[:] = comparable(values) if self.are_scores else values
         return rows
 
+    def list_starts(self) -> tuple[AnyArray, AnyArray]:
+        """Return the first label of each row that has any, and the lengths of all rows."""
+        lengths = np.diff(self.indptr)
+        return self.indices[:][self.indptr[:-1][lengths > 0]], lengths
+
     def sliced(self, start: int, stop: int) -> Csr:
         """Return some rows."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
@@ -170,6 +175,10 @@ class PaddedLists:
         rows, places = stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
+
+    def list_starts(self) -> tuple[AnyArray, AnyArray]:
+        """Return the first label of each row, and the lengths of all rows."""
+        return self.labels[:, 0], np.count_nonzero(self.labels != -1, axis=1)
 
     def sliced(self, start: int, stop: int) -> PaddedLists:
         """Return some rows."""

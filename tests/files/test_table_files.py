@@ -74,10 +74,11 @@ def score(truth, scores, **options):
 
 
 @pytest.fixture(scope="module")
-def expected():
+def expected(tmp_path_factory):
     """Return the values of the queries and those of the rows, from dicts and from text."""
+    path = tmp_path_factory.mktemp("text") / "p.txt"
     body = "".join(" ".join(f"{label}:{value}" for label, value in row) + "\n" for row in SCORED)
-    rows = score([set(labels) for labels in LABELS], write("expected", body), n_labels=5)
+    rows = score([set(labels) for labels in LABELS], write(path, body), n_labels=5)
     return {True: score(QRELS, RUN), False: rows}
 
 

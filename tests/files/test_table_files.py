@@ -108,9 +108,18 @@ def typed(strings, integers):
 
     def convert(frame):
         table = arrow(frame)
-        return table.cast(pa.schema([(field.name, retype(field.type)) for field in table.schema]))
+        return pa.table({name: build(table[name].to_pylist(), retype(table[name].type)) for name in frame})
 
     return convert
+
+
+def build(values, kind):
+    """Return an array that is built of its type: pyarrow before 25 crashes over string views that its casts made."""
+    if not pa.types.is_dictionary(kind):
+        return pa.array(values, kind)
+    words = sorted(set(values))
+    indices = pa.array([words.index(value) for value in values], kind.index_type)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(words, kind.value_type))
 
 
 def run_ends(column):

@@ -36,7 +36,7 @@ def find_table(value: Any, name: str) -> Table | None:
         value = value.to_frame("value" if value.name is None else value.name)
     if is_frame(value):
         return None if _is_wide(value, name) else memory_table(_exportable(value), name, _indexed(value, name))
-    if any(hasattr(value, attribute) for attribute in _STREAMS):
+    if any(hasattr(value, attribute) for attribute in (*_STREAMS, "iloc")):  # pandas before 3 exports no Series
         return memory_table(value, name, _indexed(value, name))
     for attribute, other, hint in _HINTS:
         if hasattr(value, attribute) and hasattr(value, other):

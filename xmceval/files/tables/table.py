@@ -238,7 +238,8 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
         except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column
             if is_frame(value):
                 raise
-            array = pyarrow.chunked_array([pyarrow.array(value)] if isinstance(value, pyarrow.Array) else value)
+            is_single = isinstance(value, pyarrow.Array) or hasattr(value, "iloc")  # pandas before 3 exports no Series
+            array = pyarrow.array(value) if is_single else pyarrow.chunked_array(value)
             if not has_lists(array.type):
                 raise DataError(
                     f"{name}: is a {type(value).__name__} of {array.type}; expected lists of labels (hint: of one "

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ try:
 except ImportError:  # numpy 1
     from numpy.core import _multiarray_umath as umath
 
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 DISPATCHED = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__[name]]
 
 # A name of the C library's features that it does not know has no effect.
@@ -73,6 +75,11 @@ def test_values_of_unlike_machines_agree_and_their_states_merge(here, tmp_path, 
 RANDOMIZATION = """
 import sys, numpy, xmceval
 
+sample, *folders = sys.argv[1:]
+pair = {name: f"{sample}/model_{name}.txt" for name in "ab"}
+options = {"metrics": "P,nDCG,PSP,microF1", "k": [3, 5], "test": "randomization", "train": f"{sample}/trn_X_Y.txt"}
+print(xmceval.compare(f"{sample}/tst_X_Y.txt", pair, **options).to_json())
+
 def show_p(*data, **options):
     options = {"metrics": "P,nDCG,PSP,PSnDCG,microF1", "k": [3, 5], "test": "randomization", **options}
     for each in xmceval.compare(*data, **options).differences:
@@ -83,12 +90,12 @@ ranks = numpy.arange(1, 160)
 truth = (rng.random((3000, 159)) < 1 / ranks).astype(float)
 systems = {name: truth * rng.random(truth.shape) + 0.9 * rng.random(truth.shape) for name in "ab"}
 show_p(truth, systems, counts=4880 // (ranks + 2), n_train=4880)
-for folder in sys.argv[1:]:
+for folder in folders:
     systems = {name: f"{folder}/napkinxc_{name}.txt.gz" for name in ("br", "plt")}
     show_p(f"{folder}/tst_X_Y.txt.gz", systems, train=f"{folder}/trn_X_Y.txt.gz")
 """
 REALDATA = os.environ.get("XMCEVAL_REALDATA")
-COMPARE = ("-c", RANDOMIZATION, *([f"{REALDATA}/bibtex"] if REALDATA else []))
+COMPARE = ("-c", RANDOMIZATION, str(SAMPLE), *([f"{REALDATA}/bibtex"] if REALDATA else []))
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,8 @@ def test_verbose_tells_what_was_inferred_and_quiet_doubts_alone(run):
     _, _, err = run("score", TRUTH, MODEL_A, "--train", TRAIN, "-v")
     notes = [line for line in err.splitlines() if line.startswith("note: ")]
     for name, header in ((TRUTH, "500 300"), (TRAIN, "1000 300"), (MODEL_A, "500 300")):
-        assert f"note: {name}: text, rows of idx:value, header '{header}'" in notes
+        how = f"text, rows of idx:value, header '{header}'; rows by position, labels by number"
+        assert f"note: {name}: {how}" in notes
     assert run("score", TRUTH, MODEL_A, "-q")[2] == FROM_TRUTH
 
 

@@ -168,7 +168,8 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
 def test_notes_name_each_file_once(run):
     _, _, err = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-v")
     notes = [line for line in err.splitlines() if line.startswith("note: ")]
-    assert notes == [f"note: {each}: text, rows of idx:value, header '500 300'" for each in (TRUTH, MODEL_A, MODEL_B)]
+    how = "text, rows of idx:value, header '500 300'; rows by position, labels by number"
+    assert notes == [f"note: {each}: {how}" for each in (TRUTH, MODEL_A, MODEL_B)]
 
 
 def test_the_largest_seed_is_taken(run):

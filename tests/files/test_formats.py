@@ -296,8 +296,14 @@ def test_strict_makes_doubts_errors():
 
 
 def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
-    result = scored(write("x", "1 2\n0\n\n3\n"), labels=write("n", "4\n3\n2\n1\n0\n"))
+    names, preds = write("n", "4\n3\n2\n1\n0\n"), write("y", "2 0\n2\n\n3\n")
+    result = scored(write("x", "1 2\n0\n\n3\n"), preds, labels=names)
     assert "x: its words were read as names in n, not as label ids" in result.warnings
+    refused(
+        r"^p.txt: has numbers, and the names in n are numbers in another order: are these names too, as in x,",
+        truth="x",
+        labels=names,
+    )
 
 
 def test_the_first_line_of_a_list_is_a_row_unless_it_counts_the_lines():

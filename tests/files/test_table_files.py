@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 from collections import UserList, deque
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -275,11 +276,13 @@ def test_lists_may_be_in_any_sequence(kind):
     assert score(SEQUENCES[kind](LABELS), SEQUENCES[kind](ranked), n_labels=5) == score(LABELS, ranked, n_labels=5)
 
 
-def test_lists_of_another_index_are_refused():
-    truth = pd.Series(LABELS, index=[7, 5, 6, 4])
-    for scores in (pd.Series(LABELS, index=[5, 7, 6, 4]), lists()[1].set_index(pd.Index([5, 7, 6, 4]))):
-        with pytest.raises(xmceval.DataError, match="y_score: its index has 5 where y_true has 7"):
-            score(truth, scores, n_labels=5)
+def test_lists_are_joined_by_their_index():
+    truth, scores = (frame.set_index(pd.Index([7, 5, 6, 4])) for frame in lists())
+    for change in (lambda frame: frame.iloc[::-1], lambda frame: frame.loc[[5, 7, 6, 4]]):
+        assert score(truth, change(scores)) == score(change(truth), scores) == score(*lists())
+        assert score(truth.labels, change(scores)) == score(*lists())
+    with pytest.raises(xmceval.DataError, match="y_score: its index has 3, which y_true lacks, and lacks 4 of y_true"):
+        score(truth, scores.set_index(pd.Index([7, 5, 6, 3])))
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "feather", "parquet.gz"])
@@ -387,20 +390,19 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
     for same in (scores, scores.reset_index(drop=True), scores.astype("Float64"), scores.to_numpy()):
         assert score(truth, same, metrics="P", k=1) == {"P@1": 1.0}
     for other, message in (
-        (scores[["a", "c", "b"]], r"y_score: its columns have 'c' where y_true has 'b'; .* \(hint: pass y_score\[y_true\.columns\]\)"),
-        (scores.loc[[5, 7, 6]], r"y_score: its index has 7 where y_true has 6; .* \(hint: pass y_score\.loc\[y_true\.index\]\)"),
-        (scores.rename(columns={"c": "d"}), "y_score: its columns have 'd' where y_true has 'c'"),
-        (scores[["a", "b"]], "y_score: has 2 columns, y_true has 3"),
+        (scores.rename(columns={"c": "d"}), r"y_score: its columns have 'd', which y_true lacks, and lack 'c' of y_true \(hint: pass y_score\.to_numpy\(\)"),
+        (scores[["a", "b"]], r"y_score: its columns lack 'c' of y_true \(hint: pass y_true\[y_score\.columns\]"),
+        (scores.rename(index={5: 4}), "y_score: its index has 4, which y_true lacks, and lacks 5 of y_true"),
         (scores.rename(columns={"a": "user"}), "y_score: is a data frame with the columns user, b, c; beside 'user', a long table"),
         (scores.astype(pd.SparseDtype("float")), r"y_score: is a sparse data frame, .* \(hint: pass y_score\.sparse\.to_coo\(\)\)"),
-        (scores.set_axis([0, 2, 1], axis=1), r"y_score: its columns are numbered \[0, 2, 1\]"),
+        (scores.set_axis([0, 2, 1], axis=1), r"y_score: its columns have 0, 2 and 1, which y_true lacks"),
     ):  # fmt: skip
         with pytest.raises(xmceval.DataError, match=message):
             score(truth, other, metrics="P", k=1)
-    with pytest.raises(xmceval.DataError, match=r"^y_score\[1\]: its columns have 'c' where y_true\[1\] has 'b'"):
-        score([truth, truth], [scores, scores[["a", "c", "b"]]], metrics="P", k=1)
-    with pytest.raises(xmceval.DataError, match=r"^train: its columns have 'c' where y_true has 'b'"):
-        score(truth, scores, train=truth[["a", "c", "b"]], metrics="PSP", k=1)
+    other = scores[["a", "c", "b"]].loc[[5, 7, 6]]
+    assert score(truth, other, metrics="P", k=1) == score(other > 0.5, scores, metrics="P", k=1) == {"P@1": 1.0}
+    assert score([truth, truth], [scores, other], metrics="P", k=1) == {"P@1": 1.0}
+    assert score(truth, scores, train=truth[["a", "c", "b"]], metrics="PSP", k=1) == {"PSP@1": 1.0}
     assert score(truth, scores, train=truth.iloc[::-1].reset_index(drop=True), metrics="PSP", k=1) == {"PSP@1": 1.0}
 
 
@@ -419,7 +421,9 @@ def test_an_index_of_row_numbers_in_another_order_is_refused_beside_numbered_row
         xmceval.DataError, match=r"^sample_weight: its index has the names of the rows, in another order"
     ):
         score({"1": {"a": 1}, "0": {"a": 1}}, {"1": {"a": 1}}, sample_weight=weights[:2], metrics="P", k=1)
-    assert score(numbered.iloc[::2], numbered.iloc[:2].set_axis([3, 9]), metrics="P", k=1) == {"P@1": 0.5}
+    with pytest.raises(xmceval.DataError, match="y_score: its index has 3 and 9, which y_true lacks"):
+        score(numbered.iloc[::2], numbered.iloc[:2].set_axis([3, 9]), metrics="P", k=1)
+    assert score(numbered.iloc[::2], numbered.iloc[:2], metrics="P", k=1) == {"P@1": 0.5}
 
 
 LONG = {"row": [0, 1], "label": [0, 1], "score": [0.1, 0.2]}
@@ -661,13 +665,17 @@ def test_weights_that_do_not_fit_are_refused(values, message):
     assert str(caught.value).startswith(message)
 
 
-def test_weights_of_another_index_are_refused():
+def test_weights_are_joined_by_the_index_of_the_truth():
     truth = pd.DataFrame(np.eye(3), index=[5, 6, 7])
-    weights = pd.Series([1.0, 2, 3], index=[7, 6, 5])
-    for call in (xmceval.score, xmceval.Evaluator(metrics="P", k=1, max_weight=3).update):
-        with pytest.raises(xmceval.DataError, match=r"sample_weight.*: its index is not that of y_true"):
-            call(truth, np.eye(3), sample_weight=weights)
-    assert xmceval.score(truth, np.eye(3), sample_weight=weights[::-1], metrics="P", k=1)["P@1"] == 1
+    scores, weights = np.eye(3)[[0, 2, 1]], pd.Series([1.0, 2, 4], index=[5, 6, 7])
+    for order in ([5, 6, 7], [7, 5, 6]):
+        evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=4)
+        evaluator.update(truth, scores, sample_weight=weights[order])
+        result = xmceval.score(truth, scores, sample_weight=weights[order], metrics="P", k=1)
+        assert evaluator.result()["P@1"] == result["P@1"] == 1 / 7
+    for call in (partial(xmceval.score, k=1, metrics="P"), xmceval.Evaluator(metrics="P", k=1, max_weight=4).update):
+        with pytest.raises(xmceval.DataError, match=r"^sample_weight.*: its index has 8, which y_true lacks"):
+            call(truth, scores, sample_weight=weights.rename(index={5: 8}))
 
 
 def test_long_lists_are_read_in_small_parts(monkeypatch):

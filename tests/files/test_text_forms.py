@@ -1,5 +1,8 @@
 """Text that could be read in two ways, or is written as elsewhere, is never read wrongly in silence."""
 
+import re
+from pathlib import Path
+
 import pytest
 from support.files import LEGACY, PREDS, TRUTH, body, same_numbers, scored, write
 from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401 - a fixture for all tests
@@ -15,10 +18,23 @@ NUMBERS = "4\n3\n2\n1\n0\n"
 @pytest.mark.parametrize("join", [" ", ",", "\t"])
 def test_names_that_are_numbers_are_never_read_as_ids(join):
     truth = lines(join.join(str(4 - i) for i in row) for row in ROWS)
-    same_numbers(scored(write("x", truth), labels=write("n", NUMBERS)))
+    refused(
+        "^p.txt: has numbers, and the names in n are numbers in another order",
+        truth=write("x", truth),
+        labels=write("n", NUMBERS),
+    )
+    Path("named").write_text(
+        re.sub(r"([0-9]):", lambda each: f"__label__{4 - int(each[1])} ", Path("p.txt").read_text().partition("\n")[2])
+    )
+    same_numbers(scored("x", "named", labels="n"))
     message = r"^x:4: '7' is not in n, which has 5 label names \(hint: leave labels out if these are label ids\)$"
     refused(message, truth=write("x", truth.replace(f"1{join}0", f"1{join}7")), labels="n")
-    refused(message, preds=write("x", lines([join.join("43"), join.join("32"), "1", join.join("07")])), labels="n")
+    refused(
+        message,
+        truth="named",
+        preds=write("x", lines([join.join("43"), join.join("32"), "1", join.join("07")])),
+        labels="n",
+    )
 
 
 def test_numbers_beside_other_names_are_names():

@@ -27,7 +27,8 @@ def problems(draw, **options):
 
 def check_values(case, cutoffs, empty_rows="zero", heads=tuple(HEADS)):
     result = measures.score(case, heads, cutoffs, empty_rows=empty_rows)
-    check_judged(result, case.truth, case.scores, case.inverse, empty_rows=empty_rows, least=len(heads))
+    predicted = [{label: score for label, score in row.items() if score > -math.inf} for row in case.scores]
+    check_judged(result, case.truth, predicted, case.inverse, empty_rows=empty_rows, least=len(heads))
 
 
 WEIGHTED = [  # beside the metrics of the judge

@@ -16,6 +16,7 @@ from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
 SELECT_ENTRIES = 1 << 24  # per block, of scores that are not copied: enough for the work to outweigh its preparation
 TRUTH_ENTRIES = 1 << 22  # per block, of truth: if all of them are true, their labels and values take 64 MiB
+LOWEST_ENTRIES = 1 << 18  # at a time, of rows whose lowest scores are looked for
 SPARE = 64  # candidates beyond twice the labels that are wanted
 
 WORD_OF_SIZE = {size: np.dtype(f"u{size}").type for size in (1, 2, 4, 8)}
@@ -99,6 +100,21 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     if isinstance(values, DeviceMatrix):
         return values.select(rows, depth, found)
     return _select(values, rows, depth, truth, scratch, found)
+
+
+def lowest_labels(values: Any, rows: slice) -> Int64:
+    """Return the label with the lowest score of each row that is not -inf; of some rows at a time, without a copy."""
+    if isinstance(values, DeviceMatrix):
+        return values.lowest_labels(rows)
+    lowest, step = np.empty(rows.stop - rows.start, dtype=np.int64), max(LOWEST_ENTRIES // values.shape[1], 1)
+    for start in range(rows.start, rows.stop, step):
+        part = values[start : min(start + step, rows.stop)]
+        labels = np.argmin(part, axis=1)
+        is_masked = part[np.arange(labels.size), labels] == -np.inf
+        if is_masked.any():
+            labels[is_masked] = np.argmin(np.where(part[is_masked] == -np.inf, np.inf, part[is_masked]), axis=1)
+        lowest[start - rows.start :][: labels.size] = labels
+    return lowest
 
 
 class _Cells(NamedTuple):

@@ -132,9 +132,8 @@ def are_distinct(values: AnyArray) -> bool:
     if values.dtype.kind == "f":
         is_whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
     else:
-        is_whole = values.dtype.kind in "iuU" or (
-            values.dtype.kind == "O" and all(isinstance(value, str) for value in values)
-        )
+        kinds = {type(value) for value in values} if values.dtype.kind == "O" else set()
+        is_whole = values.dtype.kind in "iuU" or kinds in ({str}, {int})
     return is_whole and len(set(values.tolist())) == len(values)
 
 
@@ -150,7 +149,7 @@ def _head(value: Any) -> AnyArray | None:
 def _candidates(head: AnyArray) -> Iterator[int]:
     """Yield the columns whose first values are all different."""
     if head.dtype.kind == "O":
-        yield from (place for place in range(head.shape[1]) if are_distinct(np.array(head[:, place].tolist())))
+        yield from (place for place in range(head.shape[1]) if are_distinct(head[:, place]))
         return
     ordered = np.sort(head, axis=0)
     is_distinct = (ordered[1:] > ordered[:-1]).all(axis=0) & (head == np.floor(head)).all(axis=0)

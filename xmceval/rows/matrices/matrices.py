@@ -13,7 +13,7 @@ from xmceval.errors import DataError, Fault
 from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
-from xmceval.rows.matrices.dense import Dense, select
+from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, Values, slice_rows, take_rows
@@ -65,9 +65,7 @@ class MatrixRows(StoredRows):
         """Return the label with the lowest score of each of the first rows, of dense ones that are selected."""
         if self.depth is None or not isinstance(self.piece, Dense):
             return None
-        scores = self.piece.values[self.start : self.start + min(n_rows, self.n_rows)]
-        lowest: Int64 = np.argmin(np.where(scores == -np.inf, np.inf, scores), axis=1)
-        return lowest
+        return lowest_labels(self.piece.values, slice(self.start, self.start + min(n_rows, self.n_rows)))
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
         """Select the `depth` best labels of each row, and the true labels that tie with the last."""

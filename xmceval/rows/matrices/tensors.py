@@ -122,6 +122,16 @@ class DeviceMatrix:
         """Copy some rows into memory."""
         return _read(self.tensor[rows], self.name)[:]
 
+    def lowest_labels(self, rows: slice) -> Int64:
+        """Return the label with the lowest score of each row that is not -inf, found on the device."""
+
+        def find() -> Any:
+            part = self.tensor[rows].float()
+            return part.masked_fill(part == -float("inf"), float("inf")).argmin(dim=1).cpu().numpy()
+
+        lowest: Int64 = _on_device(self.tensor, self.name, find)
+        return lowest
+
     def select(self, rows: slice, depth: int, found: Int64) -> Selected:
         """Select the `depth` best labels of rows on the device, and all that tie with the last of them.
 

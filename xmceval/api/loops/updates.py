@@ -85,7 +85,7 @@ def add_batch(
         check_narrow(scores)
     predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
     to.add(truth, predictions, weights, hint_at_lists(opened))
-    to.describe((opened.line, predicted.line), opener.naming(predicted.labels).labels)
+    to.describe((opened, predicted), opener.naming(predicted.labels).labels)
 
 
 def _check_growing(state: State) -> None:

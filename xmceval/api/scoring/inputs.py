@@ -73,6 +73,8 @@ class Opener:
         is_long = is_frame(truth) and has_known_columns(truth)
         ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems)
         widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
+        if not ids and len(widths) != 1:
+            return self
         return replace(self, ids=ids, n_columns=widths.pop() if len(widths) == 1 else None)
 
     def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
@@ -186,7 +188,7 @@ class Opener:
 
     def _as_input(self, source: MatrixSource, rows: Axis, labels: Axis, truth: Input | None = None) -> Input:
         """Return a matrix in the order of the rows and labels that were named before."""
-        known, ours = self._known_labels(labels), None if truth is None else truth.rows
+        known, ours = self._known_labels(labels, truth or self.first), None if truth is None else truth.rows
         label_order = None if known is None else find_order(known, labels, in_batch=self.in_batch)
         row_order = None if ours is None else find_order(ours, rows, in_batch=self.in_batch)
         if label_order is not None or row_order is not None:
@@ -203,11 +205,13 @@ class Opener:
             labels_by=_say_how(known, labels, "number"),
         )
 
-    def _known_labels(self, labels: Axis) -> Axis | None:
-        """Return the labels that were named before, by another input or in a list of names, which turns no numbers."""
-        if (self.labels is None or self.labels.names is None) and self.names is not None and not labels.is_numbered:
+    def _known_labels(self, labels: Axis, truth: Input | None) -> Axis | None:
+        """Return the labels that an input or a list of names has named, or else those of the truth, without names."""
+        if self.labels is not None:
+            return self.labels
+        if self.names is not None and not labels.is_numbered:
             return Axis.of(self.names.source, "label", list(self.names.labels))
-        return self.labels
+        return None if truth is None else truth.labels
 
     def _of_file(self, matrix: Any, opened: Opened, source: Source, truth: Input | None = None) -> Input:
         """Return an opened file or table; an index may name the rows of one without a column of keys."""
@@ -249,10 +253,8 @@ class Opener:
 
     def naming(self, labels: Axis | None) -> Opener:
         """Return an opener that puts others into the order of these labels, if they are the first that have names."""
-        is_first = self.labels is None or (
-            labels is not None and labels.names is not None and self.labels.names is None
-        )
-        return replace(self, labels=labels) if is_first else self
+        has_names = labels is not None and labels.names is not None
+        return replace(self, labels=labels) if has_names and self.labels is None else self
 
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
@@ -297,6 +299,8 @@ def are_both_named(*axes: Axis | None) -> bool:
 
 def _say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
+    if theirs.names is None and (ours is None or ours.names is None):
+        return otherwise
     if ours is None or are_both_named(ours, theirs):
         return f"column {theirs.column!r}" if theirs.column is not None else "name" if ours else otherwise
     if not are_both_named(ours) and not are_both_named(theirs):
@@ -374,9 +378,9 @@ def _check_triples(truth: Input, scores: Source) -> None:
 
 def _may_be_triples(truth: Any, systems: Sequence[Any]) -> bool:
     """Return whether arrays may have a row, a label and a value in each line, which is asked when they are read."""
-    return any(
-        isinstance(truth, np.ndarray) and isinstance(each, np.ndarray) and are_triples(truth, each) for each in systems
-    )
+    if not isinstance(truth, np.ndarray) or truth.shape[1:] != (3,):
+        return False
+    return any(isinstance(each, np.ndarray) and are_triples(truth, each) for each in systems)
 
 
 def _unrepaired(source: Source) -> Source:

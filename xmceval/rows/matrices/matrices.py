@@ -16,7 +16,7 @@ from xmceval.rows.matrices.arrays import as_values, check_dtype
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
-from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, Values, slice_rows, take_rows
+from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, Values, name_of, slice_rows, take_rows
 from xmceval.rows.readings import are_ids, are_ranked_lists, check_truth
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
@@ -186,7 +186,7 @@ def as_truth(
         return as_truth(y_true, name, n_columns)
     check_truth(values, name, n_columns)
     n_rows, width = map(int, values.shape)
-    pieces, reading = [Dense(values, are_scores=False)], f"dense array of {values.dtype}"
+    pieces, reading = [Dense(values, are_scores=False)], f"dense array of {name_of(values.dtype)}"
     source = MatrixSource(name, n_rows, width, pieces, reading=reading)
     return replace(source, reading=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
 
@@ -227,7 +227,7 @@ def as_scores(
         pieces = [PaddedLists(labels, ranks)]
         return MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
     n_rows, width = map(int, values.shape)
-    dense, reading = [Dense(values, are_scores=True)], f"dense array of {values.dtype}, a score for each label"
+    dense, reading = [Dense(values, are_scores=True)], f"dense array of {name_of(values.dtype)}, a score for each label"
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
 
 
@@ -263,5 +263,5 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     arrays = csr_arrays(matrix, name)
     check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
-    reading = f"sparse matrix of {matrix.dtype}"
+    reading = f"sparse matrix of {name_of(matrix.dtype)}"
     return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype, reading=reading)

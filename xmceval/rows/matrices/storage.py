@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,12 @@ AnyArray = NDArray[Any]
 INTEGERS, FLOATS = (frozenset(map(np.dtype, names)) for names in (("int32", "int64"), ("float32", "float64")))
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
+
+
+@cache
+def name_of(dtype: np.dtype[Any]) -> str:
+    """Return the name of a type; numpy takes longer to write it than to add up a small batch."""
+    return "bfloat16" if dtype == BFLOAT16 else str(dtype)
 
 
 class Values(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from xmceval.errors import DataError, Fault, UsageError, listed
 from xmceval.rows.block import Block, Float64, Source
@@ -119,11 +120,12 @@ class Accumulator:
             self.take(before)
             raise
 
-    def describe(self, inputs: tuple[str, ...], labels: Axis | None) -> None:
+    def describe(self, inputs: Sequence[Any], labels: Axis | None) -> None:
         """Note how the first batch was read, and the names of the labels, which later ones follow."""
         if not self._base.truth and not self._is_described:
-            self._base, self._is_described = replace(self._base, inputs=(*self._base.inputs, *inputs)), True
-        if self._base.labels is None:
+            lines = (*self._base.inputs, *(each.line for each in inputs))
+            self._base, self._is_described = replace(self._base, inputs=lines), True
+        if labels is not None and self._base.labels is None:
             self._base = replace(self._base, labels=labels)
 
     def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:

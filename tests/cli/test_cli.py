@@ -245,6 +245,20 @@ def test_wrong_usage_ends_with_2(run, name):
     assert message in err
 
 
+def test_patterns_that_the_shell_expands_are_refused(run, tmp_path, monkeypatch):
+    truth, scores = (Path(name).read_text().splitlines()[1:] for name in (TRUTH, MODEL_A))
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (("truth", truth), ("p", scores)):
+        for part in (1, 2):
+            Path(f"{name}-{part}.txt").write_text("\n".join(rows[part::2]) + "\n")
+    code, out, err = run("score", "truth-1.txt", "truth-2.txt", "p-1.txt", "p-2.txt")
+    assert (code, out) == (2, "")
+    assert "truth-2.txt is passed as predictions, but is named like the truth, truth-1.txt" in err
+    assert "quote it, as in 'truth-*.txt'" in err
+    assert run("score", "truth-*.txt", "p-*.txt", "-q")[0] == 0
+    assert run("score", "truth-1.txt", "p-1.txt", "new=truth-1.txt", "-q")[0] == 0
+
+
 @pytest.mark.parametrize("args", [(), ("score",), ("score", TRUTH), ("nothing",)])
 def test_missing_arguments_end_with_2(run, args):
     code, out, err = run(*args)

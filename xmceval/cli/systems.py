@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,7 @@ class Inputs:
         from xmceval.api.scoring.setup import Named
 
         shards = arguments["shards"]
+        refuse_expanded(arguments["truth"], arguments["preds"])
         systems = [
             *(Named(shards_of(path, shards), name) for path, name in zip(paths, names, strict=True)),
             *systems_of_runs(arguments.get("runs", ()), shards=shards),
@@ -52,6 +54,18 @@ class Inputs:
             if len(found) == 1:
                 return found[0]
         return text
+
+
+def refuse_expanded(truth: str, preds: Sequence[str]) -> None:
+    """Refuse several files of predictions of which one has the name of the truth but for its digits."""
+    pattern = re.sub(r"\d+", "*", truth)
+    like_truth = [path for path in preds if path != truth and re.sub(r"\d+", "*", path) == pattern]
+    if len(preds) > 1 and like_truth:
+        raise UsageError(
+            f"{like_truth[0]} is passed as predictions, but is named like the truth, {truth}: did the shell expand a "
+            f"pattern? (hint: quote it, as in {pattern!r}; a name, as in new={like_truth[0]}, says that they are "
+            "predictions)"
+        )
 
 
 def _words_of_path(path: str) -> set[str]:

@@ -303,15 +303,20 @@ def _ids_or_scores_error(values: Any, name: str) -> AmbiguousError:
         found = f"every row has different numbers below {n_labels}, and -1 at its end"
     else:
         found = f"every row is a permutation of 0..{n_labels - 1}"
-    scores = f"1 + numpy.asarray({name})"
+    scores = f"1 + {_read(name)}"
     if names_flags():
-        scores = f'python -c "import numpy; numpy.save({name!r}, 1.5 + numpy.load({name!r}))"'
+        scores = f'python -c "import numpy; numpy.save({name!r}, 1.5 + {_read(name)})"'
     elif rows.max() >= n_labels:
-        scores = f"floats that are not whole, such as 0.5 + numpy.asarray({name})"
+        scores = f"floats that are not whole, such as 0.5 + {_read(name)}"
     return AmbiguousError(
         f"{name}: {found}: ids of labels, best first, or scores of {n_labels:,} labels? "
         f"(hint: {argument('n_labels')} says that they are ids; of scores pass {scores})"
     )
+
+
+def _read(name: str) -> str:
+    """Return Python for the array of an input, which is a variable or a file, for a message."""
+    return f"numpy.load({name!r})" if name.endswith(".npy") else f"numpy.asarray({name})"
 
 
 def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
@@ -325,7 +330,7 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
         return
     if not (rows == np.floor(rows)).all():
         return
-    read = f"numpy.load({name!r})" if names_flags() else f"numpy.asarray({name})"
+    read = _read(name)
     if n_columns == 1 and rows.max() > 1:
         raise AmbiguousError(
             f"{name}: has a single column, with whole numbers up to {int(rows.max()):,}: ids of labels, or grades of "

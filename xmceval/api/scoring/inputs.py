@@ -189,7 +189,7 @@ class Opener:
     def _as_input(self, source: MatrixSource, rows: Axis, labels: Axis, truth: Input | None = None) -> Input:
         """Return a matrix in the order of the rows and labels that were named before."""
         known, ours = self._known_labels(labels, truth or self.first), None if truth is None else truth.rows
-        label_order = None if known is None else find_order(known, labels, in_batch=self.in_batch)
+        label_order = None if known is None else find_order(known, labels)
         row_order = None if ours is None else find_order(ours, rows, in_batch=self.in_batch)
         if label_order is not None or row_order is not None:
             source = source.ordered(row_order, label_order)

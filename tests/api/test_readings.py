@@ -1,0 +1,711 @@
+"""The same predictions give one value, or are refused, whatever they are stored in and whatever names them.
+
+Names of rows and labels, their order, batches, masks and ids of rows are changed in all forms and at all doors.
+"""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from support.executors import PicklingExecutor
+
+import xmceval
+from xmceval.errors import AmbiguousError, DataError, XmcevalError
+from xmceval.metrics.table import METRICS
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+N_ROWS, N_LABELS = 40, 12
+LETTERS = list("abcdefghijkl")
+OPTIONS = {"metrics": ["P", "nDCG", "R", "macroF1@3"], "k": [1, 3], "n_labels": N_LABELS}
+
+
+@pytest.fixture
+def y_true(rng):
+    """Labels of very different frequency, each true in some row and false in another."""
+    truth = (rng.random((N_ROWS, N_LABELS)) < np.linspace(0.05, 0.5, N_LABELS)).astype(int)
+    truth[: N_LABELS + 1] = np.eye(N_LABELS + 1, N_LABELS, dtype=int)
+    return truth
+
+
+@pytest.fixture
+def y_score(rng, y_true):
+    """Distinct scores, in 32 bits so that every form holds them."""
+    return (rng.random(y_true.shape) + y_true).astype(np.float32).astype(float)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def values(result):
+    return dict(result)
+
+
+def same(found, expected):
+    assert values(found) == pytest.approx(values(expected), rel=1e-12)
+
+
+# Masks: a score of -inf is an entry that is not there.
+
+
+def entries(scores):
+    """Return row, label and score of the cells that are stored: all but NaN."""
+    rows, labels = np.nonzero(~np.isnan(scores))
+    return list(zip(rows.tolist(), labels.tolist(), scores[rows, labels].tolist(), strict=True))
+
+
+def lists_of(scores):
+    return [[(label, score) for row, label, score in entries(scores) if row == i] for i in range(len(scores))]
+
+
+def to_csr(scores):
+    rows, labels, stored = zip(*entries(scores), strict=True)
+    return sparse.csr_array(sparse.coo_array((stored, (rows, labels)), shape=scores.shape))
+
+
+def to_pair(scores):
+    rows = lists_of(scores)
+    width = max(map(len, rows))
+    padded = [row + [(-1, 0.0)] * (width - len(row)) for row in rows]
+    ids, stored = (np.array([[cell[i] for cell in row] for row in padded]) for i in range(2))
+    return ids.astype(int), stored
+
+
+def to_text(scores, path="p.txt"):
+    lines = (" ".join(f"{label}:{score!r}" for label, score in row) for row in lists_of(scores))
+    Path(path).write_text(f"{len(scores)} {scores.shape[1]}\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def to_json(scores):
+    rows = [[{"label": label, "score": score} for label, score in row] for row in lists_of(scores)]
+    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "p.json"
+
+
+def to_npz(scores):
+    sparse.save_npz("p.npz", sparse.csr_matrix(to_csr(scores)))
+    return "p.npz"
+
+
+def to_npy_pair(scores):
+    ids, stored = to_pair(scores)
+    np.save("p-labels.npy", ids)
+    np.save("p-scores.npy", stored)
+    return "p"
+
+
+def to_npy(scores):
+    np.save("d.npy", np.where(np.isnan(scores), -np.inf, scores))
+    return "d.npy"
+
+
+def to_long(scores):
+    return pd.DataFrame(entries(scores), columns=["row", "label", "score"])
+
+
+def to_list_table(scores):
+    rows = lists_of(scores)
+    return pd.DataFrame(
+        {"labels": [[cell[0] for cell in row] for row in rows], "scores": [[cell[1] for cell in row] for row in rows]}
+    )
+
+
+def to_parquet(scores):
+    to_long(scores).to_parquet("p.parquet")
+    return "p.parquet"
+
+
+def to_tensor(scores):
+    torch = pytest.importorskip("torch")
+    return torch.tensor(np.where(np.isnan(scores), -np.inf, scores))
+
+
+def to_sparse_tensor(scores):
+    torch = pytest.importorskip("torch")
+    coo = to_csr(scores).tocoo()
+    return torch.sparse_coo_tensor(np.stack(coo.coords), coo.data, scores.shape, check_invariants=True)
+
+
+FORMS = {
+    "dense": lambda scores: np.where(np.isnan(scores), -np.inf, scores),
+    "dense lists": lambda scores: np.where(np.isnan(scores), -np.inf, scores).tolist(),
+    "wide frame": lambda scores: pd.DataFrame(np.where(np.isnan(scores), -np.inf, scores)),
+    "tensor": to_tensor,
+    "csr": to_csr,
+    "csc": lambda scores: to_csr(scores).tocsc(),
+    "coo": lambda scores: to_csr(scores).tocoo(),
+    "sparse tensor": to_sparse_tensor,
+    "pair": to_pair,
+    "text": to_text,
+    "json": to_json,
+    "npz": to_npz,
+    "npy": to_npy,
+    "npy pair": to_npy_pair,
+    "long table": to_long,
+    "list table": to_list_table,
+    "parquet": to_parquet,
+}
+WHOLE = [name for name, metric in METRICS.items() if "@" not in name and metric.family != "confusion"]
+
+
+@pytest.mark.parametrize("ties", ["label", "expected"])
+@pytest.mark.parametrize("form", FORMS)
+def test_deleting_the_scores_of_minus_infinity_changes_nothing(y_true, y_score, rng, form, ties):
+    masked = np.where(rng.random(y_score.shape) < 0.5, -np.inf, np.round(y_score, 1))
+    masked[7] = -np.inf
+    deleted = np.where(masked > -np.inf, masked, np.nan)
+    options = {**OPTIONS, "ties": ties, "metrics": ["P", "nDCG", "PSP"], "train": y_true}
+    if ties == "label":
+        options["metrics"] = [*options["metrics"], *WHOLE, "macroF1@3", "f1_score", "Jaccard(average=macro)"]
+        options["threshold"] = -1
+    expected = xmceval.score(y_true, to_csr(deleted), **options)
+    found = xmceval.score(y_true, FORMS[form](masked), **options)
+    same(found, expected)
+    same(xmceval.score(y_true, FORMS[form](deleted), **options), expected)
+    assert found.counts.unpredicted == np.count_nonzero(masked == -np.inf)
+    assert found.counts.n_predictions == expected.counts.n_predictions == np.count_nonzero(masked > -np.inf)
+    assert any("scores are -inf: those labels are not predicted" in fact for fact in found.facts)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr", "text", "npz", "npy pair"])
+def test_masks_are_alike_in_batches_shards_parts_and_at_a_threshold(y_true, y_score, rng, form):
+    masked = np.where(rng.random(y_score.shape) < 0.5, -np.inf, y_score)
+    scores, options = FORMS[form](masked), {**OPTIONS, "metrics": ["P", "LRAP", "AUC", "GAUC", "f1_score"]}
+    options["threshold"] = 0.7
+    expected = xmceval.score(y_true, to_csr(np.where(masked > -np.inf, masked, np.nan)), **options)
+    if isinstance(scores, str):
+        same(
+            xmceval.score(
+                to_text(np.where(y_true > 0, 1.0, np.nan), "t.txt"), scores, **options, executor=PicklingExecutor()
+            ),
+            expected,
+        )
+        return
+    evaluator = xmceval.Evaluator(**options)
+    for start in range(0, N_ROWS, 9):
+        evaluator.update(y_true[start : start + 9], scores[start : start + 9])
+    same(evaluator.result(), expected)
+    same(xmceval.score([y_true[:11], y_true[11:]], [scores[:11], scores[11:]], **options), expected)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_masks_are_refused_where_unscored_labels_have_0(y_true, y_score, form):
+    masked = y_score.copy()
+    masked[3, 5] = -np.inf
+    with pytest.raises(
+        DataError, match=r"has a score of -inf, which says that the label is not predicted, but unscored"
+    ):
+        xmceval.score(y_true, FORMS[form](masked), metrics="LRAP", unscored="zero", n_labels=N_LABELS)
+    xmceval.score(y_true, FORMS[form](masked), metrics="P", k=1, unscored="zero", n_labels=N_LABELS)
+
+
+@pytest.mark.parametrize(
+    "form", ["csr", "csc", "coo", "sparse tensor", "pair", "text", "json", "npy pair", "long table", "parquet"]
+)
+def test_the_label_of_a_masked_score_is_checked(y_true, y_score, form):
+    masked = np.pad(y_score, ((0, 0), (0, 1)), constant_values=np.nan)
+    masked[4, N_LABELS] = -np.inf
+    with pytest.raises(DataError, match=r"12|13"):
+        xmceval.score(y_true, FORMS[form](masked), metrics="P", k=1)
+
+
+def test_runs_rank_no_document_of_minus_infinity():
+    run = {"q": {"a": -np.inf, "b": 0.5, "c": 0.5, "d": -np.inf}, "p": {"a": -np.inf}}
+    kept = {"q": {"b": 0.5, "c": 0.5}, "p": {}}
+    qrels, options = {"q": {"a": 1, "c": 1}, "p": {"a": 1}}, {"metrics": ["RR", "AP", "nDCG"], "k": 3}
+    expected = xmceval.score(qrels, kept, **options)
+    same(xmceval.score(qrels, run, **options), expected)
+    lines = [f"{query} Q0 {document} 1 {score} me\n" for query, row in run.items() for document, score in row.items()]
+    Path("run").write_text("".join(lines))
+    Path("qrels").write_text("".join(f"{q} 0 {d} {grade}\n" for q, row in qrels.items() for d, grade in row.items()))
+    found = xmceval.score("qrels", "run", **options)
+    same(found, expected)
+    assert "3 scores are -inf: those labels are not predicted" in found.facts
+
+
+@pytest.mark.parametrize("lowest", [np.finfo(np.float32).min, np.finfo(np.float64).min, -65504.0])
+def test_the_lowest_float_within_a_cutoff_is_doubted(y_true, y_score, lowest):
+    masked = np.where(np.arange(N_LABELS) < 2, y_score, lowest)
+    for form in ("dense", "csr", "text"):
+        doubts = xmceval.score(y_true, FORMS[form](masked), metrics="P", k=3).doubts
+        assert any("the lowest that floats can hold: is it masked?" in doubt for doubt in doubts), form
+        assert not any(
+            "lowest" in doubt for doubt in xmceval.score(y_true, FORMS[form](masked), metrics="P", k=2).doubts
+        )
+
+
+def test_whole_numbers_that_are_rounded_to_ties_are_doubted():
+    y_true = np.eye(3, dtype=int)
+    wide = np.array([[2**53 + 1, 2**53, 0], [0, 2**53, 2**53 + 1], [1, 2, 3]])
+    assert not xmceval.score(y_true, wide, metrics="P", k=1).doubts  # 64-bit integers are compared as such
+    Path("p.txt").write_text(
+        "3 3\n" + "".join(" ".join(f"{j}:{v}" for j, v in enumerate(r)) + "\n" for r in wide.tolist())
+    )
+    for scores in ("p.txt", wide.astype(float)):
+        doubts = xmceval.score(y_true, scores, metrics="P", k=1).doubts
+        assert any("2 instances have tied scores of 2^53 or more" in doubt for doubt in doubts)
+
+
+# Decisions
+
+
+@pytest.mark.parametrize("dtype", [bool, int, np.float32, "uint8"])
+def test_dense_zeros_and_ones_are_decisions_whatever_else_is_asked(y_true, y_score, dtype):
+    decisions = (y_score > 0.8).astype(dtype)
+    metrics = ["f1_score", "f1_score(average=macro)", "Jaccard", "hamming_loss", "MCC", "tp"]
+    expected = xmceval.score(y_true, sparse.csr_array(decisions), metrics=metrics)
+    np.save("d.npy", decisions)
+    for scores in (decisions, decisions.tolist(), pd.DataFrame(decisions), "d.npy", [decisions[:9], decisions[9:]]):
+        truth = [y_true[:9], y_true[9:]] if isinstance(scores, list) and len(scores) == 2 else y_true
+        same(xmceval.score(truth, scores, metrics=metrics), expected)
+        found = xmceval.score(truth, scores, metrics=[*metrics, "P@1"])
+        assert {name: found[name] for name in expected} == dict(expected)
+        assert any(fact.endswith("are decisions; P@1 ranks them as scores") for fact in found.facts)
+    evaluator = xmceval.Evaluator(metrics=metrics)
+    for start in range(0, N_ROWS, 9):
+        evaluator.update(y_true[start : start + 9], decisions[start : start + 9])
+    same(evaluator.result(), expected)
+    with pytest.raises(DataError, match=r"metrics of decisions need a threshold for dense scores other than 0 and 1"):
+        evaluator.update(y_true, y_score)
+
+
+def test_other_dense_scores_need_a_threshold(y_true, y_score):
+    late = np.where(y_score > 0.8, 1.0, 0.0)
+    late[-1, 3] = 0.5
+    for scores in (y_score, y_score - 1, late):
+        with pytest.raises(
+            DataError, match=r"need a threshold .* threshold=0\.5 for probabilities, threshold=0 for logits"
+        ):
+            xmceval.score(y_true, scores, metrics="f1_score")
+        xmceval.score(y_true, scores, metrics="f1_score", threshold=0)
+        xmceval.score(y_true, sparse.csr_array(scores), metrics="f1_score")
+
+
+# Names of rows and labels
+
+
+def frames(y_true, y_score, columns=None, index=None):
+    return tuple(pd.DataFrame(each, index=index, columns=columns) for each in (y_true, y_score))
+
+
+NAMES = {
+    "letters": LETTERS,
+    "numbers as text": sorted(map(str, range(N_LABELS))),
+    "numbers": [*range(5, 12), *range(5)],
+}
+NAMES |= {"from 1": list(range(1, 13)), "others": [3 * i for i in range(N_LABELS)]}
+
+
+def doors(**options):
+    """Return what computes the same values: score, compare and functions at k, of two matrices."""
+    options = {**OPTIONS, **options}
+    evaluator = lambda *data: (e := xmceval.Evaluator(**options)).update(*data) or e.result()  # noqa: E731
+    return {
+        "score": lambda *data: xmceval.score(*data, **options),
+        "compare": lambda y, s: xmceval.compare(y, {"a": s, "b": s}, **options).results[0],
+        "Evaluator": evaluator,
+        "at k": lambda *data: {"P@3": xmceval.precision_at_k(*data, k=3)},
+    }
+
+
+@pytest.mark.parametrize("door", doors())
+@pytest.mark.parametrize("names", NAMES)
+def test_labels_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, door, names):
+    call, columns = doors()[door], NAMES[names]
+    expected = call(y_true, y_score)
+    truth, scores = frames(y_true, y_score, columns)
+    for _ in range(3):
+        shuffled = [columns[i] for i in rng.permutation(N_LABELS)]
+        assert dict(call(truth, scores[shuffled])) == pytest.approx(dict(expected))
+        assert dict(call(truth[shuffled], scores)) == pytest.approx(dict(expected))
+    with pytest.raises(DataError, match=r"y_score: its columns .*which y_true lacks"):
+        call(truth, scores.rename(columns={columns[0]: "another"}))
+
+
+@pytest.mark.parametrize("door", doors())
+@pytest.mark.parametrize("names", ["letters", "from 1", "others"])
+def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_score, door, names):
+    call, columns = doors()[door], NAMES[names]
+    expected = dict(call(y_true, y_score))
+    truth, scores = frames(y_true, y_score, columns)
+    plain = frames(y_true, y_score)
+    for pair in ((truth, y_score), (y_true, scores), (truth, to_csr(y_score)), (truth, to_pair(y_score))):
+        assert dict(call(*pair)) == pytest.approx(expected)
+    if names != "from 1":
+        assert dict(call(truth, plain[1])) == dict(call(plain[0], scores)) == pytest.approx(expected)
+    if door == "score":
+        assert call(y_true, scores).inputs[1].endswith("labels by position, as y_true does not name them")
+        assert call(truth, y_score).inputs[1].endswith("labels by position, as y_score does not name them")
+        assert call(truth, scores).inputs[1].endswith("labels by name")
+
+
+@pytest.mark.parametrize("door", doors())
+@pytest.mark.parametrize("names", ["numbers as text", "numbers"])
+def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true, y_score, door, names):
+    call, columns = doors()[door], NAMES[names]
+    truth, scores = frames(y_true, y_score, columns)
+    plain = frames(y_true, y_score)
+    for pair in (
+        *((truth, y_score), (y_true, scores), (truth, to_csr(y_score)), (truth, to_pair(y_score))),
+        *((truth, plain[1]), (plain[0], scores)),
+    ):
+        with pytest.raises(
+            AmbiguousError, match=r"which label is meant, by number or by position\? \(hint: y_.*sorted"
+        ):
+            call(*pair)
+    with pytest.raises(AmbiguousError, match="which label is meant"):
+        xmceval.score(y_true, y_score, metrics="PSP", k=1, train=truth)
+
+
+def test_a_refusal_of_names_says_what_to_run(y_true, y_score):
+    """Each line of a hint, run, gives the value that it promises."""
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    columns = NAMES["numbers as text"]
+    by_number = pd.DataFrame(y_score, columns=list(map(str, range(N_LABELS))))[columns]
+    with pytest.raises(AmbiguousError) as caught:
+        xmceval.score(y_true, by_number, **OPTIONS)
+    ways = run_hint(caught.value, y_score=by_number)
+    assert dict(xmceval.score(y_true, ways[0], **OPTIONS)) == expected
+    assert dict(xmceval.score(y_true, ways[1], **OPTIONS)) != expected
+    shuffled = pd.DataFrame(y_score).sample(frac=1, random_state=1)
+    with pytest.raises(AmbiguousError) as caught:
+        xmceval.score(y_true, shuffled, **OPTIONS)
+    ways = run_hint(caught.value, y_score=shuffled)
+    assert dict(xmceval.score(y_true, ways[0], **OPTIONS)) == expected
+    assert dict(xmceval.score(y_true, ways[1], **OPTIONS)) != expected
+
+
+def run_hint(error, **names):
+    """Return what the two lines of a hint give."""
+    hint = str(error).partition("(hint: ")[2]
+    lines = [hint.partition(" puts ")[0], hint.partition("numbers, ")[2].partition(" leaves ")[0]]
+    return [eval(line, names) for line in lines]
+
+
+@pytest.mark.parametrize("door", doors())
+@pytest.mark.parametrize("index", [[f"r{i}" for i in range(N_ROWS)], [7 * i + 3 for i in range(N_ROWS)]])
+def test_rows_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, door, index):
+    call = doors()[door]
+    expected = dict(call(y_true, y_score))
+    truth, scores = frames(y_true, y_score, LETTERS, index)
+    for _ in range(3):
+        order = rng.permutation(N_ROWS)
+        assert dict(call(truth, scores.iloc[order])) == pytest.approx(expected)
+        assert dict(call(truth.iloc[order], scores[LETTERS[::-1]])) == pytest.approx(expected)
+    with pytest.raises(DataError, match=r"y_score: its index has 'x', which y_true lacks"):
+        call(truth, scores.rename(index={index[4]: "x"}))
+
+
+@pytest.mark.parametrize("door", doors())
+def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, rng, door):
+    call = doors()[door]
+    kept = rng.permutation(N_ROWS)[:25]
+    expected = dict(call(y_true[kept], y_score[kept]))
+    truth, scores = frames(y_true, y_score, LETTERS)
+    fresh = pd.DataFrame(y_score[kept], columns=LETTERS)
+    for predicted in (
+        y_score[kept],
+        fresh,
+        fresh.set_axis(range(N_LABELS), axis=1),
+        scores.iloc[kept],
+        to_csr(y_score[kept]),
+    ):
+        assert dict(call(truth.iloc[kept], predicted)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("door", doors())
+def test_ranges_that_overlap_are_refused(y_true, y_score, door):
+    truth, scores = frames(y_true, y_score)
+    for first, second in ((truth[:30], scores[10:]), (truth[10:], scores[:30])):
+        with pytest.raises(AmbiguousError, match=r"goes from 10 to 39, and that of .* from 0 to 29: which row"):
+            doors()[door](first, second)
+    with pytest.raises(DataError, match="its index has 30, 31 and 32, which y_true lacks"):
+        doors()[door](truth[5:30], scores[10:35])
+    doors()[door](truth[:20], scores[20:])  # a slice beside numbers that it does not have
+
+
+def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, rng):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    named = [frame.set_axis([f"r{i}" for i in range(N_ROWS)]) for frame in (truth, scores)]
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    orders = {"slices": np.arange(N_ROWS), "a sampler": rng.permutation(N_ROWS)}
+    for order in orders.values():
+        for size in (3, 9, 19):
+            evaluators = [xmceval.Evaluator(**OPTIONS) for _ in range(3)]
+            for start in range(0, N_ROWS, size):
+                rows = order[start : start + size]
+                evaluators[0].update(truth.iloc[rows], y_score[rows])
+                evaluators[1].update(y_true[rows], scores.iloc[rows])
+                evaluators[2].update(named[0].iloc[rows][list(rng.permutation(LETTERS))], named[1].iloc[rows[::-1]])
+            for evaluator in evaluators:
+                assert dict(evaluator.result()) == pytest.approx(expected)
+    with pytest.raises(AmbiguousError, match="which row is meant"):
+        xmceval.Evaluator(**OPTIONS).update(truth.iloc[np.roll(np.arange(N_ROWS), 1)], y_score)
+    with pytest.raises(DataError, match=r"^y_true: its columns have 'z', which .* lacks"):
+        evaluators[2].update(truth.rename(columns={"a": "z"}), scores)
+
+
+def test_states_carry_the_names_of_their_columns(y_true, y_score, tmp_path):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    other = LETTERS[::-1]
+    first, second, plain = (xmceval.Evaluator(**OPTIONS) for _ in range(3))
+    first.update(truth[:15], scores[:15])
+    second.update(truth[15:][other], scores[15:][other])
+    plain.update(y_true[15:], y_score[15:])
+    first.save("first.npz")
+    for one in (first, xmceval.Evaluator.load("first.npz")):
+        with pytest.raises(DataError, match="have the same labels in another order"):
+            one.merge(second)
+        one.merge(plain)
+        assert dict(one.result()) == pytest.approx(expected)
+    loaded = xmceval.Evaluator.load("first.npz")
+    loaded.update(truth[15:][other], scores[15:])
+    assert dict(loaded.result()) == pytest.approx(expected)
+    xmceval.score(truth[15:][other], scores[15:], **OPTIONS, save_state="other.npz")
+    with pytest.raises(DataError, match="have the same labels in another order"):
+        xmceval.merge(["first.npz", "other.npz"])
+
+
+def test_shards_keep_the_columns_of_the_first(y_true, y_score):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    other = LETTERS[::-1]
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    options = {**OPTIONS, "n_labels": None}
+    for parts in (
+        ([truth[:15], truth[15:][other]], [scores[:15], scores[15:]]),
+        ([truth[:15], truth[15:]], [scores[:15][other], scores[15:]]),
+        ([truth[:15], truth[15:][other]], [y_score[:15], scores[15:]]),
+        (truth, [scores[:15], scores[15:][other]]),
+        ([truth[:15], truth[15:]], scores[other]),
+    ):
+        assert dict(xmceval.score(*parts, **options)) == pytest.approx(expected)
+
+
+def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score, rng):
+    index = [f"r{i}" for i in range(N_ROWS)]
+    truth, scores = frames(y_true, y_score, LETTERS, index)
+    weights, groups = pd.Series(rng.random(N_ROWS), index), pd.Series(rng.choice(["x", "y"], N_ROWS), index)
+    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
+    options = {"metrics": ["P", "PSP"], "k": 1, "n_train": 50}
+    expected = xmceval.score(y_true, y_score, sample_weight=weights.to_numpy(), counts=counts.to_numpy(), **options)
+    by_group = xmceval.score(y_true, y_score, by_group=groups.to_numpy(), counts=counts.to_numpy(), **options).slices
+    shuffled = rng.permutation(N_ROWS)
+    counts = counts.sort_values(ascending=False)
+    for each in (weights.iloc[shuffled], dict(zip(index, weights, strict=True))):
+        assert dict(xmceval.score(truth, scores, sample_weight=each, counts=counts, **options)) == dict(expected)
+    for each in (groups.iloc[shuffled], dict(zip(index, groups, strict=True))):
+        found = xmceval.score(truth, scores, by_group=each, counts=counts, **options).slices
+        assert [part.estimates for part in found] == [part.estimates for part in by_group]
+    for name, values in (("sample_weight", weights), ("by_group", groups)):
+        numbered = values.reset_index(drop=True).iloc[shuffled]
+        with pytest.raises(
+            AmbiguousError, match=f"^{name}: its index has the numbers of the rows of y_true in another"
+        ):
+            xmceval.score(y_true, y_score, metrics="P", k=1, **{name: numbered})
+    numbered = pd.Series(np.nonzero(y_true)[1]).value_counts().sort_values(ascending=False)
+    with pytest.raises(AmbiguousError, match=r"^counts: its index has the numbers of the labels of y_true in another"):
+        xmceval.score(y_true, y_score, counts=numbered, **options)
+
+
+def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
+    index, order = [f"r{i}" for i in range(N_ROWS)], rng.permutation(N_ROWS)
+    truth, scores = frames(y_true, y_score, LETTERS, index)
+    weights = pd.Series(rng.random(N_ROWS), index)
+    for name in (
+        *("ndcg_score", "dcg_score", "label_ranking_average_precision_score", "coverage_error", "label_ranking_loss"),
+        *("roc_auc_score", "average_precision_score"),
+    ):
+        function = partial(getattr(xmceval, name), sample_weight=weights.to_numpy())
+        expected = function(y_true, y_score)
+        found = getattr(xmceval, name)(truth, scores.iloc[order][LETTERS[::-1]], sample_weight=weights.iloc[::-1])
+        assert found == pytest.approx(expected), name
+        with pytest.raises(AmbiguousError, match="which row is meant"):
+            function(y_true, pd.DataFrame(y_score).iloc[order])
+    series = [truth["l"], scores["l"].iloc[order], pd.Series(np.arange(N_ROWS) // 8, index).iloc[::-1]]
+    plain = [y_true[:, -1], y_score[:, -1], np.arange(N_ROWS) // 8]
+    assert xmceval.roc_auc(*series[:2]) == xmceval.roc_auc(*plain[:2])
+    assert xmceval.group_auc(*series) == xmceval.group_auc(*plain)
+
+
+# Columns of ids
+
+
+ID_COLUMNS = {"numbers": np.arange(900, 900 + N_ROWS), "text": np.array([f"x{i}" for i in range(N_ROWS)])}
+
+
+@pytest.mark.parametrize("kind", ID_COLUMNS)
+@pytest.mark.parametrize("name", ["id", "pmid", "Unnamed: 0", "whatever"])
+def test_a_column_of_ids_names_the_rows(y_true, y_score, rng, kind, name):
+    ids, order = ID_COLUMNS[kind], rng.permutation(N_ROWS)
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    truth, scores = frames(y_true, y_score, LETTERS)
+    truth.insert(0, name, ids)
+    scores.insert(5, name, ids)
+    for predicted in (scores, scores.iloc[order].reset_index(drop=True)):
+        found = xmceval.score(truth, predicted, **OPTIONS)
+        assert dict(found) == pytest.approx(expected)
+        assert all(f"rows by column {name!r}" in line for line in found.inputs)
+        assert xmceval.ndcg_score(truth, predicted) == pytest.approx(xmceval.ndcg_score(y_true, y_score))
+    with pytest.raises(DataError, match=f"y_score: its column {name!r} has .*, which y_true lacks"):
+        xmceval.score(truth, scores.assign(**{name: np.roll([*ids[:-1], ids[0] + ids[0]], 1)}), **OPTIONS)
+    with pytest.raises(DataError, match=f"y_true: its column {name!r} has a different value in each row"):
+        xmceval.score(truth, scores.drop(columns=name), **OPTIONS)
+    with pytest.raises(DataError):
+        xmceval.score(truth, y_score, **OPTIONS)
+
+
+def test_a_column_of_ids_in_arrays_names_the_rows_or_is_refused(y_true, y_score, rng):
+    ids, order = ID_COLUMNS["numbers"], rng.permutation(N_ROWS)
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    truth, scores = (np.column_stack([ids, each]) for each in (y_true, y_score))
+    for predicted in (scores, scores[order]):
+        assert dict(xmceval.score(truth, predicted, **OPTIONS)) == pytest.approx(expected)
+    np.save("t.npy", truth)
+    np.save("p.npy", scores)
+    pairs = (
+        [sparse.csr_array(each) for each in (truth, scores)],
+        ["t.npy", "p.npy"],
+        [[truth[:20], truth[20:]], [scores[:20], scores[20:]]],
+    )
+    for pair in pairs:
+        with pytest.raises(AmbiguousError, match="label 0 has a different whole number in each row, in truth and pred"):
+            xmceval.score(*pair, metrics="P", k=1)
+    with pytest.raises(AmbiguousError, match="its column 0 has a different whole number in each row"):
+        xmceval.score(truth[:5], scores[:5], metrics="P", k=1)
+    grades = np.column_stack([rng.permutation(N_ROWS) + 1, y_true])
+    assert xmceval.score(grades, np.column_stack([rng.random(N_ROWS), y_score]), metrics="P", k=1).counts.n_labels == 13
+
+
+def test_lists_that_begin_with_the_id_of_their_row_are_refused(y_true, y_score):
+    true = [[900 + i, *np.flatnonzero(row).tolist()] for i, row in enumerate(y_true)]
+    best = [[900 + i, *np.argsort(-row)[: 2 + i % 3].tolist()] for i, row in enumerate(y_score)]
+    for path, rows in (("t.txt", true), ("p.txt", best)):
+        Path(path).write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
+    for pair in ((true, best), ("t.txt", "p.txt")):
+        with pytest.raises(AmbiguousError, match="lists begin with the same numbers, all different: ids of the rows"):
+            xmceval.score(*pair, metrics="P", k=1)
+    true, best = ([row[1:] for row in rows] for rows in (true, best))
+    assert xmceval.score(true, best, metrics="P", k=1)["P@1"] == xmceval.score(y_true, y_score, metrics="P", k=1)["P@1"]
+
+
+# Ids or scores
+
+
+IDS = {
+    "array": np.asarray,
+    "floats": lambda ids: ids.astype(np.float32),
+    "lists": np.ndarray.tolist,
+    "frame": pd.DataFrame,
+    "tensor": lambda ids: pytest.importorskip("torch").tensor(ids),
+    "npy": lambda ids: np.save("i.npy", ids) or "i.npy",
+}
+
+
+@pytest.mark.parametrize("form", IDS)
+def test_padded_ids_as_wide_as_the_labels_are_refused_unless_their_number_is_passed(y_true, y_score, rng, form):
+    ids = np.argsort(-y_score, axis=1)
+    expected = xmceval.score(y_true, y_score, metrics="P", k=3)
+    for n_padded in (rng.integers(0, 9, N_ROWS), np.eye(N_ROWS, dtype=int)[7]):
+        padded = np.where(np.arange(N_LABELS) < N_LABELS - n_padded[:, None], ids, -1)
+        with pytest.raises(AmbiguousError, match=r"ids of labels, best first, or scores of 12 labels\?"):
+            xmceval.score(y_true, IDS[form](padded), metrics="P", k=3)
+        assert dict(xmceval.score(y_true, IDS[form](padded), metrics="P", k=3, n_labels=N_LABELS)) == dict(expected)
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "tensor", "npy"])
+def test_a_single_column_of_ids_is_no_truth(y_true, y_score, form):
+    ids, best = np.argmax(y_true, axis=1), np.argmax(y_score, axis=1)
+    for predicted in (best[:, None], y_score, to_pair(y_score)):
+        with pytest.raises(
+            XmcevalError, match="single column, with whole numbers up to 11: ids of labels, or grades"
+        ) as caught:
+            xmceval.score(IDS[form](ids[:, None]), predicted, metrics="P", k=1)
+    if form == "array":
+        sets = eval(
+            str(caught.value).partition("of ids pass ")[2].partition(";")[0], {"numpy": np, "y_true": ids[:, None]}
+        )
+        hits = np.mean(ids == best)
+        assert xmceval.score(sets, y_score, metrics="P", k=1)["P@1"] == hits
+        assert xmceval.score(sets, best[:, None], metrics="P", k=1, n_labels=N_LABELS)["P@1"] == hits
+
+
+def test_padded_ids_are_no_truth_and_say_how_to_drop_the_padding(y_true, y_score):
+    rows = [np.flatnonzero(row).tolist() for row in y_true]
+    for padding in (-1, -100):
+        padded = np.array([row + [padding] * (N_LABELS - len(row)) for row in rows])
+        with pytest.raises(DataError, match=f"with {padding} at their end, as padded lists of ids are") as caught:
+            xmceval.score(padded, y_score, metrics="P", k=1)
+        sets = eval(str(caught.value).partition("pass ")[2].rstrip(")"), {"numpy": np, "y_true": padded})
+        assert dict(xmceval.score(sets, y_score, metrics="P", k=1)) == dict(
+            xmceval.score(y_true, y_score, metrics="P", k=1)
+        )
+
+
+def test_ids_beside_truth_without_a_number_of_labels_are_read_where_they_can_be_nothing_else(y_true, y_score):
+    best = np.argsort(-y_score, axis=1)[:, :3]
+    truth = [set(np.flatnonzero(row)) for row in y_true]
+    expected = dict(xmceval.score(y_true, y_score, metrics="P", k=3))
+    for predicted in (best, best.tolist(), pd.DataFrame(best)):
+        assert dict(xmceval.score(truth, predicted, metrics="P", k=3)) == expected
+        with pytest.raises(AmbiguousError, match="different whole numbers in each row: ids of labels, best first, or"):
+            xmceval.score([{0}, {1, 2}] * 20, predicted, metrics="P", k=1)
+
+
+# Doubts depend on the numbers
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_low_scores_that_are_the_best_are_doubted_in_every_form(rng, form):
+    y_true = (rng.random((300, 50)) < 0.06).astype(int)
+    distances = -(rng.random(y_true.shape) + 0.5 * y_true)
+    doubts = xmceval.score(y_true, FORMS[form](distances), metrics="P", k=5, n_labels=50).doubts
+    assert any("with the lowest score of each row as the best: are low scores the best?" in doubt for doubt in doubts)
+    assert not xmceval.score(y_true, FORMS[form](-distances), metrics="P", k=5, n_labels=50).doubts
+
+
+def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score):
+    sets = [np.sort(np.argsort(-row)[:4]).tolist() for row in y_score]
+    ranked = [np.argsort(-row)[:4].tolist() for row in y_score]
+    Path("p.txt").write_text("".join(" ".join(map(str, row)) + "\n" for row in sets))
+    for scores in (sets, np.array(sets), "p.txt", pd.DataFrame({"labels": sets}), pd.Series(sets)):
+        for metric in ("P@1", "nDCG@3"):
+            doubts = xmceval.score(y_true, scores, metrics=metric).doubts
+            assert any("are they sets, whose order means nothing?" in doubt for doubt in doubts)
+        assert not xmceval.score(y_true, scores, metrics="P(norm=returned)@all").doubts
+        assert not xmceval.score(
+            y_true[:30], scores[:30] if not isinstance(scores, str) else sets[:30], metrics="P@1"
+        ).doubts
+    assert not xmceval.score(y_true, ranked, metrics="P@1").doubts
+
+
+# Names that are numbers, in files
+
+
+def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
+    names = [str(i) for i in sorted(range(N_LABELS), key=str)]
+    Path("names").write_text("".join(f"{name}\n" for name in names))
+    by_name = [[names[label] for label in np.flatnonzero(row)] or [names[0]] for row in y_true]
+    Path("t.txt").write_text("".join(" ".join(row) + "\n" for row in by_name))
+    best = [[names[label] for label in np.argsort(-row)[:3]] for row in y_score]
+    Path("words").write_text("".join(" ".join(row) + "\n" for row in best))
+    Path("pairs").write_text("".join(" ".join(f"{name}:{3 - j}" for j, name in enumerate(row)) + "\n" for row in best))
+    Path("fasttext").write_text(
+        "".join(" ".join(f"__label__{n} {3 - j}" for j, n in enumerate(row)) + "\n" for row in best)
+    )
+    options = {"metrics": "P", "k": [1, 3], "labels": "names"}
+    assert dict(xmceval.score("t.txt", "words", **options)) == dict(xmceval.score("t.txt", "fasttext", **options))
+    for numbers in ("pairs", y_score, sparse.csr_array(y_score)):
+        with pytest.raises(
+            AmbiguousError, match=r"are these names too, as in t.txt, or do they count the names from 0"
+        ):
+            xmceval.score("t.txt", numbers, **options)
+    with pytest.raises(AmbiguousError, match="are these names too"):
+        xmceval.score("t.txt", "words", **options, filter=np.array([[0, 1]]))

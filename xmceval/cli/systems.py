@@ -57,10 +57,10 @@ class Inputs:
 
 
 def refuse_expanded(truth: str, preds: Sequence[str]) -> None:
-    """Refuse several files of predictions of which one has the name of the truth but for its digits."""
+    """Refuse several files of predictions of which one has the name of the truth but for its digits; pipes may."""
     pattern = re.sub(r"\d+", "*", truth)
     like_truth = [path for path in preds if path != truth and re.sub(r"\d+", "*", path) == pattern]
-    if len(preds) > 1 and like_truth:
+    if len(preds) > 1 and like_truth and Path(truth).is_file():
         raise UsageError(
             f"{like_truth[0]} is passed as predictions, but is named like the truth, {truth}: did the shell expand a "
             f"pattern? (hint: quote it, as in {pattern!r}; a name, as in new={like_truth[0]}, says that they are "

@@ -709,3 +709,10 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
             xmceval.score("t.txt", numbers, **options)
     with pytest.raises(AmbiguousError, match="are these names too"):
         xmceval.score("t.txt", "words", **options, filter=np.array([[0, 1]]))
+    numbered = [[{"label": int(label), "score": 3 - j} for j, label in enumerate(row)] for row in best]
+    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in numbered))
+    with pytest.raises(AmbiguousError, match=r"are these names too.*put the labels of p\.json between quotes"):
+        xmceval.score("t.txt", "p.json", **options)
+    quoted = [[{**item, "label": str(item["label"])} for item in row] for row in numbered]
+    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in quoted))
+    assert dict(xmceval.score("t.txt", "p.json", **options)) == dict(xmceval.score("t.txt", "words", **options))

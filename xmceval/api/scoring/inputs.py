@@ -230,25 +230,27 @@ class Opener:
             labels_by="name" if is_by_query else opened.labels_by,
         )
 
-    def check_numbers(self, name: str, labels_by: str) -> None:
+    def check_numbers(self, other: Input) -> None:
         """Refuse names and numbers of labels beside a list of names that are the numbers in another order."""
-        if (
-            self.names is None
-            or self.first is None
-            or self.first.labels_by == labels_by
-            or not self.names.are_reordered
-        ):
+        first, names = self.first, self.names
+        if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
             return
-        named, numbered = (self.first.name, name) if labels_by == "number" else (name, self.first.name)
-        kind, labels = "truth" if named == self.first.name else "scores", self.names.source
-        sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
-        columns = f"pass xmceval.read({named!r}, kind={kind!r}, labels={labels!r}) for {named}, without labels="
+        named, numbered = (first, other) if other.labels_by == "number" else (other, first)
+        kind, labels = "truth" if named is first else "scores", names.source
+        columns = (
+            f"pass xmceval.read({named.name!r}, kind={kind!r}, labels={labels!r}) for {named.name}, without labels="
+        )
         if names_flags():
-            columns = f"xmceval convert {named} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
+            columns = f"xmceval convert {named.name} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
+        hint = f"if they count, {columns}; if they are names, so too, with the place of each in {labels} instead"
+        if "JSON" in numbered.description:
+            hint = f"of names, put the labels of {numbered.name} between quotes; if they count, {columns}"
+        elif numbered.description.startswith("text"):
+            sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
+            hint = f"of names, {sed} {numbered.name} > names.txt; if they count, {columns}"
         raise AmbiguousError(
-            f"{numbered}: has numbers, and the names in {labels} are numbers in another order: are these names too, as "
-            f"in {named}, or do they count the names from 0? (hint: of names, {sed} {numbered} > names.txt; if they "
-            f"count, {columns})"
+            f"{numbered.name}: has numbers, and the names in {labels} are numbers in another order: are these names "
+            f"too, as in {named.name}, or do they count the names from 0? (hint: {hint})"
         )
 
     def naming(self, labels: Axis | None) -> Opener:

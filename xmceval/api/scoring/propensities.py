@@ -60,7 +60,7 @@ def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a
     train, warnings = opener.train, list[str]()
     training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
     if train is not None:
-        opener.check_numbers(training.name, training.labels_by)
+        opener.check_numbers(training)
     source, inputs = training.source, () if train is None else (training.line,)
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)

@@ -197,7 +197,7 @@ class Setup(Rules):
 
     def _open(self, system: Named) -> System:
         scores, truth = self.opener.scores(system.input, self.truth, self.terms.width), self.truth.source
-        self.opener.check_numbers(scores.name, scores.labels_by)
+        self.opener.check_numbers(scores)
         is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
         doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
@@ -352,8 +352,8 @@ def find_rules(
     weights, unit = None, 1.0
     if has_weights:
         weights, unit = read_weights(sample_weight, truth, max_weight, _describe_left(options))
-    if options.filter is not None and not has_queries:
-        opener.check_numbers(input_name(options.filter), "number")
+    if options.filter is not None and truth is not None and not has_queries:
+        opener.check_numbers(Input(truth, name=input_name(options.filter)))
     terms = Terms.of(
         options,
         width=lookup.width,

@@ -18,6 +18,8 @@ from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION
 
 HEAD_BYTES = 1 << 20
 
+LINES_LOOKED_AT = 1000  # for what marks a format
+
 WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to distinguish names from ids
 
 _FEATURE = re.compile(rb"\d+:")
@@ -41,6 +43,8 @@ _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 
+_JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
+
 _IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
 
@@ -55,6 +59,7 @@ class TextLayout:
     n_labels: int | None = None
     header: str = ""  # the header, or an empty string
     names: Names | None = None  # the label names, if rows have names instead of ids
+    are_ids: bool = False  # whether rows have ids even beside label names, as numbers in JSON are
     warning: str = ""  # a warning if the rows could be read in another way, or an empty string
 
     @property
@@ -71,7 +76,7 @@ class TextLayout:
     def facts(self) -> tuple[str, ...]:
         """What people are told of the layout."""
         header = f"header {self.header!r}" if self.header else "no header"
-        names = () if self.names is None else (f"label names from {self.names.source}",)
+        names = (f"label names from {self.names.source}",) if self.names and not self.are_ids else ()
         return "text", self.format.title, header, *names
 
     @property
@@ -90,7 +95,8 @@ def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
         lines.pop()
     kind = _find_marked_kind(path, lines)
     if kind:
-        return TextLayout(kind, start, names=names)
+        are_ids = kind == "json" and any(map(_JSON_IDS.search, lines[:LINES_LOOKED_AT]))
+        return TextLayout(kind, start, names=names, are_ids=are_ids)
     for number, line in enumerate(lines):
         after = start + len(line) + 1
         layout = _detect_below_header(path, lines, number, after, names)
@@ -124,7 +130,7 @@ def describe_blank(path: Path) -> str:
 
 def _find_marked_kind(path: Path, lines: Sequence[bytes]) -> str:
     """Return the kind of rows that carry a mark, or an empty string."""
-    rows = [row for line in lines[:1000] if (row := line.strip())]
+    rows = [row for line in lines[:LINES_LOOKED_AT] if (row := line.strip())]
     if not rows:
         return ""
     if rows[0].startswith((b"{", b"[")):

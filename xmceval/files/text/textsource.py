@@ -43,7 +43,7 @@ def open_text(path: Path, request: Request) -> Opened:
     source = TextSource(path, layout, request.are_scores, request.max_line)
     are_lists = layout.kind == "ids" and not layout.header
     is_ranked = layout.grammar.is_ranked
-    labels_by = "number" if layout.names is None else "name"
+    labels_by = "number" if layout.names is None or layout.are_ids else "name"
     return Opened(
         source,
         layout.format,

@@ -31,7 +31,9 @@ OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight
 class Evaluator:
     """Score predictions batch by batch: the same bits as one `score` over all rows, in constant memory.
 
-    Batches may have any number of rows. Threads may share an Evaluator: one batch is added at a time.
+    Batches may have any number of rows. Rows and labels that both inputs name are joined by name, as in `score`; labels
+    are put into the order of the first batch that names them. Threads may share an Evaluator: one batch is added at a
+    time.
 
     Parameters
     ----------
@@ -153,7 +155,7 @@ class Evaluator:
         ------
         DataError
             Data that is wrong, with its batch and row, both counted as messages of `score` count them: batches from 1,
-            rows from 0; another number of labels than in earlier batches.
+            rows from 0; another number of labels than in earlier batches, or other names of them.
         UsageError
             A path, grades or scores by query and document, or weights without `max_weight`.
         """

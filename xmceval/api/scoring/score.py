@@ -87,12 +87,17 @@ def score(
 
         A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
         their rows continue from one to the next.
+
+        Rows or labels that both `y_true` and `y_score` name, in an index, in columns or by an id in each row, are
+        joined by name, in any order. Where only one of them has names, position counts, and names that are the numbers
+        in another order are refused. ``result.inputs`` says how each input was read and joined.
     y_score : sparse matrix, array, pair of arrays, lists, path or list of matrices [n_rows, n_labels]
-        The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
-        ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
-        the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
-        of integers as in `y_true`, or an array that is not as wide as there are labels. Permutations of all
-        labels are ids where `n_labels` is passed, and refused without it. Or a file of predictions.
+        The stored entries of a sparse matrix are the predictions; a score of -inf, in any form, says that the label is
+        not predicted; ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any
+        width] of which the one with integers has the labels, padded with label -1. Or labels alone, ranked with the
+        best first: lists of integers as in `y_true`, or an array that is not as wide as there are labels. Whole numbers
+        that may be ids or scores, such as permutations of all labels, are ids where `n_labels` is passed, and refused
+        without it. Or a file of predictions.
 
         All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
         others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
@@ -129,8 +134,8 @@ def score(
     empty_rows : {"zero", "drop"}
         Whether rows without truth count as 0 or are left out.
     unscored : {"bottom", "zero"}
-        For metrics of whole rows: labels without a score rank below all that have one (also below -inf), as one group
-        of ties; or they have score 0, as in a dense copy of a sparse matrix.
+        For metrics of whole rows: labels without a score rank below all that have one, as one group of ties; or they
+        have score 0, as in a dense copy of a sparse matrix, beside which -inf is refused.
     ties : {"label", "expected", "best", "worst"}
         For metrics at a cutoff, how labels with equal scores count: in their order by label, by the exact mean over
         all their orders, or in the best or worst of them.
@@ -140,23 +145,25 @@ def score(
         ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
         the label-wise metrics within the bin.
     by_group : sequence, mapping of ids or path, optional
-        The group of each row, such as its language: a sequence, an array, a column of pandas, or a file with one per
-        line; or the groups of ids, where rows have any, as a mapping or in lines of id and group. ``result.slices``
-        then has for each of at most 100 groups, in the order of their names, what `score` gives for its rows alone, but
-        that propensities are those of all rows. These values have intervals of their own, and do not add up to the
-        metric. Each group has totals of its own: metrics that count labels need so many times the memory.
+        The group of each row, such as its language: a sequence, an array, a Series, whose index is joined as that of
+        `sample_weight` is, or a file with one per line; or the groups of ids, where rows have any, as a mapping or in
+        lines of id and group. ``result.slices`` then has for each of at most 100 groups, in the order of their names,
+        what `score` gives for its rows alone, but that propensities are those of all rows. These values have intervals
+        of their own, and do not add up to the metric. Each group has totals of its own: metrics that count labels need
+        so many times the memory.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional
-        For metrics of decisions: stored labels whose score is at least this are decisions; without it, all stored
-        labels are. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics are
-        then those of decisions.
+        For metrics of decisions: stored labels whose score is at least this are decisions. Without it all stored labels
+        are, and 1 of dense zeros and ones; other dense scores are refused. It is rounded to the type of the scores: 0.7
+        as float32 is at least 0.7. The default metrics are then those of decisions.
     sample_weight : array of float or path, optional
-        One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
-        weights as fixed, not as numbers of repetitions.
+        One weight per row, at least 0; those of a Series are joined by its index to rows that have names. A row of
+        weight 0 is skipped, one of weight 2 counts twice. Intervals treat weights as fixed, not as numbers of
+        repetitions.
     row_ids : sequence of str or path, optional
-        An id of each row, or a file with one per line, which `save_rows` has instead of the number of the
-        row; those of a truth in qrels are its queries.
+        An id of each row, or a file with one per line, which names the rows, also in `save_rows`; those of a truth in
+        qrels are its queries.
     missing : {"error", "zero", "drop"}
         Queries of the truth that a TREC run, or another one by query, lacks: an error, which queries that only the run
         has are too; a value of 0; or left out for all systems, which are then scored on the queries that all of them

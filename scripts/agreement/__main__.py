@@ -62,7 +62,7 @@ def compare(peers: Sequence[str], python: str, cases: list[Case]) -> Iterator[tu
             cells = list(PEERS[peer][1]())
             ours = Ours(cells)
             for cell, values, examples in zip(cells, found["values"], found["examples"], strict=True):
-                yield peer, found["version"], check(cell, cases, values, examples, ours)
+                yield peer, found["version"], check(cell, list(filter(cell.takes, cases)), values, examples, ours)
 
 
 def main() -> None:

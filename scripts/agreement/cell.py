@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from agreement.inputs import Case
+from agreement.inputs import MASKED, Case
 
 OTHERS = "all others"  # inputs of none of the kinds of which something is said
 
@@ -63,6 +63,10 @@ class Cell:
     is_of_dicts: bool = False  # whether both are passed dicts by query and document
     tolerance: float = 1e-9  # relative, and absolute below 1
     why: str = ""  # an option or a tolerance is needed
+
+    def takes(self, case: Case) -> bool:
+        """Return whether it is compared on a case: scores of -inf are of runs."""
+        return self.is_of_dicts or MASKED not in case.kinds
 
 
 def at_cutoffs(call: Callable[..., Any]) -> Callable[[Case], Any]:

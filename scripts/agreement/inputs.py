@@ -18,12 +18,13 @@ THRESHOLD = 0.5  # of decisions
 CLOSE = "scores equal in 32 bits"
 NEITHER = "all judged false and no prediction"
 FULL = "a score for every label"
+MASKED = "scores of -inf"
 PARTS = ("truth", "scores", "train")  # of a case
 N_ROWS, N_LABELS, MOST = 25, 14, 10  # MOST is the largest cutoff
 # What is done to scores, to truth, and to the number of predictions
 ALTERED = (
     "plain", "good", "ties", "close", "float32", "negative", "zero scores", "no truth", "all true", "zeros", "grades",
-    "unseen", "short", "none", "short, none", "all",
+    "unseen", "short", "none", "short, none", "all", "masked",
 )  # fmt: skip
 
 
@@ -53,6 +54,7 @@ def list_kinds(case: Case) -> Iterator[tuple[str, Any]]:
     true, predicted = np.diff((truth > 0).tocsr().indptr), np.diff(scores.indptr)
     judged, counts = np.diff(truth.indptr), np.asarray((truth > 0).sum(axis=0)).ravel()
     yield ANY, True
+    yield MASKED, np.isneginf(scores.data).any()
     yield "ties", has_ties(scores, np.float64)
     yield CLOSE, has_ties(scores, np.float32) and not has_ties(scores, np.float64)
     yield "scores in 32 bits", scores.dtype == np.float32
@@ -117,6 +119,8 @@ def draw_case(name: str, altered: str, is_full: bool, rng: np.random.Generator) 
             values = values * 4 - 2
         if (altered == "zero scores" or is_all) and n:
             values[0] = 0
+        if altered == "masked":
+            values[rng.random(n) < 0.5] = -np.inf
         if altered == "good" and row % 2:
             values = values / 2 + 0.49 * np.isin(labels, list(true))
         truth.append(true)

@@ -66,7 +66,7 @@ def main(peer: str, folder: str) -> None:
     found: dict[str, Any] = {"version": version(package), "values": [], "examples": []}
     cases = load_cases(Path(folder))
     for cell in cells_of():
-        found["values"].append([compute(cell, case) for case in cases])
+        found["values"].append([compute(cell, case) for case in filter(cell.takes, cases)])
         found["examples"].append({kind: compute(cell, case_of(example)) for kind, example in examples_of(cell)})
     print(json.dumps(found))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from agreement.cell import Bounds, But, Cell, Differs, Example, Under
-from agreement.inputs import CLOSE, NEITHER, Case, by_query
+from agreement.inputs import CLOSE, MASKED, NEITHER, Case, by_query
 
 DROPPED: But = {"nothing judged": Under({"empty_rows": "drop"}, "leaves out queries without a judged document")}
 FLOATS: But = {CLOSE: Differs("holds scores in 32 bits", Example([[1, 0]], [[0.5 + 1e-12, 0.5]], "1"))}
+RANKED: But = {MASKED: Differs("ranks documents with a score of -inf", Example([[2]], [[-math.inf]], "0"))}
 NAN: But = {NEITHER: Differs("nan", Example([[0], [1]], [[None], [0.5]], "(0 + 1) / 2", stores_zeros=True))}
 UNSTABLE: But = {"ties": Bounds("equal scores in the order of an unstable sort")}
 
@@ -36,12 +38,12 @@ def pytrec_eval() -> Iterator[Cell]:
     cutoffs = ",".join(str(k) for k in range(1, 11))
     for word, ours in {"P": "P", "recall": "R", "ndcg_cut": "nDCG", "map_cut": "AP", "success": "Hit"}.items():
         call = of(f"{word}.{cutoffs}", f"{word}_{{k}}")
-        yield Cell(word, f"{ours}@{{k}}", call, but={**DROPPED, **FLOATS}, is_of_dicts=True)
+        yield Cell(word, f"{ours}@{{k}}", call, but={**RANKED, **DROPPED, **FLOATS}, is_of_dicts=True)
     for word, ours in {"map": "AP@all", "recip_rank": "RR@all", "Rprec": "R@n"}.items():
-        yield Cell(word, ours, of(word, word), but={**DROPPED, **FLOATS}, is_of_dicts=True)
+        yield Cell(word, ours, of(word, word), but={**RANKED, **DROPPED, **FLOATS}, is_of_dicts=True)
     for word, ours in {"set_P": "P@all", "set_recall": "R@all", "set_F": "F1@all"}.items():
-        yield Cell(word, ours, of(word, word), but=DROPPED, is_of_dicts=True)
-    call, but = of("iprec_at_recall.0.3", "iprec_at_recall_0.30"), {**DROPPED, **FLOATS, **NAN}
+        yield Cell(word, ours, of(word, word), but={**RANKED, **DROPPED}, is_of_dicts=True)
+    call, but = of("iprec_at_recall.0.3", "iprec_at_recall_0.30"), {**RANKED, **DROPPED, **FLOATS, **NAN}
     yield Cell("iprec_at_recall_0.30", "IPrec@0.3", call, but=but, is_of_dicts=True)
 
 
@@ -106,6 +108,6 @@ def ir_measures() -> Iterator[Cell]:
         ("SetF(beta=4.0)", "F1(beta=2)@all", {}),
         ("IPrec@0.3", "IPrec@0.3", {**FLOATS, **NAN}),
     ):
-        yield Cell(name, ours, of(name.replace("@k", "@{k}")), but=but, is_of_dicts=True)
+        yield Cell(name, ours, of(name.replace("@k", "@{k}")), but={**RANKED, **but}, is_of_dicts=True)
     but = {**DROPPED, "ties": Bounds("equal scores in another order than trec_eval's")}
     yield Cell("RR@k", "RR@{k}", of("RR@{k}"), but=but)

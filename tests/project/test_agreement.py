@@ -17,7 +17,7 @@ from xmceval.report.listings.metriclist import display_name
 
 ROOT = Path(__file__).parents[2]
 
-CASES = [case for case in inputs.draw_cases() if case.name.endswith(", 0")]
+CASES = [case for case in inputs.draw_cases() if case.name.endswith(", 0") and inputs.MASKED not in case.kinds]
 
 
 def precision(case):

@@ -28,6 +28,7 @@ from xmceval.rows.matrices.storage import Csr
 # What is looked at of a run: the ranks and scores in its first bytes, and the scores of its first queries.
 BYTES_WITH_RANKS, QUERIES_WITH_TIES = 1 << 16, 1000
 LEAST_QUERIES = 3  # of which most give reason for a doubt
+MASKED = -3.38e38  # the scores of masked documents may be as low, the lowest of 32-bit or 64-bit floats
 
 
 def open_qrels(path: Path | Records | QueryTable, request: Request, columns: LineColumns = QRELS) -> Opened:
@@ -82,7 +83,11 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
         )
     lines, (form, facts) = _read(path, columns, judgments.queries, judgments.documents.words), _describe(path, columns)
     entries = lines.gather(len(judgments.queries))
-    doubts = [*_doubt_equal_scores(path, entries), *_doubt_documents(path, entries, judgments)]
+    doubts = [
+        *_doubt_equal_scores(path, entries),
+        *_doubt_rounded(path, entries),
+        *_doubt_documents(path, entries, judgments),
+    ]
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, lines, judgments.queries, entries, judgments.documents, form, facts, request)
@@ -141,6 +146,22 @@ def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> 
         yield Doubt(
             f"{path}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are equal: "
             "they rank no document above another"
+        )
+
+
+def _doubt_rounded(path: Path | Records | QueryTable, entries: Entries) -> Iterator[Doubt]:
+    """Yield the doubt that scores of a query were different whole numbers, and are equal in 64-bit floats."""
+    values = entries.values
+    large = np.flatnonzero((np.abs(values) >= 2**53) & (values > MASKED) & (values < np.inf))
+    if not large.size:
+        return
+    queries = np.searchsorted(entries.indptr, large, side="right")
+    _, places, n_equal = np.unique(np.stack([queries, values[large]]), axis=1, return_index=True, return_counts=True)
+    n_rounded = np.unique(queries[places[n_equal > 1]]).size
+    if n_rounded:
+        yield Doubt(
+            f"{path}: {counted(n_rounded, 'query')} {'has' if n_rounded == 1 else 'have'} equal scores of 2^53 or more, "
+            "where whole numbers are rounded when they are read: are they different? (hint: pass smaller numbers)"
         )
 
 

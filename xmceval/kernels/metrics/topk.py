@@ -24,6 +24,8 @@ ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, LOWEST, ROUNDED, FIRST_
 
 LOWEST_FLOAT, LOWEST_HALF = -3.38e38, -65504.0  # no float32 or bfloat16 is as low but the lowest; that of float16
 
+STEPS = 1e-6  # more than all steps by which equal scores of a run are raised
+
 LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
 
 SLOTS = 5  # of a row's values for an output: numerator, denominator, best - num, worst - num, ceiling
@@ -132,7 +134,7 @@ def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
         for j in range(n_best):
             score = ranked_scores[row, j]
             is_tied = j > 0 and score == ranked_scores[row, j - 1]
-            is_lowest = score <= LOWEST_FLOAT or score == LOWEST_HALF
+            is_lowest = score <= LOWEST_FLOAT or abs(score - LOWEST_HALF) < STEPS
             ties += is_tied
             lowest += is_lowest and j < deepest
             rounded += is_tied and not is_lowest and LARGEST_WHOLE <= abs(score) < np.inf

@@ -251,6 +251,9 @@ def test_whole_numbers_that_are_rounded_to_ties_are_doubted():
     for scores in ("p.txt", wide.astype(float)):
         doubts = xmceval.score(y_true, scores, metrics="P", k=1).doubts
         assert any("2 instances have tied scores of 2^53 or more" in doubt for doubt in doubts)
+    run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(wide.tolist())}
+    doubts = xmceval.score({f"q{i}": {f"d{i}": 1} for i in range(3)}, run, metrics="P", k=1).doubts
+    assert any("in 2 queries scores of 2^53 or more are equal" in doubt for doubt in doubts)
 
 
 # Decisions

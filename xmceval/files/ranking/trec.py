@@ -83,11 +83,8 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
         )
     lines, (form, facts) = _read(path, columns, judgments.queries, judgments.documents.words), _describe(path, columns)
     entries = lines.gather(len(judgments.queries))
-    doubts = [
-        *_doubt_equal_scores(path, entries),
-        *_doubt_rounded(path, entries),
-        *_doubt_documents(path, entries, judgments),
-    ]
+    doubts = [*_doubt_equal_scores(path, entries), *_doubt_rounded(path, entries)]
+    doubts += _doubt_documents(path, entries, judgments)
     if request.ties == "label":
         facts.append(f"{counted(_break_ties(path, lines, entries), 'tie')} broken by document as in trec_eval")
     opened = _held(path, lines, judgments.queries, entries, judgments.documents, form, facts, request)
@@ -156,12 +153,12 @@ def _doubt_rounded(path: Path | Records | QueryTable, entries: Entries) -> Itera
     if not large.size:
         return
     queries = np.searchsorted(entries.indptr, large, side="right")
-    _, places, n_equal = np.unique(np.stack([queries, values[large]]), axis=1, return_index=True, return_counts=True)
-    n_rounded = np.unique(queries[places[n_equal > 1]]).size
+    pairs, n_equal = np.unique(np.stack([queries, values[large]]), axis=1, return_counts=True)
+    n_rounded = np.unique(pairs[0, n_equal > 1]).size
     if n_rounded:
         yield Doubt(
-            f"{path}: {counted(n_rounded, 'query')} {'has' if n_rounded == 1 else 'have'} equal scores of 2^53 or more, "
-            "where whole numbers are rounded when they are read: are they different? (hint: pass smaller numbers)"
+            f"{path}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are rounded "
+            "when they are read: are they different? (hint: pass smaller numbers)"
         )
 
 

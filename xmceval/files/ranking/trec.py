@@ -157,8 +157,8 @@ def _doubt_rounded(path: Path | Records | QueryTable, entries: Entries) -> Itera
     n_rounded = np.unique(pairs[0, n_equal > 1]).size
     if n_rounded:
         yield Doubt(
-            f"{path}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are rounded "
-            "when they are read: are they different? (hint: pass smaller numbers)"
+            f"{path}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are "
+            "rounded when they are read: are they different? (hint: pass smaller numbers)"
         )
 
 

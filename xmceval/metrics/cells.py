@@ -51,7 +51,8 @@ WEIGHTED_NOTE = (
 )
 
 DECISION_NOTE = (
-    "decisions are the stored labels with a score of at least the threshold, or all stored labels without one; "
+    "decisions are the stored labels with a score of at least the threshold; without one, all stored labels, or the "
+    "ones of dense zeros and ones; "
     "average=samples is the mean over instances, micro counts all cells together"
 )
 

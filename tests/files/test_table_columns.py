@@ -58,7 +58,7 @@ def test_two_columns_that_may_be_the_scores_are_refused_until_one_is_left(kind, 
 def test_the_command_prints_a_line_for_each_reading(kind, form):
     TRUTH.to_csv("t.csv", index=False)
     path = as_form(TWO_SCORES[kind], form, "p")
-    written = shell_lines(lambda: value("t.csv", path))
+    written = shell_lines("t.csv", path)
     assert sorted(value("t.csv", new) for new in written) == [8 / N, 1]
 
 

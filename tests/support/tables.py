@@ -48,9 +48,10 @@ def refusal(y_true, y_score, **options):
     """Return the message of a pair that score and compare refuse alike."""
     with pytest.raises(xmceval.DataError) as caught:
         value(y_true, y_score, **options)
-    if not any(isinstance(table, pa.RecordBatchReader) for table in (y_true, y_score)):  # which are read once
+    # readers are read once
+    if not any(isinstance(table, pa.RecordBatchReader) for table in (y_true, y_score, options.get("train"))):
         with pytest.raises(xmceval.DataError) as other:
-            xmceval.compare(y_true, {"a": y_score, "b": y_score}, metrics="P", k=1, **options)
+            xmceval.compare(y_true, {"a": y_score, "b": y_score}, **{"metrics": "P", "k": 1, **options})
         assert str(other.value) == str(caught.value)
     assert "(hint: " in str(caught.value)
     return str(caught.value)
@@ -60,18 +61,19 @@ def lines(message, **inputs):
     """Return what the lines of a message for Python make of the inputs, in their order."""
     return [
         eval(code, {"pandas": pd, "pyarrow": pa, "np": np, "xmceval": xmceval, **inputs})
-        for code in re.findall(r"pass (.+?)(?= if |; |, likewise|\)$)", message)
+        for code in re.findall(r"pass (.+?)(?=, likewise | if |; |\)$)", message)
     ]
 
 
-def shell_lines(call):
-    """Run the lines of the message that a call has for a command, and return the files that they write."""
+def shell_lines(y_true, y_score, likewise=""):
+    """Run the lines that a message has for a command, or those for another file, and return the files they write."""
     with naming_flags(), pytest.raises(xmceval.DataError) as caught:
-        call()
+        value(y_true, y_score)
     written = []
-    for line in re.findall(r"run (python -c '[^']*')", str(caught.value)):
+    message = str(caught.value).replace(y_true, likewise or y_true)
+    for line in re.findall(r"run (python -c '[^']*')", message):
         command = shlex.split(line)
         subprocess.run([sys.executable, *command[1:]], check=True)
         path = Path(re.search(r'"([^"]*-new\.\w+)"', line)[1])
-        written.append(str(path.rename(f"{len(written)}-{path.name}")))
+        written.append(str(path.rename(f"{len(written)}-{likewise}{path.name}")))
     return written

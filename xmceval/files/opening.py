@@ -24,6 +24,7 @@ from xmceval.files.sidecars.labelnames import Names
 from xmceval.files.text.textsource import open_text
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 HEAD_BYTES = 1 << 16
@@ -77,6 +78,7 @@ def open_scores(
     n_rows: int | None = None,
     n_labels: int | None = None,
     judgments: Judgments | None = None,
+    by_row: ByRow | None = None,
     ties: str = "label",
     missing: str = "zero",
     ranks_all: bool = False,
@@ -94,6 +96,8 @@ def open_scores(
         The expected size, for files that do not declare it.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
+    by_row : ByRow, optional
+        The truth, if it is a table by row.
     ties : str
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     missing : str
@@ -104,7 +108,7 @@ def open_scores(
         The longest line of a text file, in MiB.
     """
     request = Request(
-        "scores", names, n_rows, n_labels, judgments, ties, max_line, missing=missing, ranks_all=ranks_all
+        "scores", names, n_rows, n_labels, judgments, by_row, ties, max_line, missing=missing, ranks_all=ranks_all
     )
     if not isinstance(path, (str, Path)):
         return _open_in_memory(path, request)

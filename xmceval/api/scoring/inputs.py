@@ -83,8 +83,14 @@ class Opener:
         open_file = partial(open_truth, matrix, names=self.names, kept=kept, are_ids=are_ids, max_line=max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         lists = to_path(matrix) if opened.are_lists else None
-        repaired = self._repaired(opened.source)
-        return Input(repaired, opened.description, str(matrix), opened.judgments, frame=frame, lists=lists)
+        if name == "train" and opened.by_row is not None:
+            from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
+
+            opened.source.warnings.extend(check_numbers(opened.by_row))
+        repaired, by_row = self._repaired(opened.source), opened.by_row
+        return Input(
+            repaired, opened.description, str(matrix), opened.judgments, frame=frame, lists=lists, by_row=by_row
+        )
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions, whose shards are found."""
@@ -96,7 +102,8 @@ class Opener:
         n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
 
         def open_part(part: Any, number: int) -> Input:
-            whole = replace(truth, frame=truth.parts[number].frame if is_paired else None)
+            own = truth.parts[number] if is_paired else replace(truth, frame=None, by_row=None)
+            whole = replace(truth, frame=own.frame, by_row=own.by_row)
             return self._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
 
         opened = open_shards(matrix, open_part, are_scores=True)
@@ -141,6 +148,7 @@ class Opener:
             n_rows=n_rows,
             n_labels=width.or_none,
             judgments=truth.judgments,
+            by_row=truth.by_row,
             max_line=self.options.max_line,
             ties=self.options.ties,
             missing=self.options.missing,

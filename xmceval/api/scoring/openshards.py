@@ -24,6 +24,7 @@ from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 MOST_FORMATS = 3  # of shards, in a note
@@ -42,6 +43,7 @@ class Input:
     lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
     frame: Frame | None = None  # the data frame, if it is one with a column per label
     lists: Path | None = None  # the file, if it is text of lists of ids without a header
+    by_row: ByRow | None = None  # the table, if it is one by row
 
     @property
     def note(self) -> str:

@@ -77,10 +77,7 @@ class Table:
 
     def changed(self, change: str) -> str:
         """Return what passes this table with a change in the words of pandas, such as ``.drop(columns="x")``."""
-        if self.path is None or not names_flags():
-            return f"pass {self.pandas}{change}"
-        new = json.dumps(f"{self.path.name.partition('.')[0]}-new.parquet")
-        return f"run python -c {shlex.quote(f'import pandas; {self.pandas}{change}.to_parquet({new})')}"
+        return pass_frame(f"{self.pandas}{change}", self.path)
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
         """Yield the columns of some lines after the other."""
@@ -91,6 +88,14 @@ class Table:
                 if batch.num_rows:
                     yield [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
                 first += batch.num_rows
+
+
+def pass_frame(code: str, path: Path | None) -> str:
+    """Return what passes a data frame instead of a file or argument: in the command, a line that writes it."""
+    if path is None or not names_flags():
+        return f"pass {code}"
+    new = json.dumps(f"{path.name.partition('.')[0]}-new.parquet")
+    return f"run python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
 
 
 def _shifted(place: Callable[[int], str], first: int, line: int) -> str:

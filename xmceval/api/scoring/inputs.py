@@ -23,7 +23,7 @@ from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records, find_records
-from xmceval.files.sidecars.labelnames import Names, read_names
+from xmceval.files.sidecars.labelnames import Names, names_beside_ids, read_names
 from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
@@ -41,6 +41,7 @@ from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 
@@ -53,6 +54,7 @@ class Opener:
     train: Any = None
     kept: Judgments | None = None
     columns: Frame | None = None  # of a truth that is a data frame
+    by_row: ByRow | None = None  # the truth, if it is a table by row, for training labels
 
     @classmethod
     def of(cls, options: Options, train: Any = None) -> Opener:
@@ -72,21 +74,30 @@ class Opener:
         if not isinstance(matrix, (str, Path)):
             table = table_of(matrix, name) or find_records(matrix, name, "grade")
             if table is None:
+                _refuse_ids(self.by_row, name)
                 frame = as_frame(matrix, name) if is_frame(matrix) else None
                 values = matrix if frame is None else frame.values
                 source = as_truth(values, name, width.or_none or self.options.n_labels)
                 return replace(self._as_input(source), frame=frame)
             matrix, frame = table, _frame_of(table)
         kept = None if name == "train" else self.kept
-        max_line = self.options.max_line
-        are_ids = bool(self.options.sources)
-        open_file = partial(open_truth, matrix, names=self.names, kept=kept, are_ids=are_ids, max_line=max_line)
+        open_file = partial(
+            open_truth,
+            matrix,
+            names=self.names,
+            kept=kept,
+            are_ids=bool(self.options.sources),
+            by_row=self.by_row,
+            max_line=self.options.max_line,
+        )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         lists = to_path(matrix) if opened.are_lists else None
         if name == "train" and opened.by_row is not None:
             from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
 
             opened.source.warnings.extend(check_numbers(opened.by_row))
+            if opened.by_row.labels is not None and (self.by_row is None or self.by_row.labels is None):
+                raise names_beside_ids(name, "y_true" if self.by_row is None else self.by_row.table.name)
         repaired, by_row = self._repaired(opened.source), opened.by_row
         return Input(
             repaired, opened.description, str(matrix), opened.judgments, frame=frame, lists=lists, by_row=by_row
@@ -130,6 +141,7 @@ class Opener:
             table = table_of(matrix, name) or find_records(matrix, name, "score")
             if table is None:
                 _refuse_array(truth, name)
+                _refuse_ids(truth.by_row, name)
                 if is_frame(matrix):
                     frame = as_frame(matrix, name)
                     check_agreement(truth.frame, frame)
@@ -208,6 +220,12 @@ def _refuse_array(truth: Input, name: str) -> None:
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it cannot "
             "follow (hint: pass {query: {document: score}})"
         )
+
+
+def _refuse_ids(truth: ByRow | None, name: str) -> None:
+    """Refuse numbers of labels beside a truth whose labels are text."""
+    if truth is not None and truth.labels is not None:
+        raise names_beside_ids(truth.table.name, name)
 
 
 def _check_documents(truth: Input, width: Width) -> None:

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
-from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import Frame
@@ -46,6 +46,13 @@ class Input:
     by_row: ByRow | None = None  # the table, if it is one by row
 
     @property
+    def labels(self) -> Documents | None:
+        """How documents, or labels that are text, become numbers that only this truth gives them; else None."""
+        if self.judgments is not None:
+            return self.judgments.documents if self.judgments.has_own_labels else None
+        return None if self.by_row is None else self.by_row.labels
+
+    @property
     def note(self) -> str:
         """How it was read, after its name."""
         return f"{self.name}: {self.description}" if self.name and self.description else self.description
@@ -72,6 +79,11 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
     for part in parts:
         refuse_judgments(part.judgments, shards)
+        if part.labels is not None:
+            raise DataError(
+                f"{part.source.name}: is a shard, and its labels are text, which each shard would number anew (hint: "
+                f"pass {argument('labels', kind='FILE')}, with one name per line)"
+            )
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
     may_be_ids = any(part.may_be_ids for part in parts)
     return Input(source, _describe(parts), shards.name, parts=parts, may_be_ids=may_be_ids)

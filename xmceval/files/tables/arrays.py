@@ -216,7 +216,7 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
     except pyarrow.ArrowInvalid:
         numbers = []
         for line, word in enumerate(compute.utf8_trim_whitespace(column.array).to_pylist()):
-            number = _to_float(word)
+            number = to_float(word)
             is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
             if number is None or not is_whole:
                 problem = f"expected {expected}, found {word[:40]!r}{explain_decimal(word.encode(errors='replace'))}"
@@ -225,7 +225,7 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
         return pyarrow.array(numbers, pyarrow.float64())
 
 
-def _to_float(word: str) -> float | None:
+def to_float(word: str) -> float | None:
     """Return the number that a word is; None for another word."""
     try:
         return float(word) if word.isascii() and "_" not in word else None

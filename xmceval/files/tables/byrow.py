@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.opened import Opened, Request
+from xmceval.files.ranking.judgments import Documents
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
+from xmceval.files.tables.labelwords import LabelNames, break_ties, doubt_labels, find_words
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
+from xmceval.files.text.words import Words
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
@@ -46,6 +49,7 @@ class RowTable:
     columns: Columns
     names: Names | None  # label names, for labels that are text
     are_scores: bool
+    words: Words | None = None  # takes the labels that are text, where these have no names
 
     def entries(self) -> Iterator[Entries]:
         """Yield the entries of some lines after the other, in the order of the table."""
@@ -63,7 +67,9 @@ class RowTable:
             yield Entries(rows, self._labels(label), values, lines)
 
     def _labels(self, column: Column) -> AnyArray:
-        """Return the ids of labels, or of their names."""
+        """Return the ids of labels, or of their names, or the numbers of words."""
+        if self.words is not None:
+            return self.words.number(*to_text(column))
         if self.names is None or not is_text(column):
             return to_whole(column, hint=unknown_name)
         text = to_text(column)
@@ -139,33 +145,45 @@ class RowPieces(FilePieces):
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
-    names = _find_names(table, columns.label, request.names)
-    rows = RowTable(table, columns, names, request.are_scores)
+    names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
+    rows = RowTable(table, columns, names, request.are_scores, words)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [] if names is None else [f"label names from {names.source}"]
-    is_sorted, parts = False, list[Entries]()
+    is_streamed, parts, warnings = False, list[Entries](), list[str]()
     if table.path is not None:
         is_sorted, runs, n_lines = _measure(table, columns)
-    if not is_sorted:
+        is_streamed = is_sorted and words is None
+    if not is_streamed:
         if table.path is not None:
             refuse_beyond_memory(table.name, n_lines)
         parts = list(rows.entries())
         runs, n_lines = [find_runs(part.lines) for part in parts], sum(part.lines.size for part in parts)
     if n_lines == 0:
         raise DataError(f"{table.name}: the table has no lines")
-    by_row = ByRow(replace(table, first=None), columns, join_runs(runs))
+    truth = request.by_row
+    labels = None if words is None else (truth and truth.labels) or Documents.of(words, None)
+    by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels)
     n_rows = _count_rows(by_row, n_lines, request)
+    if request.are_scores and truth is not None:
+        warnings.extend(check_numbers(truth, by_row))
     pieces: FilePieces | list[Matrix]
-    if is_sorted and table.path is not None:
+    if is_streamed and table.path is not None:
         pieces = RowPieces(rows, table.path, n_rows)
     else:
-        pieces = [Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)]
-        n_entries = sum(part.rows.size for part in parts)
-        facts += [] if table.path is None else [f"{counted(n_entries, 'entry')} sorted by row"]
-    source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False)
-    if request.are_scores and request.by_row is not None:
-        source.warnings.extend(check_numbers(request.by_row, by_row))
-    return Opened(source, table.form, tuple(facts), request.role, is_held=not is_sorted, by_row=by_row)
+        indptr, ids, values = coo_to_csr(table.name, *_join(parts), n_rows)
+        facts += [] if table.path is None else [f"{counted(values.size, 'entry')} sorted by row"]
+        if words is not None and labels is not None:
+            facts.append("labels joined by name")
+            if truth is not None:
+                warnings.extend(doubt_labels(table.name, indptr, ids, labels, truth.table.name))
+            if request.are_scores and request.ties == "label":
+                values = values.astype(np.float64, copy=False)
+                facts.append(f"{counted(break_ties(words, indptr, ids, values), 'tie')} broken by label")
+            ids = labels.labels(words)[ids]
+        pieces = [Csr(indptr, ids, values, request.are_scores)]
+    names_of = None if labels is None else LabelNames(table.name, labels)
+    source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
+    return Opened(source, table.form, tuple(facts), request.role, is_held=not is_streamed, by_row=by_row)
 
 
 def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:

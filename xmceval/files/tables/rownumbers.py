@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmceval.errors import DataError, Doubt, listed
+from xmceval.files.ranking.judgments import Documents
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.table import Table
 from xmceval.rows.block import Int64
@@ -21,6 +22,7 @@ class ByRow:
     table: Table
     columns: Columns
     runs: Int64  # int64 [n_runs, 2]; the rows that occur, as the first of each run and the one after its last
+    labels: Documents | None = None  # how labels that are text become numbers
 
 
 def find_runs(rows: Int64) -> Int64:

@@ -147,22 +147,22 @@ def _name_as(are_flags: bool, function: Callable[..., T], *arguments: Any) -> T:
         return function(*arguments)
 
 
-def argument(name: str, value: str | bool = "", *, kind: str = "") -> str:
+def argument(name: str, value: str | float | bool = "", *, kind: str = "") -> str:
     """Name an argument in a message as its caller writes it: ``train=`` in Python, ``--train FILE`` as an option.
 
     Parameters
     ----------
     name : str
         The argument; without value and kind it stands alone.
-    value : str or bool
+    value : str, number or bool
         To be passed; True by the option alone.
     kind : str
         The kind of value that the option takes, such as ``FILE``.
     """
     if names_flags():
         flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-        return f"{flag} {kind or value}" if kind or (value and value is not True) else flag
-    return f"{name}={value!r}" if value else f"{name}=" if kind else name
+        return f"{flag} {kind or value}" if kind or (value != "" and value is not True) else flag
+    return f"{name}={value!r}" if value != "" else f"{name}=" if kind else name
 
 
 def missing_package(purpose: str, package: str, extra: str) -> DataError:

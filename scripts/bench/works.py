@@ -109,7 +109,6 @@ def ranking(n_queries: int) -> Calls:
     """Five metrics of a TREC run with 500 documents per query, half of the judged ones among them."""
     paths = [str(MADE / f"trec-{n_queries}.{suffix}") for suffix in ("qrels", "run")]
     if has("xmceval"):
-        MADE.mkdir(exist_ok=True)
         make_run(n_queries, *paths)
         yield "xmceval.score", lambda: xmceval.score(*paths, metrics=list(METRICS.values()))["P@10"]
     if has("pytrec_eval"):
@@ -288,6 +287,7 @@ def timed(call: Callable[[], Any]) -> dict[str, float]:
 def main() -> None:
     """Run what the arguments name, or list what can be run."""
     warnings.simplefilter("ignore")
+    MADE.mkdir(exist_ok=True)
     if len(sys.argv) == 1:
         versions = versions_of(PACKAGES)
         able = {name: versions[package] for name, (package, _) in TOOLS.items() if package in versions}

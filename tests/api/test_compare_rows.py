@@ -20,7 +20,7 @@ METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]
 def made(rng):
     truth = rng.random((90, 12)) < 0.2
     scores = {name: np.where((s := truth * rng.random() + rng.random((90, 12))) > 0.4, s, -np.inf) for name in "ab"}
-    return truth, scores, {"metrics": METRICS, "inverse_propensities": 1 + rng.random(12)}
+    return truth, scores, {"metrics": METRICS, "inverse_propensities": 1 + rng.random(12), "threshold": 0.4}
 
 
 @pytest.fixture

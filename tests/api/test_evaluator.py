@@ -124,7 +124,7 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
         evaluator.save(tmp_path / "missing" / "a.state")
     head, _ = unpack((tmp_path / "a.state").read_bytes())
-    assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/4", xmceval.__version__, N_LABELS)
+    assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/5", xmceval.__version__, N_LABELS)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
         assert copy.result() == evaluator.result()
         assert update_all(copy, case, [11, 30]).result() == xmceval.score(*case, **options)
@@ -416,18 +416,21 @@ def test_no_rows_and_rows_without_labels_are_lists_too():
 
 def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_that_helps():
     logits = np.arange(40.0).reshape(2, 20)
-    pair, hint = (np.array([[18, 3]]), np.array([[0.9, 0.1]])), r"are read as a dense matrix \(hint: pass sets if"
+    pair, hint = (np.array([[18, 3]]), np.array([[0.9, 0.1]])), r"read as a dense matrix \(hint: pass sets if"
     with pytest.raises(DataError, match=f"^y_score has 20 columns, but y_true has 1 label; lists .* {hint}"):
-        xmceval.score([[3], [17]], logits, metrics="P", k=1)
+        xmceval.score([[1], [0]], logits, metrics="P", k=1)
+    assert xmceval.score([[3], [19]], logits, metrics="P", k=1)["P@1"] == 0.5  # of 20 labels they can only be ids
     ids = np.argsort(-logits, axis=1)[:, :5]
-    for y_true in ([[3], [2, 17]], [{3}, {17}]):
-        with pytest.raises(DataError, match=r"has label 17, but y_score, .*, has 5 columns \(hint: pass n_labels if"):
-            xmceval.Evaluator(metrics="P", k=1).update(y_true, ids)
-        xmceval.Evaluator(metrics="P", k=1, n_labels=20).update(y_true, ids)
+    for y_true in ([[3], [2, 17]], [{3}, {19}]):
+        evaluator = xmceval.Evaluator(metrics="P", k=1)
+        evaluator.update(y_true, ids)
+        assert evaluator.result()["P@1"] == (y_true[1] == {19}) / 2
+    with pytest.raises(DataError, match=r"ids of labels, best first, or scores of 5 labels\? \(hint: n_labels says"):
+        xmceval.Evaluator(metrics="P", k=1).update([{3}, {2}], ids)
     evaluator = xmceval.Evaluator(metrics="P", k=1)
     evaluator.update([{3}], pair)
     with pytest.raises(
-        DataError, match=f"^earlier batches have label 18, but y_true of batch 2 has 2 labels; .* {hint}"
+        DataError, match=r"^y_true: has 2 columns with .*, and the predictions are of ids of labels: are these ids\?"
     ):
         evaluator.update([[3, 17]], pair)
     evaluator = xmceval.Evaluator(metrics="P", k=1, n_labels=20)

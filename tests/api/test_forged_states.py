@@ -122,7 +122,7 @@ def without_counts(content):
         (lambda content: content[:-1], DAMAGED),
         (
             lambda content: forge(content, schema="xmceval/state/99"),
-            f"{WRONG}it has the schema xmceval/state/99; expected xmceval/state/4",
+            f"{WRONG}it has the schema xmceval/state/99; expected xmceval/state/5",
         ),
         (lambda content: forge(content, options={"metrics": ["PSP@1"]}), f"{WRONG}propensities: its metrics need them"),
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),
@@ -264,7 +264,7 @@ def test_an_array_of_another_type_or_shape_is_named():
     counts = arrays["tally.counts"]
     for wrong, message in (
         (counts.astype(float), "numbers of type float64"),
-        (counts[1:], r"shape \(8,\), expected \(9,\)"),
+        (counts[1:], r"shape \(10,\), expected \(11,\)"),
     ):
         check_refused(pack(header, arrays | {"tally.counts": wrong}), f"{WRONG}tally: counts has {message}")
 

@@ -314,7 +314,7 @@ def test_commands_score_save_merge_and_inspect():
         run("score", f"t/{i}.txt", f"p/{i}.txt", *asked, "--save-state", f"{i}.state", "--shard", f"{i + 1}/3", "-q")
     merged = json.loads(run("merge", "[0-2].state", "--name", "*", "-o", "json", "-q"))
     for document in (together, merged):
-        del document["truth"], document["systems"][0]["scores"], document["systems"][0]["notes"]
+        del document["truth"], document["systems"][0]["scores"], document["systems"][0]["inputs"]
     assert merged == together
     assert run("inspect", "0.state") == (
         "0.state: valid\n\n0.state\n"

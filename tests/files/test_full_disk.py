@@ -12,6 +12,10 @@ from xmceval.cli import main
 
 resource = pytest.importorskip("resource", reason="limits the size of files")
 
+# numpy before 2.2 leaves its archive open where a write fails
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <function ZipFile.__del__:pytest.PytestUnraisableExceptionWarning"
+)
 TRUTH = sp.random(300, 40, 0.1, "csr", random_state=1).astype(bool).astype(float)
 SCORES = sp.random(300, 40, 0.5, "csr", random_state=2)
 

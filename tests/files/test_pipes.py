@@ -74,9 +74,11 @@ def test_every_format_comes_through_a_pipe(form, monkeypatch):
 
 def test_a_copy_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
-    notes = scored("-").notes
-    assert "-: text, rows of idx:value, header '4 5', copied to a temporary file" in notes
-    assert "p.txt: text, rows of idx:value, header '4 5'" in notes
+    how = "; rows by position, labels by number"
+    assert scored("-").inputs == (
+        f"-: text, rows of idx:value, header '4 5', copied to a temporary file{how}",
+        f"p.txt: text, rows of idx:value, header '4 5'{how}",
+    )
 
 
 @pytest.mark.parametrize("way", ["-", "pipe"])

@@ -167,7 +167,7 @@ def test_a_file_is_fetched_once(server, tmp_path, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = xmceval.score(server.url("truth.txt"), server.url("stored.npz"), train=server.url("truth.txt"), **HOW)
-    assert [line.partition(", copied")[1] for line in result.notes[:2]] == [", copied"] * 2
+    assert [line.partition(", copied")[1] for line in result.inputs[:2]] == [", copied"] * 2
     for name in ("truth.txt", "stored.npz"):
         assert [what for what in server.requests if what[:2] == ("GET", name)] == [("GET", name, None)]
     assert len(list(tmp_path.iterdir())) == 2, "the last copies are kept"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.metrics.names import parse
@@ -19,7 +20,7 @@ NAMES = ["P", "nDCG(gain=exp)", "PSP", "R@all", "macroF1@3", "LRAP", "hamming_di
 
 @pytest.fixture
 def problem(rng):
-    return rng.random((40, 12)) < 0.3, rng.random((40, 12)), rng.random((60, 12)) < 0.3
+    return rng.random((40, 12)) < 0.3, csr_matrix(rng.random((40, 12))), rng.random((60, 12)) < 0.3
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.report.forms.columns import align_columns, align_terms
@@ -20,7 +21,8 @@ Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 
 
 def score(y_score=Y_SCORE, name="a", **options):
     options = {"metrics": ["P", "coverage_error", "tp"], "k": (1, 3), "n_labels": 4, **options}
-    return replace(xmceval.score(Y_TRUE, y_score, **options), name=name)
+    stored = csr_matrix(np.where(y_score > -np.inf, y_score, 0))
+    return replace(xmceval.score(Y_TRUE, stored, **options), name=name)
 
 
 def test_ceilings_that_one_system_alone_has_are_a_row():

@@ -107,10 +107,12 @@ def test_the_first_rows_are_the_same_for_any_blocks_and_threads(rows, monkeypatc
             assert ends[row].tolist() == [scores[row, order[0]], scores[row, order[:4][-1]]]
 
 
-def test_the_last_label_is_not_known_where_only_the_best_are_selected(rows):
+def test_the_last_label_is_looked_for_in_selected_rows_where_few_of_the_best_are_hits(rows):
     truth, scores = rows
     _, best, last, *_ = first_rows(truth, scores)
-    assert (last == NO_LABEL).all()
+    lowest = np.where(scores > -np.inf, scores, np.inf).argmin(axis=1)
+    np.testing.assert_array_equal(last, np.where((scores > -np.inf).any(axis=1), lowest, NO_LABEL)[:1000])
+    assert (first_rows(scores > scores.max(axis=1, keepdims=True) - 0.1, scores)[2] == NO_LABEL).all()
     np.testing.assert_array_equal(
         best[:, 0], np.where((scores > -np.inf).any(axis=1), scores.argmax(axis=1), -9)[:1000]
     )

@@ -58,7 +58,7 @@ def test_states_are_added_where_only_the_last_bits_of_propensities_differ():
 
 
 def test_names_rows_warnings_and_removed_entries_of_both_are_kept_each_once():
-    one = make_state("a", slice(4), warnings=("b", "a"), notes=("b", "a"), removed=(5, 20))
+    one = make_state("a", slice(4), warnings=("b", "a"), inputs=("b", "a"), removed=(5, 20))
     names = {"truth": ("t2",), "scores": ("p2",), "systems": ("p2",)}
     two = make_state("b", slice(6), warnings=("c", "a"), removed=(3, 7), **names)
     merged = saved(one.merge(one).merge(two))
@@ -66,7 +66,7 @@ def test_names_rows_warnings_and_removed_entries_of_both_are_kept_each_once():
     result = finish_state(merged)
     assert (result.name, result.truth, result.scores) == ("y_score and 1 more", "array and 1 more", "array and 1 more")
     assert one.merge(two).warnings == two.merge(one).warnings == ("a", "b", "c")
-    assert one.merge(one).notes == ("b", "a")
+    assert one.merge(one).inputs == ("b", "a")
     with pytest.raises(UsageError, match="nothing was scored"):
         finish_state(merged.emptied())
 

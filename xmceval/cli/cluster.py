@@ -7,13 +7,14 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from xmceval.errors import DataError, UsageError
 
 PATIENCE = 3.0  # seconds until a scheduler has answered
 PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
+PATIENCE_FOR_CLOSING = 10.0  # seconds until the processes of this machine have ended
 RETRIES = 3  # of tasks whose worker raised something else than is known of their data
 LOCAL = "local:"
 
@@ -46,7 +47,8 @@ def open_dask(target: str) -> Iterator[Executor]:
             cluster = distributed.LocalCluster(
                 n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
             )
-            client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+            stack.callback(_close, cluster)
+            client = stack.enter_context(distributed.Client(cluster))
         else:
             client = stack.enter_context(_connect(distributed, target))
         try:
@@ -66,6 +68,12 @@ def open_dask(target: str) -> Iterator[Executor]:
             raise DataError(
                 f"workers died, one after the other, over the same rows; out of memory? ({error})"
             ) from None
+
+
+def _close(cluster: Any) -> None:
+    """Close the processes of this machine; older versions of Dask may wait forever for one that died as it started."""
+    with suppress(TimeoutError):
+        cluster.close(timeout=PATIENCE_FOR_CLOSING)
 
 
 def _count_processes(target: str) -> int:

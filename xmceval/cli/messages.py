@@ -51,7 +51,8 @@ def warn_of_results(
     if arguments["strict"]:
         refuse_doubts(doubts)
     has_no_room = form == "csv" and not arguments["quiet"]
-    for kind, is_shown in (("facts", has_no_room), ("notes", arguments["verbose"])):
+    is_verbose = arguments["verbose"]
+    for kind, is_shown in (("facts", has_no_room), ("inputs", is_verbose), ("notes", is_verbose)):
         for line in shared_lines(results, kind) if is_shown else ():
             say(f"note: {line}")
     warn(doubts)

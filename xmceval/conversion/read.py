@@ -97,10 +97,10 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
     names = None if labels is None else read_names(labels)
-    ranks_all = n_labels is not None
+    are_all_ids = n_labels is not None
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     if truth is None:
-        opened = open_either(path, kind, names=names, max_line=max_line, ranks_all=ranks_all)
+        opened = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)
     else:
         check_kind(kind)
         if kind == "truth":
@@ -115,7 +115,7 @@ def open_rows(
             judgments=of_truth.judgments,
             by_row=of_truth.by_row,
             max_line=max_line,
-            ranks_all=ranks_all,
+            are_all_ids=are_all_ids,
         )
     _refuse_numbered(opened.judgments if truth is None else of_truth.judgments)
     if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:

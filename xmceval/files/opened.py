@@ -14,6 +14,7 @@ from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
+from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import drop_extra_column
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class Request:
     max_line: int = MAX_LINE  # the longest line of a text file, in MiB
     is_alone: bool = False  # whether it is described by itself: rows that a truth would give are then its own
     missing: str = "zero"  # the rule for queries that only one of truth and run has; with ``error`` there may be none
-    ranks_all: bool = False  # whether permutations of all labels are ranked labels, and not scores
+    are_all_ids: bool = False  # whether whole numbers that may be ids or scores are ids
+    # one more than the largest label of a truth that does not declare their number; None without a truth
+    n_seen: int | None = None
     are_ids: bool = False  # whether documents are label ids, since other inputs are by label
 
     def __post_init__(self) -> None:
@@ -93,6 +96,8 @@ class Opened:
     judgments: Judgments | None = None  # the queries and documents that predictions are joined to
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
     by_row: ByRow | None = None  # itself, if it is a table by row
+    rows: Axis | None = None  # the rows that an index names, of a table without a column of keys
+    labels_by: str = "number"  # how labels are joined: by number or by name
 
     @property
     def description(self) -> str:

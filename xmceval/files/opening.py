@@ -80,7 +80,8 @@ def open_scores(
     by_row: ByRow | None = None,
     ties: str = "label",
     missing: str = "zero",
-    ranks_all: bool = False,
+    are_all_ids: bool = False,
+    n_seen: int | None = None,
     max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
@@ -101,13 +102,25 @@ def open_scores(
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     missing : str
         The rule for queries that only one of truth and predictions has.
-    ranks_all : bool
-        Whether permutations of all labels are ranked labels, and not scores.
+    are_all_ids : bool
+        Whether whole numbers that may be ids of labels or scores are ids.
+    n_seen : int, optional
+        One more than the largest label of a truth that does not declare their number.
     max_line : int
         The longest line of a text file, in MiB.
     """
     request = Request(
-        "scores", names, n_rows, n_labels, judgments, by_row, ties, max_line, missing=missing, ranks_all=ranks_all
+        "scores",
+        names,
+        n_rows,
+        n_labels,
+        judgments,
+        by_row,
+        ties,
+        max_line,
+        missing=missing,
+        are_all_ids=are_all_ids,
+        n_seen=n_seen,
     )
     return _open_any(path, request)
 
@@ -150,7 +163,7 @@ def open_either(
     names: Names | None = None,
     max_line: int = MAX_LINE,
     is_alone: bool = False,
-    ranks_all: bool = False,
+    are_all_ids: bool = False,
 ) -> Opened:
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 
@@ -159,7 +172,9 @@ def open_either(
     check_kind(kind)
     path = to_path(path)
     take_pipe(path)
-    truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone, ranks_all=ranks_all) for role in ROLES)
+    truth, scores = (
+        Request(role, names, max_line=max_line, is_alone=is_alone, are_all_ids=are_all_ids) for role in ROLES
+    )
     if kind == "truth" or (kind is None and _is_json_truth(path)):
         return open_as(path, truth)
     try:

@@ -121,7 +121,7 @@ def inspect_file(
     threads: int | None = None,
 ) -> FileInspection:
     """Read all rows of a file and describe them; without a kind, its content decides whether it is truth or scores."""
-    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, ranks_all=n_labels is not None)
+    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, are_all_ids=n_labels is not None)
     source = opened.fit_width(n_labels)
     tally = tally_rows(source, Width.of(source, n_labels), threads)
     are_scores = opened.role == "scores"

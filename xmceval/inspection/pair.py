@@ -163,7 +163,7 @@ def _score(
     width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth.n_labels is not None:
         width = width.agree(truth.n_labels, truth.name)
-    scores = open_scores(
+    opened_scores = open_scores(
         _path_of(scores_file),
         names=names,
         n_rows=truth.n_rows,
@@ -171,7 +171,8 @@ def _score(
         judgments=opened.judgments,
         by_row=opened.by_row,
         max_line=max_line,
-    ).fit_width(width.or_none)
+    )
+    scores = opened_scores.fit_width(width.or_none)
     pairs = _read_pairs(filter, opened.judgments)
     program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=pairs)
     system = System(scores, with_row_length(terms, truth, scores))
@@ -181,7 +182,8 @@ def _score(
     place = f" of {scores_file.path}"
     first_truth, ranked = first_rows.of_system(0)
     doubt = find_doubt(first_truth, ranked, place)
-    doubts = () if doubt else tuple(doubt_scores(ranked, place, order_counts=opened.judgments is None))
+    by_row, are_lists = opened.judgments is None, opened_scores.is_ranked
+    doubts = () if doubt else tuple(doubt_scores(ranked, place, order_counts=by_row, are_lists=are_lists))
     return PairInspection(
         truth_file.path,
         scores_file.path,

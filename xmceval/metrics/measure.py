@@ -135,6 +135,11 @@ class Measure:
         is_of_set = self.k is None and self.metric.fold == "sum" and self.discount == "none"
         return self.metric.family != "confusion" and not (self.metric.family == "top-k" and is_of_set)
 
+    @property
+    def takes_threshold(self) -> bool:
+        """Whether it counts labels that are decided on, for which a threshold may be passed."""
+        return self.metric.family == "confusion" and self.metric.gain == "hit"
+
     @cached_property
     def needs_propensities(self) -> bool:
         """Whether it weights or orders labels by inverse propensities, or needs the labels with a training row."""

@@ -49,8 +49,10 @@ class Result(Renderable, Mapping[str, float]):
         How rows without truth were treated: ``zero`` or ``drop``.
     warnings : tuple of str
         The doubts, then the facts.
+    inputs : tuple of str
+        What each input was read as and on what evidence, and how its rows and labels were joined to those of the truth.
     notes : tuple of str
-        What was inferred from the files.
+        Further notes, such as on the number of labels.
     filtered : FilterReport or None
         What a filter removed.
     slices : tuple of Slice
@@ -86,6 +88,7 @@ class Result(Renderable, Mapping[str, float]):
     propensities: Propensities | None = None
     empty_rows: str = "zero"
     warnings: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     filtered: FilterReport | None = None
     slices: tuple[Slice, ...] = ()
@@ -311,6 +314,7 @@ def make_result(
     truth: str,
     scores: str,
     warnings: tuple[str, ...] = (),
+    inputs: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Result:
     """Make the result of a system from its totals."""
@@ -331,6 +335,7 @@ def make_result(
         None if terms.propensities is NO_PROPENSITIES else terms.propensities,
         options.empty_rows,
         (*doubts, *facts),
+        inputs,
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,

@@ -114,6 +114,11 @@ class StoredRows(ABC):
 
     n_rows: int
 
+    @property
+    def n_columns(self) -> int | None:
+        """The number of columns of dense rows, which have a number in each; None of others."""
+        return None
+
     @abstractmethod
     def split(self, n_rows: int) -> tuple[StoredRows, StoredRows]:
         """Return the first rows, and the rest."""
@@ -133,6 +138,10 @@ class StoredRows(ABC):
     def blank_from(self) -> int:
         """Return the row from which on all rows are blank lines; `n_rows` where there are none."""
         return self.n_rows
+
+    def lowest_labels(self, n_rows: int) -> Int64 | None:  # noqa: ARG002 - for those that select
+        """Return the label with the lowest score of each of the first rows; None where `select` returns None."""
+        return None
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:  # noqa: ARG002 - for those that can
         """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed."""
@@ -154,6 +163,11 @@ class Block:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.stored.n_rows
+
+    @property
+    def n_columns(self) -> int | None:
+        """The number of columns of dense rows, None of others."""
+        return self.stored.n_columns
 
     def shifted(self, by: int, prefix: str = "") -> Block:
         """Return the block of a part in the whole: `by` rows further down, with places that begin with `prefix`."""
@@ -195,6 +209,10 @@ class Block:
             return self.stored.select(truth, scratch)
         except Fault as fault:
             raise self._in_whole(fault) from None
+
+    def lowest_labels(self, n_rows: int) -> Int64 | None:
+        """Return the label with the lowest score of each of the first rows; None where `select` returns None."""
+        return self.stored.lowest_labels(n_rows)
 
     def place(self, row: int) -> str:
         """Return where a row of this block is, for a message."""

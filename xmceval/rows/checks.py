@@ -43,6 +43,19 @@ def validated_truth(
     return rows, int(status[kernels.ZEROS])
 
 
+def without_unpredicted(rows: Rows) -> Rows:
+    """Return scores without those of -inf, in place: they say that a label is not predicted."""
+    n = int(rows.indptr[-1])
+    if n == 0 or rows.values[:n].min() > -np.inf:
+        return rows
+    kept = rows.values[:n] > -np.inf
+    ends = np.concatenate([[0], np.cumsum(kept)])[rows.indptr]
+    for array in (rows.indices, rows.values):
+        array[: ends[-1]] = array[:n][kept]
+    rows.indptr[:] = ends
+    return Rows(*rows)
+
+
 def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool) -> Fault:
     """Describe what a check kernel left in `status`, int64 [5]."""
     code, row, label, entry = (int(number) for number in status[:4])

@@ -55,7 +55,7 @@ def as_error(faults: Sequence[Fault]) -> DataError:
     number = f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
     first = ordered[0]
     if len(faults) > 1 and first.doubt and all(each.doubt == first.doubt for each in faults):
-        return DataError(f"{first.message} ({number} such rows: {first.doubt})")
+        return DataError(f"{first.message} ({number} such rows: {first.doubt.removeprefix('hint: ')})")
     messages = [str(fault) for fault in ordered[:REPORTED]]
     if len(faults) > REPORTED:
         messages.append(f"{number} rows are wrong; these are the first {REPORTED}")

@@ -16,6 +16,7 @@ MIN_ROWS = 200  # with a true label and a prediction; with fewer, nothing is jud
 NO_LABEL = -9  # neither a label nor next to one
 LEAST_ROWS = 3  # of which most say that scores are in the wrong order, or rank nothing
 USUAL_GRADE = 10  # larger values are likelier scores than grades
+LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of them that ascends
 
 NEAR_CHANCE = 3.0  # standard deviations above the hits by chance, up to which rows seem to be in random order
 FAR_FROM_CHANCE = 8.0  # standard deviations; what is within so many of chance proves nothing
@@ -38,18 +39,14 @@ UNKNOWN, EQUAL, ORDERED, RISING = range(4)
 
 
 class Ranked(NamedTuple):
-    """The predictions of some rows: int64 [n_rows, 2] and [n_rows], float64 [n_rows, 2], then int64 [n_rows] twice.
+    """The predictions of some rows."""
 
-    ``best`` are the two best labels and ``last`` the one with the lowest score, NO_LABEL where there is none or it is
-    not known; ``scores`` are those of the first and of the last label that is ranked, ``lengths`` count all labels,
-    and ``kinds`` are those of the scores.
-    """
-
-    best: Int64
-    last: Int64
-    scores: Float64
-    lengths: Int64
-    kinds: Int64
+    best: Int64  # int64 [n_rows, 2]; the two best labels, NO_LABEL where there is none
+    last: Int64  # int64 [n_rows]; the label with the lowest score, NO_LABEL where there is none or it is not known
+    ends: Float64  # float64 [n_rows, 2]; the scores of the first and of the last label that is ranked
+    lengths: Int64  # int64 [n_rows]; how many labels have a score
+    kinds: Int64  # int64 [n_rows]; the kinds of the scores
+    ascends: NDArray[np.bool_]  # bool [n_rows]; whether two labels or more are stored in ascending order
 
 
 def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool = False) -> str:
@@ -99,11 +96,14 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     return ""
 
 
-def doubt_scores(ranked: Ranked, place: str = "", *, order_counts: bool = True) -> Iterator[Doubt]:
+def doubt_scores(
+    ranked: Ranked, place: str = "", *, order_counts: bool = True, are_lists: bool = False
+) -> Iterator[Doubt]:
     """Yield the doubt that low scores are the best, or that scores rank nothing, where most rows give reason for it.
 
     Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
-    do; with `order_counts` False lines come in any order. Rows of a single prediction say nothing.
+    do; with `order_counts` False lines come in any order. Rows of a single prediction say nothing. With `are_lists`
+    the order of labels alone ranks them, and is none where nearly all rows ascend.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
@@ -114,6 +114,13 @@ def doubt_scores(ranked: Ranked, place: str = "", *, order_counts: bool = True) 
     if 2 * n_equal > n_several >= LEAST_ROWS:
         rows = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
         yield Doubt(f"all scores{place} are equal or infinite in {rows}: they rank no label above another")
+    n_ascending = int(np.count_nonzero(ranked.ascends))
+    if are_lists and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
+        yield Doubt(
+            f"the predicted labels{place} ascend in {n_ascending:,} of {counted(n_several, 'instance')} with two or "
+            f"more{sample}: are they sets, whose order means nothing? (hint: metrics of sets are "
+            "P(norm=returned)@all and those of decisions)"
+        )
 
 
 def _describe_sample(n_rows: int) -> str:
@@ -165,7 +172,7 @@ def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, secon
 
 def _find_swap(grades: Float64, ranked: Ranked) -> str:
     """Describe scores that look like grades where the grades of the truth look like scores; empty otherwise."""
-    scores, greatest_grade = ranked.scores[ranked.lengths > 0], int(grades.max(initial=0))
+    scores, greatest_grade = ranked.ends[ranked.lengths > 0], int(grades.max(initial=0))
     if greatest_grade <= 1 or scores.size == 0 or (scores != np.floor(scores)).any():
         return ""
     least, greatest = scores.min(), scores.max()

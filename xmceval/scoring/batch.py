@@ -42,7 +42,7 @@ class Terms:
     filter_truth: bool = False  # remove them from the truth too
     drop_empty: bool = False  # leave rows without truth out instead of counting them as 0
     zero_unscored: bool = False  # labels without a score have score 0, instead of ranking below all that have one
-    threshold: float = -np.inf  # stored labels whose score is at least this are decisions
+    threshold: float | None = None  # labels whose score is at least this are decisions; None: all that have a score
     # how labels with equal scores count: in the order by label, the mean over all orders, or the best or worst
     ties: Ties = "label"
     bins: Bins | None = None  # bins of labels, each of which has its share of every number
@@ -60,7 +60,7 @@ class Terms:
             filter_truth=options.filter_truth,
             drop_empty=options.empty_rows == "drop",
             zero_unscored=options.unscored == "zero",
-            threshold=-np.inf if options.threshold is None else options.threshold,
+            threshold=options.threshold,
             ties=options.ties,
         )
 
@@ -127,6 +127,7 @@ class Batch:
     # int64 array [n_rows]; there, how many labels that tie with the last of the ranking are not in `scores`; none is
     # true. Or empty.
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
+    threshold: float = -np.inf  # labels whose score is at least this are decisions
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
 
@@ -182,7 +183,7 @@ class Batch:
         """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""
         if rel not in self._decided:
             self._decided[rel] = decide(
-                *(self.relevant(rel)[0], self.scores, self.terms.threshold, self.terms.drop_empty),
+                *(self.relevant(rel)[0], self.scores, self.threshold, self.terms.drop_empty),
                 lambda name, size, dtype: self.scratch.array(f"{name} {rel}", size, dtype),
             )
         return self._decided[rel]

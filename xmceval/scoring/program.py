@@ -66,6 +66,16 @@ class Program:
         """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
         return any(task.needs_scores for task in self.tasks)
 
+    @cached_property
+    def decides(self) -> bool:
+        """Whether any measure counts decisions, for which a threshold may be passed."""
+        return any(measure.takes_threshold for measure in self.measures)
+
+    @cached_property
+    def ranks_unscored(self) -> bool:
+        """Whether any measure ranks labels without a score too."""
+        return any(ranks_all_labels(measure) for measure in self.measures)
+
     def numbers_per_row(self, terms: Terms) -> list[int]:
         """Return how many numbers each task makes of a row, beside its ranking."""
         return [task.numbers_per_row(terms) for task in self.row_tasks]
@@ -119,6 +129,14 @@ class Program:
                 f"ties={ties} applies to metrics of the k best labels; it is not available for {listed(fixed)}, "
                 "which follow the order by label"
             )
+
+
+def ranks_all_labels(measure: Measure) -> bool:
+    """Return whether labels without a score are ranked too; a micro average may be over the stored cells alone."""
+    metric = measure.metric
+    if metric.family == "column":
+        return metric.needs_labels or measure.norm.over != "micro"
+    return metric.needs_labels and metric.family == "row"
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:

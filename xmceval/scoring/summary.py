@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
+from xmceval.kernels.metrics.topk import (
+    EMPTY_ROWS,
+    FIRST_CUTOFF,
+    INSIDE_TIES,
+    LOWEST,
+    PREDICTIONS,
+    ROUNDED,
+    ROWS,
+    TRUE_LABELS,
+)
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.rows.rowgroups import Group
@@ -41,7 +50,10 @@ class Counts:
     ``short_rows`` and ``tied_rows`` are by cutoff: rows with fewer predictions than k, rows with a tie across it.
     ``left_out`` is by metric: rows without a value. ``unscored`` are the true labels without a score, by the grade
     from which on a label is true; of metrics of whole rows only. ``grades`` are the least and the greatest grade of the
-    truth. A CSV of values of rows has no counts: those but the instances are 0 then, and not known.
+    truth. ``unpredicted`` are the scores of -inf; ``binary_rows`` are dense rows of 0 and 1 whose ones are decisions;
+    ``lowest_rows`` have the lowest finite float within a cutoff, and ``rounded_rows`` ties of numbers so large that
+    they may have been rounded. A CSV of values of rows has no counts: they are 0 then but for the instances, and not
+    known.
     """
 
     n_instances: int
@@ -56,6 +68,10 @@ class Counts:
     left_out: Mapping[str, int] = field(default_factory=dict)
     unscored: Mapping[int, Unscored] = field(default_factory=dict)
     grades: tuple[int, int] = (1, 1)
+    unpredicted: int = 0
+    binary_rows: int = 0
+    lowest_rows: int = 0
+    rounded_rows: int = 0
     are_known: bool = True
 
     @property
@@ -165,6 +181,10 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
         left_out=left_out,
         unscored=unscored,
         grades=_round_grades(*totals.tally.grades.tolist()),
+        unpredicted=totals.tally.unpredicted,
+        binary_rows=totals.tally.binary_rows,
+        lowest_rows=counts[LOWEST],
+        rounded_rows=counts[ROUNDED],
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, Doubt, counted
 from xmceval.rows.block import Source
+from xmceval.rows.readings import Axis
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Tally, Totals, empty
@@ -25,8 +26,10 @@ class System:
     totals: Totals = NO_TOTALS  # without any part before `begin`
     name: str = "y_score"  # of the system in reports
     file: str = "array"  # how reports call the scores
-    # what was inferred from the scores; what a reader must know before trusting the numbers
-    notes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # what its scores were read as
+    labels: Axis | None = None  # their columns, where these have names
+    are_lists: bool = False  # whether they are labels without scores, whose order alone ranks them
+    # what a reader must know before trusting the numbers
     warnings: tuple[str, ...] = ()
 
     def begin(self, program: Program) -> System:

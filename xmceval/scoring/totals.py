@@ -24,7 +24,8 @@ class Filtered(NamedTuple):
     in_truth: int = 0
 
 
-EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, FILTERED = range(4)  # places in `whole`; the last is the first of three
+# places in `whole`; the last is the first of three
+EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, UNPREDICTED, BINARY_ROWS, FILTERED = range(6)
 ONES = np.ones(2)  # the range of the grades of binary truth
 
 
@@ -65,10 +66,12 @@ class Tally(Mergeable):
     ----------
     counts : int64 array
         By the slots of kernels/topk.py: rows, rows without truth, true labels, predictions, rows with ties inside the
-        cutoffs only; then for each cutoff the rows with fewer predictions and the rows with a tie across it.
-    whole : int64 array [6]
+        cutoffs only, with the lowest float within a cutoff, with ties of rounded scores; then for each cutoff the rows
+        with fewer predictions and the rows with a tie across it.
+    whole : int64 array [8]
         The stored zeros of the truth, which are not labels; the largest label seen, where no input declares the number
-        of labels, or -1; the most predictions of a row; then as `Filtered` has it.
+        of labels, or -1; the most predictions of a row; the scores of -inf, which are no predictions; the dense rows of
+        0 and 1, which are decisions; then as `Filtered` has it.
     grades : float64 array [2]
         The least and the greatest grade of the truth; infinity and -infinity without any.
     """
@@ -82,15 +85,26 @@ class Tally(Mergeable):
     def __init__(self, n_cutoffs: int) -> None:
         super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
-        self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
+        self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
 
-    def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
+    def add(
+        self,
+        batch: Batch,
+        cutoffs: Int64,
+        explicit_zeros: int = 0,
+        unpredicted: int = 0,
+        binary_rows: int = 0,
+        filtered: Filtered = Filtered(),  # noqa: B008 - it does not change
+        largest_label: int = -1,
+    ) -> None:
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
         longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
-        whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
+        whole = np.array(
+            [explicit_zeros, largest_label, longest_row, unpredicted, binary_rows, *filtered], dtype=np.int64
+        )
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
 
     @property
@@ -107,6 +121,16 @@ class Tally(Mergeable):
     def longest_row(self) -> int:
         """The most predictions of a row."""
         return int(self.whole[LONGEST_ROW])
+
+    @property
+    def unpredicted(self) -> int:
+        """The scores of -inf, which are no predictions."""
+        return int(self.whole[UNPREDICTED])
+
+    @property
+    def binary_rows(self) -> int:
+        """The dense rows of 0 and 1 whose ones are decisions."""
+        return int(self.whole[BINARY_ROWS])
 
     @property
     def filtered(self) -> Filtered:

@@ -11,7 +11,7 @@ from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.matrices.matrices import as_truth
 from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, rank
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.totals import Filtered, empty
+from xmceval.scoring.totals import empty
 
 
 def compile_ahead() -> None:
@@ -24,5 +24,5 @@ def compile_ahead() -> None:
     batch = Batch(terms, block, nothing, nothing, Ranking(arrays, 0), NO_WEIGHTS, None, Scratch())
     for task, part in zip(program.tasks, totals.parts, strict=True):
         task.add(batch, part)
-    totals.tally.add(batch, program.cutoffs, 0, Filtered(), -1)
+    totals.tally.add(batch, program.cutoffs)
     rank(nothing, depth, Scratch())  # the last one that the first process asks for

@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.errors import Fault, argument
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
-from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
+from xmceval.rows.readings import refuse_id_label
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.firstrows import FirstRows
@@ -18,8 +20,6 @@ from xmceval.scoring.observing.observers import BlockValues, Observer, copy_frac
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Filtered, Totals, largest_label
-
-NO_LABEL = -1
 
 MOST_SPARE = 1 << 20  # bytes
 _spare: list[tuple[Scratch, Scratch]] = []  # of a worker that is done, for the next one
@@ -29,6 +29,8 @@ class CheckedScores(NamedTuple):
     """The scores of some rows; see `Batch` for `ends` and `omitted`."""
 
     rows: Rows
+    unpredicted: int = 0  # labels whose score is -inf
+    are_binary: bool = False  # whether they are dense and only 0 and 1, which are decisions
     filtered: Filtered = Filtered()
     largest_label: int = -1
     ends: Int64 | None = None
@@ -47,6 +49,8 @@ class BatchCounts(NamedTuple):
     """What the tally counts of a batch beside its rows."""
 
     explicit_zeros: int
+    unpredicted: int
+    binary_rows: int
     filtered: Filtered
     largest_label: int
 
@@ -102,7 +106,7 @@ class Worker:
         batch = None
         for number, (system, batch, counted) in enumerate(self.batches(blocks)):
             for first_rows in self._first_rows:
-                first_rows.add_batch(number, batch)
+                first_rows.add_batch(number, batch, blocks[number + 1])
             system.totals.tally.add(batch, self._program.cutoffs, *counted)
             fractions: list[tuple[Float64, Float64]] = []
             for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
@@ -124,7 +128,7 @@ class Worker:
             return
         for code, inside in groups.split(block.first_row, block.n_rows, batch.kept):
             own, rows = totals.groups[code], batch.where(inside, self._rooms_of_group)
-            own.tally.add(rows, self._program.cutoffs, 0, Filtered(), NO_LABEL)
+            own.tally.add(rows, self._program.cutoffs)
             for task, part in zip(self._program.tasks, own.parts, strict=True):
                 task.add(rows, part)
 
@@ -145,24 +149,79 @@ class Worker:
             truth, weights = rows_where(truth, is_kept, self._rooms_of_kept[0]), weights[is_kept]
         for system, other in zip(self.systems, others, strict=True):
             scores = self._checked_scores(system.terms, other, all_truth, in_truth)
+            if block.first_row == 0:
+                refuse_id_label(all_truth, scores.rows, other.place(0))
             if is_kept is not None:
                 scores = scores.where(is_kept, self._rooms_of_kept[1])
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
                 *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores),
-                *(scores.ends, scores.omitted),
+                *(scores.ends, scores.omitted, _threshold_of(system.terms, scores)),
             )
-            yield system, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
+            yield (
+                system,
+                batch,
+                BatchCounts(
+                    explicit_zeros,
+                    scores.unpredicted,
+                    block.n_rows if scores.are_binary else 0,
+                    scores.filtered,
+                    max(seen, scores.largest_label),
+                ),
+            )
 
     def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
         selected = block.select(truth, self._scores)
         if selected is not None:
-            return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
+            unpredicted = block.n_rows * (block.n_columns or 0) - int(selected.ends[-1])
+            return CheckedScores(selected.rows, unpredicted, ends=selected.ends, omitted=selected.omitted)
         scores = validated_scores(block, self._scores, terms.width, may_merge=True)
+        lengths = np.diff(scores.indptr) if block.n_columns is None else block.n_columns
+        scores = without_unpredicted(scores)
+        lost = lengths - np.diff(scores.indptr)
+        unpredicted = int(lost.sum())
+        if unpredicted and terms.zero_unscored and self._program.ranks_unscored:
+            raise _refuse_unpredicted(block, int(np.argmax(lost > 0)))
+        are_binary = block.n_columns is not None and self._program.decides and terms.threshold is None
+        if are_binary:
+            _check_binary(block, scores)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:
-            return CheckedScores(scores, largest_label=largest)
+            return CheckedScores(scores, unpredicted, are_binary, largest_label=largest)
         removed, rows_changed = terms.filter.apply(block.first_row, scores)
-        return CheckedScores(scores, Filtered(removed, rows_changed, in_truth), largest)
+        return CheckedScores(scores, unpredicted, are_binary, Filtered(removed, rows_changed, in_truth), largest)
+
+
+def _threshold_of(terms: Terms, scores: CheckedScores) -> float:
+    """Return the score from which on a label is a decision."""
+    if terms.threshold is not None:
+        return terms.threshold
+    return 1.0 if scores.are_binary else -np.inf
+
+
+def _refuse_unpredicted(block: Block, row: int) -> Fault:
+    """Return the fault of a row with a score of -inf, where labels without a score have score 0."""
+    option = argument("unscored", "zero")
+    return Fault(
+        block.first_row + row,
+        f"{block.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} gives "
+        "such labels the score 0",
+        f"hint: pass {argument('unscored', 'bottom')}, or finite scores",
+    )
+
+
+def _check_binary(block: Block, scores: Rows) -> None:
+    """Refuse dense scores other than 0 and 1 without a threshold: nobody means that all labels are predicted."""
+    values = scores.values[: scores.indptr[-1]]
+    others = np.flatnonzero((values != 0) & (values != 1))
+    if others.size:
+        row = int(np.searchsorted(scores.indptr, others[0], side="right")) - 1
+        raise Fault(
+            block.first_row + row,
+            f"{block.place(row)}: label {scores.indices[others[0]]} has the score {values[others[0]]:g}; metrics of "
+            "decisions need a threshold for dense scores other than 0 and 1",
+            f"hint: pass {argument('threshold', 0.5)} for probabilities, {argument('threshold', 0)} for logits, or a "
+            "sparse matrix of the predicted labels",
+        )

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from xmceval.errors import as_here
 from xmceval.kernels.metrics.resampling import flip_signs, swap_systems
+from xmceval.kernels.metrics.totals import TIE
 
 Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
 
 CHUNK = 64  # resamples that a thread computes at a time
 SLACK = 1e-12  # statistics this close to the observed one count as equal to it
@@ -61,7 +63,7 @@ def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:
     """
     if np.array_equal(a[:, 1], b[:, 1]):
         differences = a[:, 0] - b[:, 0]
-        sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+        sizes, counts = _group_sizes(np.abs(differences), np.maximum(np.abs(a[:, 0]), np.abs(b[:, 0])))
         sums = np.empty(resampling.n)
         resampling.run(lambda first, part: flip_signs(sizes, counts, resampling.seed, first, part), sums)
         return resampling.p(_extreme(np.abs(sums), abs(float(np.sum(differences))), float(np.sum(np.abs(differences)))))
@@ -70,6 +72,19 @@ def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:
     resampling.run(lambda first, part: swap_systems(rows, resampling.seed, first, part), swapped)
     observed = rows.sum(axis=0)
     return resampling.p(_extreme(np.abs(_differences(swapped)), abs(float(_differences(observed[None])[0])), 1.0))
+
+
+def _group_sizes(sizes: Float64, values: Float64) -> tuple[Float64, Int64]:
+    """Return the distinct sizes of differences that are no ties, in rising order, and how many rows have each.
+
+    Signs are drawn size by size, and the last bits of a size depend on the machine. So neighbors are one size where
+    they differ by rounding alone: by at most TIE of the larger value of their rows, `values` float64 [n_rows].
+    """
+    differing = sizes > TIE * values
+    order = np.argsort(sizes[differing])
+    sizes, values = sizes[differing][order], values[differing][order]
+    starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > TIE * np.maximum(values, np.roll(values, 1)))
+    return sizes[starts], np.diff(starts, append=sizes.size)
 
 
 def _extreme(statistics: Float64, observed: float, scale: float) -> int:

@@ -19,6 +19,7 @@ from xmceval.api.dropins.indicators import (
     as_weight,
     check_choice,
     check_shapes,
+    in_one_order,
     is_matrix,
     mean,
 )
@@ -150,6 +151,7 @@ def roc_auc_score(
     area = ROC_AUC
     if max_fpr is not None and max_fpr != 1:
         area = ROC_AUC._replace(compute=partial(partial_roc_areas, max_fpr=float(max_fpr)))
+    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     if is_matrix(y_true):
         return _average(area, y_true, y_score, average, sample_weight)
     classes = as_classes(y_true, "y_true")
@@ -230,6 +232,7 @@ def average_precision_score(
     0.8333
     """
     check_choice(average, "average", AVERAGES)
+    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     is_one = not isinstance(pos_label, str) and np.isscalar(pos_label) and pos_label == 1
     if is_matrix(y_true):
         if not is_one:

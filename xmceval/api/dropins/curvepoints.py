@@ -15,6 +15,7 @@ from xmceval.api.dropins.indicators import (
     as_csr,
     as_weight,
     check_shapes,
+    in_one_order,
     is_sparse,
 )
 from xmceval.api.matrixlike import ClassLike, MatrixLike
@@ -130,6 +131,7 @@ def precision_recall_curve(
 
 def _compute_steps(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> Steps:
     """Sort rows by score, and add up the weights of both classes down to each distinct score."""
+    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     classes, scores = as_classes(y_true, "y_true"), _as_scores(y_score)
     check_shapes(classes, scores, "y_score")
     is_positive = classes == _positive_class(classes, pos_label)

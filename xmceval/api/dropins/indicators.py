@@ -15,6 +15,7 @@ from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.rows.block import Float64, Scratch
 from xmceval.rows.matrices.arrays import as_array as take_array
 from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.frames import aligned, find_id_columns, split_ids
 from xmceval.rows.matrices.sparse import csr_arrays
 
 AnyArray = NDArray[Any]
@@ -44,6 +45,16 @@ class Indicator:
 
     ones: Any
     value: float
+
+
+def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return truth, scores and weights in the order of the truth, where objects of pandas or polars name theirs."""
+    ids = find_id_columns(y_true, [y_score])
+    (y_true, ours), (y_score, theirs) = (
+        split_ids(values, ids, name) for values, name in ((y_true, "y_true"), (y_score, "y_score"))
+    )
+    scores = aligned(y_true, y_score, "y_score", (ours, theirs))
+    return y_true, scores, aligned(y_true, sample_weight, "sample_weight", (ours, None), in_columns=False)
 
 
 def is_sparse(matrix: Any) -> bool:

@@ -14,6 +14,7 @@ from xmceval.api.dropins.indicators import (
     as_indicator,
     as_weight,
     check_shapes,
+    in_one_order,
     is_sparse,
     mean,
 )
@@ -126,6 +127,7 @@ def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight
 
 
 def _mean_of_rows(metric: int, y_true: Any, y_score: Any, sample_weight: Any) -> float:
+    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     truth = _as_truth(y_true, one_column=metric == LRAP)
     scores = finite_scores(y_score)
     check_shapes(truth, scores, "y_score")
@@ -291,6 +293,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     """Return gains, scores and weights."""
     if k is not None and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
         raise UsageError(f"k must be a whole number of at least 1, or None, got {k!r}")
+    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true")
     if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
         raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")

@@ -14,8 +14,9 @@ from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
 from xmceval.rows.block import Float64
-from xmceval.rows.matrices.frames import Frame
+from xmceval.rows.readings import Axis
 from xmceval.rows.sources import BatchSource
+from xmceval.rows.width import Width
 from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options
 from xmceval.scoring.program import Program, compile_program
@@ -47,7 +48,8 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
         terms,
         empty(rules.program, terms),
         warnings=rules.warnings,
-        notes=rules.notes,
+        inputs=rules.inputs,
+        labels=rules.labels,
         max_weight=max_weight,
     )
 
@@ -69,16 +71,21 @@ def add_batch(
             )
         if table_of(matrix, name) is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
-    opener, width = Opener(state.options), state.terms.width
+    opener = Opener(state.options, labels=state.labels, in_batch=True).beside(y_true, [y_score])
+    width = state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
-    scores = opener.scores(find_shards(y_score, are_scores=True), opened, width).source
+    opener = opener.naming(opened.labels)
+    width = width if width.is_known else Width.of(opened.source)
+    predicted = opener.scores(find_shards(y_score, are_scores=True), opened, width)
+    scores = predicted.source
     first_row = to.n_rows if first_row is None else first_row
     truth = BatchSource(opened.source, first_row, number)
-    weights = _read_weights(state, sample_weight, truth, opened.frame)
+    weights = _read_weights(state, sample_weight, truth, opened.rows)
     if state.options.threshold is not None:
         check_narrow(scores)
     predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
     to.add(truth, predictions, weights, hint_at_lists(opened))
+    to.describe((opened.line, predicted.line), opener.naming(predicted.labels).labels)
 
 
 def _check_growing(state: State) -> None:
@@ -100,7 +107,7 @@ def _check_growing(state: State) -> None:
         )
 
 
-def _read_weights(state: State, sample_weight: Any, truth: BatchSource, frame: Frame | None) -> Float64 | None:
+def _read_weights(state: State, sample_weight: Any, truth: BatchSource, rows: Axis | None) -> Float64 | None:
     """Check the sample weights of a batch."""
     greatest, name = state.max_weight, f"sample_weight of batch {truth.number}"
     if greatest is None or sample_weight is None:
@@ -112,7 +119,7 @@ def _read_weights(state: State, sample_weight: Any, truth: BatchSource, frame: F
     if hasattr(sample_weight, "to_numpy"):
         from xmceval.api.scoring.perrow import in_order  # not loaded for weights without an index
 
-        sample_weight = in_order(sample_weight, name, "weight", None, frame)
+        sample_weight = in_order(sample_weight, name, "weight", None, rows, in_batch=True)
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(

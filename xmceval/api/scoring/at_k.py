@@ -10,23 +10,10 @@ from numpy.typing import ArrayLike
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score
 from xmceval.metrics.names import check_cutoff
-from xmceval.rows.matrices.matrices import as_scores, as_truth
 
 
 def _score_metric(y_true: Any, y_score: Any, metric: str, k: int, **options: Any) -> float:
-    options.setdefault("n_labels", _find_width(y_true, y_score))
     return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
-
-
-def _find_width(y_true: Any, y_score: Any) -> int | None:
-    """Return the columns of the scores where lists of equal length in the truth can only be ids of labels."""
-    if not isinstance(y_true, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in y_true):
-        return None
-    truth, scores = as_truth(y_true), as_scores(y_score)
-    if not truth.may_be_ids or not scores.is_exact or scores.dtype is None or scores.dtype.kind != "f":
-        return None
-    could_be_matrix = scores.n_labels == truth.n_labels or max(map(max, y_true)) <= 1
-    return None if could_be_matrix else scores.n_labels
 
 
 def precision_at_k(

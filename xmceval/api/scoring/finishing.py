@@ -22,7 +22,7 @@ def finish_state(state: State, n_mentioned: int | None = None) -> Result:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
     state.check_filter()
-    sizes, notes = _find_sizes(terms, totals), state.notes
+    sizes, notes = _find_sizes(terms, totals), tuple[str, ...]()
     width = terms.width.or_seen(totals.tally.largest_label, n_mentioned)
     if not terms.width.is_known:
         notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
@@ -44,6 +44,7 @@ def finish_state(state: State, n_mentioned: int | None = None) -> Result:
                 if n
             ),
         ),
+        inputs=state.inputs,
         notes=(*notes, *state.program.remarks(totals.parts, width.n_labels)),
     )
 

@@ -17,22 +17,24 @@ from xmceval.api.scoring.openshards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted
+from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.opened import Opened
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.recordlines import Records, find_records
+from xmceval.files.ranking.recordlines import find_records
 from xmceval.files.sidecars.labelnames import Names, names_beside_ids, read_names
 from xmceval.files.sidecars.numbers import read_numbers
+from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.frames import Frame, as_frame, check_agreement, is_frame
-from xmceval.rows.matrices.lists import are_ranked_lists, are_triples
-from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
-from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists, is_wide
+from xmceval.rows.matrices.frames import IdColumn, as_frame, find_id_columns, is_frame, rows_of, split_ids
+from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth, count_columns
+from xmceval.rows.matrices.storage import PaddedLists, is_wide
+from xmceval.rows.readings import Axis, are_triples, begin_with_ids, find_order, lists_of_ids_error, look_like_ids
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ShardedSource, shards_of
@@ -41,7 +43,6 @@ from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 
@@ -53,8 +54,11 @@ class Opener:
     names: Names | None = None
     train: Any = None
     kept: Judgments | None = None
-    columns: Frame | None = None  # of a truth that is a data frame
-    by_row: ByRow | None = None  # the truth, if it is a table by row, for training labels
+    labels: Axis | None = None  # the labels that an input has named: others are put into their order
+    ids: Sequence[IdColumn] = ()  # columns of the truth whose values name the rows
+    n_columns: int | None = None  # of predictions in memory, whose columns can only be the labels
+    in_batch: bool = False  # whether the rows are those of a batch
+    first: Input | None = None  # the truth, beside which others are opened
 
     @classmethod
     def of(cls, options: Options, train: Any = None) -> Opener:
@@ -62,24 +66,36 @@ class Opener:
         names = None if options.labels is None else read_names(options.labels)
         return cls(options, names, train)
 
+    def beside(self, truth: Any, systems: Sequence[Any]) -> Opener:
+        """Return an opener that knows the predictions in memory: columns of ids in both, and the number of columns."""
+        if isinstance(truth, (str, Path, Shards)):
+            return self
+        is_long = is_frame(truth) and has_known_columns(truth)
+        ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems)
+        widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
+        return replace(self, ids=ids, n_columns=widths.pop() if len(widths) == 1 else None)
+
     def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
         """Open a truth, or training labels, whose shards are found."""
         if isinstance(matrix, Shards):
+            opener = self
 
             def open_part(part: Any, number: int) -> Input:
-                return self.truth(part, f"{name}[{number}]", width, is_shard=True)
+                nonlocal opener
+                opened = opener.truth(part, f"{name}[{number}]", width, is_shard=True)
+                opener = opener.naming(opened.labels)
+                return opened
 
             return open_shards(matrix, open_part, are_scores=False)
-        frame = None
         if not isinstance(matrix, (str, Path)):
+            matrix, ids = split_ids(matrix, self.ids, name)
             table = table_of(matrix, name) or find_records(matrix, name, "grade")
             if table is None:
-                _refuse_ids(self.by_row, name)
-                frame = as_frame(matrix, name) if is_frame(matrix) else None
-                values = matrix if frame is None else frame.values
-                source = as_truth(values, name, width.or_none or self.options.n_labels)
-                return replace(self._as_input(source), frame=frame)
-            matrix, frame = table, _frame_of(table)
+                _refuse_ids(self.first, name)
+                values, rows, labels = _split_names(matrix, name)
+                source = as_truth(values, name, width.or_none or self.options.n_labels, self.n_columns)
+                return self._as_input(_as_frame(source, matrix), ids or rows, labels)
+            matrix = table
         kept = None if name == "train" else self.kept
         open_file = partial(
             open_truth,
@@ -87,7 +103,7 @@ class Opener:
             names=self.names,
             kept=kept,
             are_ids=bool(self.options.sources),
-            by_row=self.by_row,
+            by_row=None if self.first is None else self.first.by_row,
             max_line=self.options.max_line,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
@@ -96,28 +112,31 @@ class Opener:
             from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
 
             opened.source.warnings.extend(check_numbers(opened.by_row))
-            if opened.by_row.labels is not None and (self.by_row is None or self.by_row.labels is None):
-                raise names_beside_ids(name, "y_true" if self.by_row is None else self.by_row.table.name)
-        repaired, by_row = self._repaired(opened.source), opened.by_row
-        return Input(
-            repaired, opened.description, str(matrix), opened.judgments, frame=frame, lists=lists, by_row=by_row
-        )
+            if opened.by_row.labels is not None and (self.first is None or self.first.documents is None):
+                raise names_beside_ids(name, "y_true" if self.first is None else self.first.name)
+        return replace(self._of_file(matrix, opened, opened.source), judgments=opened.judgments, lists=lists)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions, whose shards are found."""
+        opener = self.naming(truth.labels)
         if not isinstance(matrix, Shards):
-            return self._scores(matrix, truth, width, truth.source.n_rows)
+            return opener._scores(matrix, truth, width, truth.source.n_rows)
         refuse_judgments(truth.judgments, matrix)
         # Beside one file of truth, nobody knows how many rows a shard should have.
         is_paired = len(truth.parts) == len(matrix)
         n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
 
         def open_part(part: Any, number: int) -> Input:
-            own = truth.parts[number] if is_paired else replace(truth, frame=None, by_row=None)
-            whole = replace(truth, frame=own.frame, by_row=own.by_row)
-            return self._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
+            nonlocal opener
+            own = truth.parts[number] if is_paired else replace(truth, rows=None, by_row=None)
+            whole = replace(truth, rows=own.rows, by_row=own.by_row)
+            opened = opener._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
+            opener = opener.naming(opened.labels)
+            return opened
 
         opened = open_shards(matrix, open_part, are_scores=True)
+        if not is_paired and truth.rows is not None and opened.rows is not None:
+            find_order(truth.rows, opened.rows)
         if self.options.threshold is not None:
             check_threshold(self.options.threshold, opened)
         return opened
@@ -133,25 +152,25 @@ class Opener:
         is_shard: bool = False,
     ) -> Input:
         """Open one file or matrix of predictions."""
+        are_all_ids, n_seen = self.options.n_labels is not None, truth.n_seen
         if not isinstance(matrix, (str, Path)):
             if hasattr(matrix, "iloc"):
                 from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
 
                 refuse_columns_of_sets(matrix, name)
+            matrix, ids = split_ids(matrix, self.ids, name)
             table = table_of(matrix, name) or find_records(matrix, name, "score")
             if table is None:
                 _refuse_array(truth, name)
-                _refuse_ids(truth.by_row, name)
-                if is_frame(matrix):
-                    frame = as_frame(matrix, name)
-                    check_agreement(truth.frame, frame)
-                    matrix = frame.values
-                matrix_source = as_scores(matrix, name, width.or_none, ranks_all=self.options.n_labels is not None)
-                _check_lists(truth, matrix_source)
-                _check_triples(truth, matrix_source)
-                _check_ids(truth, matrix_source)
-                return self._as_input(matrix_source)
-            check_agreement(truth.frame, _frame_of(table))
+                _refuse_ids(truth, name)
+                values, rows, labels = _split_names(matrix, name)
+                source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
+                labels = Axis(name, "label") if source.n_labels is None else labels  # columns of ids are ranks
+                _check_lists(truth, source)
+                _check_triples(truth, source)
+                _check_ids(truth, source)
+                _check_first_labels(truth, source)
+                return self._as_input(_as_frame(source, matrix), ids or rows, labels, truth)
             matrix = table
         open_file = partial(
             open_scores,
@@ -164,7 +183,8 @@ class Opener:
             max_line=self.options.max_line,
             ties=self.options.ties,
             missing=self.options.missing,
-            ranks_all=self.options.n_labels is not None,
+            are_all_ids=are_all_ids,
+            n_seen=n_seen,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         if truth.judgments is not None and not opened.is_joined:
@@ -178,12 +198,78 @@ class Opener:
 
             check_lists(truth.lists, to_path(matrix))
         _check_triples(truth, opened.source)
-        source = self._repaired(opened.fit_width(width.or_none))
-        return Input(source, opened.description, str(matrix), lacking=opened.lacking)
+        return replace(self._of_file(matrix, opened, opened.fit_width(width.or_none), truth), lacking=opened.lacking)
 
-    def _as_input(self, source: MatrixSource) -> Input:
-        """Return a matrix as an input."""
-        return Input(self._repaired(source), source.note, source.name, may_be_ids=source.may_be_ids)
+    def _as_input(self, source: MatrixSource, rows: Axis, labels: Axis, truth: Input | None = None) -> Input:
+        """Return a matrix in the order of the rows and labels that were named before."""
+        known, ours = self._known_labels(labels), None if truth is None else truth.rows
+        label_order = None if known is None else find_order(known, labels, in_batch=self.in_batch)
+        row_order = None if ours is None else find_order(ours, rows, in_batch=self.in_batch)
+        if label_order is not None or row_order is not None:
+            source = source.ordered(row_order, label_order)
+        return Input(
+            self._repaired(source),
+            source.reading,
+            source.name,
+            may_be_ids=source.may_be_ids,
+            is_ranked=source.is_ranked,
+            rows=rows,
+            labels=labels if label_order is None else known,
+            rows_by=_say_how(ours, rows, "position"),
+            labels_by=_say_how(known, labels, "number"),
+        )
+
+    def _known_labels(self, labels: Axis) -> Axis | None:
+        """Return the labels that were named before, by another input or in a list of names, which turns no numbers."""
+        if (self.labels is None or self.labels.names is None) and self.names is not None and not labels.is_numbered:
+            return Axis.of(self.names.source, "label", list(self.names.labels))
+        return self.labels
+
+    def _of_file(self, matrix: Any, opened: Opened, source: Source, truth: Input | None = None) -> Input:
+        """Return an opened file or table; an index may name the rows of one without a column of keys."""
+        rows, ours = opened.rows or Axis(str(matrix), "row"), None if truth is None else truth.rows
+        is_by_query = opened.judgments is not None or opened.is_joined
+        order = None if ours is None or is_by_query else find_order(ours, rows)
+        if order is not None and isinstance(source, MatrixSource):
+            source = source.ordered(order)
+        return Input(
+            self._repaired(source),
+            opened.description,
+            str(matrix),
+            is_ranked=opened.is_ranked,
+            rows=rows,
+            rows_by="query" if is_by_query else _say_how(ours, rows, "position"),
+            labels_by="name" if is_by_query else opened.labels_by,
+            by_row=opened.by_row,
+        )
+
+    def check_numbers(self, name: str, labels_by: str) -> None:
+        """Refuse names and numbers of labels beside a list of names that are the numbers in another order."""
+        if (
+            self.names is None
+            or self.first is None
+            or self.first.labels_by == labels_by
+            or not self.names.are_reordered
+        ):
+            return
+        named, numbered = (self.first.name, name) if labels_by == "number" else (name, self.first.name)
+        kind, labels = "truth" if named == self.first.name else "scores", self.names.source
+        sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
+        columns = f"pass xmceval.read({named!r}, kind={kind!r}, labels={labels!r}) for {named}, without labels="
+        if names_flags():
+            columns = f"xmceval convert {named} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
+        raise AmbiguousError(
+            f"{numbered}: has numbers, and the names in {labels} are numbers in another order: are these names too, as "
+            f"in {named}, or do they count the names from 0? (hint: of names, {sed} {numbered} > names.txt; if they "
+            f"count, {columns})"
+        )
+
+    def naming(self, labels: Axis | None) -> Opener:
+        """Return an opener that puts others into the order of these labels, if they are the first that have names."""
+        is_first = self.labels is None or (
+            labels is not None and labels.names is not None and self.labels.names is None
+        )
+        return replace(self, labels=labels) if is_first else self
 
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
@@ -208,9 +294,32 @@ def table_of(matrix: Any, name: str) -> Table | None:
     return find_table(matrix, name)
 
 
-def _frame_of(table: Table | Records) -> Frame | None:
-    """Return the index of a table whose lines are rows in order, if it has one."""
-    return None if isinstance(table, Records) else table.frame
+def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
+    """Return the numbers of a matrix in memory, and its rows and labels, which data frames name."""
+    if is_frame(matrix):
+        frame = as_frame(matrix, name)
+        return frame.values, frame.rows, frame.labels
+    return matrix, rows_of(matrix, name), Axis(name, "label")
+
+
+def _as_frame(source: MatrixSource, matrix: Any) -> MatrixSource:
+    """Return a matrix that says if it was read from a data frame."""
+    return replace(source, reading=source.reading.replace("dense array", "data frame")) if is_frame(matrix) else source
+
+
+def are_both_named(*axes: Axis | None) -> bool:
+    """Return whether inputs name their rows or labels, so that these are joined by name."""
+    return all(axis is not None and not axis.is_numbered for axis in axes)
+
+
+def _say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
+    """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
+    if ours is None or are_both_named(ours, theirs):
+        return f"column {theirs.column!r}" if theirs.column is not None else "name" if ours else otherwise
+    if not are_both_named(ours) and not are_both_named(theirs):
+        return otherwise
+    unnamed = theirs if are_both_named(ours) else ours
+    return f"position, as {unnamed.source} does not name them"
 
 
 def _refuse_array(truth: Input, name: str) -> None:
@@ -222,10 +331,10 @@ def _refuse_array(truth: Input, name: str) -> None:
         )
 
 
-def _refuse_ids(truth: ByRow | None, name: str) -> None:
-    """Refuse numbers of labels beside a truth whose labels are text."""
-    if truth is not None and truth.labels is not None:
-        raise names_beside_ids(truth.table.name, name)
+def _refuse_ids(truth: Input | None, name: str) -> None:
+    """Refuse numbers of labels beside a truth by row whose labels are text."""
+    if truth is not None and truth.judgments is None and truth.documents is not None:
+        raise names_beside_ids(truth.name, name)
 
 
 def _check_documents(truth: Input, width: Width) -> None:
@@ -245,31 +354,27 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
 
 
 def _check_ids(truth: Input, scores: MatrixSource) -> None:
-    """Refuse integers that were read as scores of fewer labels than lists in the truth have: they may be ids.
-
-    Where the truth is as many columns of integers, both may be grades and scores after all: a warning says so.
-    """
-    are_integers = scores.is_exact and scores.dtype is not None and scores.dtype.kind in "iu"
+    """Doubt integers in truth and predictions that were read as grades and scores, but look like ids of labels."""
     source = _unrepaired(truth.source)
-    pieces = source.pieces if isinstance(source, MatrixSource) else ()
-    if not are_integers or not isinstance(pieces, Sequence) or not isinstance(scores.pieces, Sequence):
+    if not isinstance(source, MatrixSource) or not all(isinstance(each.pieces, Sequence) for each in (source, scores)):
         return
-    n_columns = scores.n_labels or 0
-    if truth.source.n_labels is None:
-        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)]
-        largest = max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
-        if largest >= n_columns:
-            raise DataError(
-                f"{truth.source.name} has label {largest}, but {scores.name}, whose integers are read as scores, "
-                f"has {counted(n_columns, 'column')} (hint: pass n_labels if they are ids of labels)"
-            )
-    elif n_columns > 1 and all(map(_look_like_ids, (*scores.pieces, *pieces))):
+    if all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in (*source.pieces, *scores.pieces)):
         scores.warnings.append(
             Doubt(
-                f"{truth.source.name} and {scores.name} were read as grades and scores of {n_columns:,} labels, but "
+                f"{source.name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
                 "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
             )
         )
+
+
+def _check_first_labels(truth: Input, scores: MatrixSource) -> None:
+    """Refuse lists in memory that may begin with the id of their row."""
+    source = _unrepaired(truth.source)
+    if not scores.is_ranked or not isinstance(source, MatrixSource) or source.n_labels is not None:
+        return
+    lists = [each.pieces[0].list_starts() for each in (source, scores) if isinstance(each.pieces, list)]
+    if len(lists) == 2 and begin_with_ids(*zip(*lists, strict=True)):
+        raise lists_of_ids_error(source.name, scores.name)
 
 
 def _check_triples(truth: Input, scores: Source) -> None:
@@ -290,17 +395,16 @@ def _check_triples(truth: Input, scores: Source) -> None:
         )
 
 
+def _may_be_triples(truth: Any, systems: Sequence[Any]) -> bool:
+    """Return whether arrays may have a row, a label and a value in each line, which is asked when they are read."""
+    return any(
+        isinstance(truth, np.ndarray) and isinstance(each, np.ndarray) and are_triples(truth, each) for each in systems
+    )
+
+
 def _unrepaired(source: Source) -> Source:
     """Return a source as it was opened."""
     return source.source if isinstance(source, RepairedSource) else source
-
-
-def _look_like_ids(matrix: Matrix) -> bool:
-    """Return whether the rows of a matrix are different integers, with some that its columns do not reach."""
-    if not isinstance(matrix, Dense) or matrix.values.dtype.kind not in "iu":
-        return False
-    labels = matrix.values[:]
-    return bool(labels.size) and int(labels.max()) >= labels.shape[1] and are_ranked_lists(labels)
 
 
 def hint_at_lists(truth: Input) -> str:

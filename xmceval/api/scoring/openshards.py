@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import pipe_key
@@ -17,8 +19,10 @@ from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Source
-from xmceval.rows.matrices.frames import Frame
-from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import Csr, rounded
+from xmceval.rows.readings import Axis
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
@@ -35,32 +39,39 @@ class Input:
     """A source, and how its file was read."""
 
     source: Source
-    description: str = ""  # how it was read, in words; nothing for most arrays
-    name: str = ""  # begins the note on it
+    description: str = ""  # what it was read as, in words
+    name: str = ""
     judgments: Judgments | None = None  # queries and documents of a truth, to which predictions are joined
     parts: tuple[Input, ...] = ()  # the shards, where there are several
     may_be_ids: bool = False  # whether lists of equal length were read as a matrix, but may be ids of labels
+    is_ranked: bool = False  # whether labels have no scores, and their order alone ranks them
     lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
-    frame: Frame | None = None  # the data frame, if it is one with a column per label
+    rows: Axis | None = None
+    labels: Axis | None = None
+    rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
+    labels_by: str = "number"  # and labels: by number or name
     lists: Path | None = None  # the file, if it is text of lists of ids without a header
     by_row: ByRow | None = None  # the table, if it is one by row
 
     @property
-    def labels(self) -> Documents | None:
+    def documents(self) -> Documents | None:
         """How documents, or labels that are text, become numbers that only this truth gives them; else None."""
         if self.judgments is not None:
             return self.judgments.documents if self.judgments.has_own_labels else None
         return None if self.by_row is None else self.by_row.labels
 
     @property
-    def note(self) -> str:
-        """How it was read, after its name."""
-        return f"{self.name}: {self.description}" if self.name and self.description else self.description
+    def line(self) -> str:
+        """What it was read as, and how its rows and labels are joined to others."""
+        return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """The note, if there is one."""
-        return (self.note,) if self.note else ()
+    def n_seen(self) -> int:
+        """One more than the largest label of lists in memory, 0 of other inputs."""
+        source: Any = self.source.source if isinstance(self.source, RepairedSource) else self.source
+        pieces = source.pieces if isinstance(source, MatrixSource) and source.n_labels is None else ()
+        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)] if isinstance(pieces, list) else []
+        return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
 
 def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
@@ -79,14 +90,34 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
     for part in parts:
         refuse_judgments(part.judgments, shards)
-        if part.labels is not None:
+        if part.documents is not None:
             raise DataError(
                 f"{part.source.name}: is a shard, and its labels are text, which each shard would number anew (hint: "
                 f"pass {argument('labels', kind='FILE')}, with one name per line)"
             )
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
-    may_be_ids = any(part.may_be_ids for part in parts)
-    return Input(source, _describe(parts), shards.name, parts=parts, may_be_ids=may_be_ids)
+    return Input(
+        source,
+        _describe(parts),
+        shards.name,
+        parts=parts,
+        may_be_ids=any(part.may_be_ids for part in parts),
+        is_ranked=all(part.is_ranked for part in parts),
+        rows=_join_rows(parts),
+        labels=parts[0].labels,
+        rows_by=parts[0].rows_by,
+        labels_by=parts[0].labels_by,
+    )
+
+
+def _join_rows(parts: Sequence[Input]) -> Axis | None:
+    """Return the rows of all shards, if each of them names its own."""
+    names: list[Any] = []
+    for part in parts:
+        if part.rows is None or part.rows.names is None:
+            return None
+        names.extend(part.rows.names)
+    return replace(Axis.of(parts[0].name, "row", names), path=parts[0].rows.path if parts[0].rows else "")
 
 
 def open_lean(path: str | Path | Records | Table, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
@@ -131,7 +162,7 @@ def _describe(parts: tuple[Input, ...]) -> str:
         if part.description:
             files.setdefault(part.description, []).append(to_path(part.source.name).name)
     if not files:
-        return ""
+        return counted(len(parts), "shard")
     formats = [
         f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()
     ]

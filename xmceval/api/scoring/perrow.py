@@ -12,11 +12,14 @@ from xmceval.files.tables.arrays import to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.opening import table_at
 from xmceval.files.tables.table import Table, memory_table
-from xmceval.rows.matrices.frames import Frame, find_names, is_frame, is_reordered, reordered_error
+from xmceval.rows.matrices.frames import is_frame, rows_of
+from xmceval.rows.readings import Axis, find_order
 from xmceval.rows.rowids import RowIds, join_by_id
 
 
-def in_order(values: Any, name: str, noun: str, ids: RowIds | None, frame: Frame | None) -> Any:
+def in_order(
+    values: Any, name: str, noun: str, ids: RowIds | None, rows: Axis | None, *, in_batch: bool = False
+) -> Any:
     """Return one value per row: in the order of the rows where values have names of rows, else as they were passed.
 
     Parameters
@@ -27,13 +30,17 @@ def in_order(values: Any, name: str, noun: str, ids: RowIds | None, frame: Frame
         What messages call them, and one of them.
     ids : RowIds or None
         The ids of the rows.
-    frame : Frame or None
-        The truth, if it is a data frame, whose index a Series has too.
+    rows : Axis or None
+        Those of the truth, which the index of a Series may have in another order.
+    in_batch : bool
+        Whether they are those of a batch.
     """
     index = getattr(values, "index", None)
     if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
-        return _of_series(values, name, noun, ids, frame)
+        return _of_series(values, name, noun, ids, rows or Axis("y_true", "row"), in_batch=in_batch)
     if isinstance(values, Mapping):
+        if ids is None and rows is not None and not rows.is_numbered:
+            ids = RowIds(list(map(str, rows.names or ())), rows.source)
         return join_by_id({str(key): value for key, value in values.items()}, ids, name, noun)
     if isinstance(values, (str, Path)):
         table = table_at(to_path(values))
@@ -42,26 +49,21 @@ def in_order(values: Any, name: str, noun: str, ids: RowIds | None, frame: Frame
     return values if table is None else _of_table(table, noun, ids)
 
 
-def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, frame: Frame | None) -> Any:
+def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis, *, in_batch: bool) -> Any:
     """Return the values of a Series of pandas, whose index may name the rows."""
-    index, values = list(series.index), series.to_numpy()
-    if find_names(series.index) is None:
-        if ids is not None and is_reordered(ids.ids):
-            raise DataError(
-                f"{name}: its index has the names of the rows, in another order: are its lines by name? "
-                f"(hint: if so, pass {name}.to_dict(), else {name}.to_numpy())"
-            )
-        return values
-    if frame is not None and frame.index is None and is_reordered(index):
-        raise reordered_error(name, frame.name)
-    if ids is not None:
+    axis = rows_of(series, name)
+    if ids is not None and axis.is_numbered and Axis.of(ids.source, "row", ids.ids).is_reordered:
+        raise DataError(
+            f"{name}: its index has the names of the rows, in another order: are its lines by name? "
+            f"(hint: if so, pass {name}.to_dict(), else {name}.to_numpy())"
+        )
+    if ids is not None and not axis.is_numbered:
         if not series.index.is_unique:
             twice = str(series.index[series.index.duplicated()][0])
             raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
-        return join_by_id(dict(zip(map(str, index), values.tolist(), strict=True)), ids, name, noun)
-    if frame is not None and frame.index is not None and list(frame.index) != index:
-        raise DataError(f"{name}: its index is not that of {frame.name} (hint: pass {name}.loc[{frame.name}.index])")
-    return values
+        return join_by_id(dict(zip(map(str, series.index), series.tolist(), strict=True)), ids, name, noun)
+    order = None if ids is not None else find_order(rows, axis, in_batch=in_batch)
+    return series.to_numpy() if order is None else series.to_numpy()[order]
 
 
 def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:

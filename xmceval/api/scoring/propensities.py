@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from xmceval.api.scoring.inputs import Opener, are_same, take_numbers
 from xmceval.api.scoring.openshards import Input
@@ -11,8 +12,9 @@ from xmceval.files.io.paths import to_path
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
-from xmceval.rows.block import Source
-from xmceval.rows.matrices.frames import check_agreement
+from xmceval.rows.block import Float64, Source
+from xmceval.rows.matrices.frames import rows_of
+from xmceval.rows.readings import Axis, find_order
 from xmceval.rows.width import Width
 from xmceval.scoring.program import Program
 
@@ -23,7 +25,8 @@ class PropensityLookup:
 
     width: Width
     propensities: Propensities | None  # None where there are too few rows to estimate them
-    notes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    labels: Axis | None = None  # those that the training labels name
     warnings: tuple[str, ...] = ()
 
 
@@ -35,21 +38,30 @@ def find_propensities(opener: Opener, truth: Source | None, width: Width) -> Pro
     options = opener.options
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
     if options.inverse_propensities is not None:
-        values, name = take_numbers(options.inverse_propensities, "inverse_propensities")
+        values, name = _take(options.inverse_propensities, "inverse_propensities", opener.labels)
         return PropensityLookup(width.agree(values.size, name), from_values(values, name))
     if options.counts is not None:
-        values, name = take_numbers(options.counts, "counts")
+        values, name = _take(options.counts, "counts", opener.labels)
         return PropensityLookup(width.agree(values.size, name), from_counts(values, options.n_train or 0, name, a, b))
     return _estimate_propensities(opener, truth, width, a, b)
+
+
+def _take(values: Any, name: str, labels: Axis | None) -> tuple[Float64, str]:
+    """Take a number per label; a Series of pandas names the labels in its index."""
+    order, axis = None, rows_of(values, name)
+    if axis.names is not None:
+        order = find_order(labels or Axis("y_true", "label"), replace(axis, noun="label", is_index=True))
+    numbers, name = take_numbers(values, name)
+    return (numbers if order is None else numbers[order]), name
 
 
 def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a: float, b: float) -> PropensityLookup:
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
     train, warnings = opener.train, list[str]()
     training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
-    if training.frame is not None:
-        check_agreement(opener.columns, replace(training.frame, index=None))
-    source = training.source
+    if train is not None:
+        opener.check_numbers(training.name, training.labels_by)
+    source, inputs = training.source, () if train is None else (training.line,)
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
     is_truth = truth is not None and (train is None or are_same(source, truth))
@@ -70,9 +82,9 @@ def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a
             f"{source.name} has {counted(counts.n_rows, 'row')}: too few for propensities, so the metrics "
             "that need them are left out"
         )
-        return PropensityLookup(width, None, training.notes, tuple(warnings))
+        return PropensityLookup(width, None, inputs, training.labels, tuple(warnings))
     propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)
-    return PropensityLookup(width, propensities, training.notes, tuple(warnings))
+    return PropensityLookup(width, propensities, inputs, training.labels, tuple(warnings))
 
 
 def fit_program(program: Program, lookup: PropensityLookup) -> Program:

@@ -64,7 +64,7 @@ def check_state(path: str | Path | None, options: Options, systems: Sequence[Nam
 def check_documents(setup: Setup) -> None:
     """Refuse a truth whose documents have no numbers that other shards share."""
     truth = setup.truth
-    if truth.labels is not None:
+    if truth.documents is not None:
         noun = "label" if truth.judgments is None else "document"
         raise DataError(
             f"{truth.source.name}: its {noun}s are only numbered by their places in it, so no other totals can "

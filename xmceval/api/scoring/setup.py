@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.inputs import Opener, check_narrow, find_filter, is_same
+from xmceval.api.scoring.inputs import Opener, are_both_named, check_narrow, find_filter, is_same
 from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
@@ -22,6 +22,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Rows, Source
 from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.readings import Axis, find_order
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
@@ -83,7 +84,8 @@ class Rules:
 
     program: Program  # without the metrics for which there are too few rows to estimate propensities
     terms: Terms  # with the width of the truth, as far as it is known; there are no bins yet
-    notes: tuple[str, ...] = ()  # what was inferred from the files
+    inputs: tuple[str, ...] = ()  # what each was read as
+    labels: Axis | None = None  # those that the training labels name
     warnings: tuple[str, ...] = ()  # what a reader must know before trusting the numbers
 
 
@@ -117,25 +119,26 @@ class Setup(Rules):
                 raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}")
             options.refuse_groups(argument("executor"), "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
-        train = check_inputs(y_true, [leaf for system in systems for leaf in system.leaves], options)
+        leaves = [leaf for system in systems for leaf in system.leaves]
+        train = check_inputs(y_true, leaves, options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
-        opener = Opener.of(options, train)
+        opener = Opener.of(options, train).beside(y_true, leaves)
         truth = opener.truth(y_true, "y_true")
         warnings: tuple[str, ...] = ()
         if options.missing != "zero":
             from xmceval.api.scoring.missing import check_missing, keep_common  # not loaded by a score without it
 
-            check_missing(options, truth, [y_true, *(leaf for system in systems for leaf in system.leaves)])
+            check_missing(options, truth, [y_true, *leaves])
             if options.missing == "drop":
                 opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
                 truth = opener.truth(y_true, "y_true")
         _check_numbers(program, truth, options)
+        if options.row_ids is not None:
+            truth = replace(truth, rows=_name_rows(_find_ids(options, truth), truth))
+        opener = replace(opener.naming(truth.labels), first=truth)
         find_ids = partial(_find_ids, options, truth)
         weights = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
-        if truth.frame is not None:
-            opener = replace(opener, columns=replace(truth.frame, values=None, index=None))
-        opener = replace(opener, by_row=truth.by_row)
         rules = find_rules(
             opener,
             program,
@@ -147,7 +150,7 @@ class Setup(Rules):
         setup = cls(
             program=rules.program,
             terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
-            notes=(*truth.notes, *rules.notes),
+            inputs=(truth.line, *rules.inputs),
             warnings=(*warnings, *rules.warnings),
             options=options,
             opener=opener,
@@ -183,10 +186,19 @@ class Setup(Rules):
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
-        return [self._open(system) for system in systems]
+        opened = [self._open(system) for system in systems]
+        if not are_both_named(self.opener.labels):  # then systems may only agree among themselves
+            named = [
+                (each.name, each.labels) for each in opened if each.labels is not None and each.labels.names is not None
+            ]
+            for name, labels in named[1:]:
+                if find_order(named[0][1], labels) is not None:
+                    raise _other_order_error(named[0][0], name, self.truth.name)
+        return opened
 
     def _open(self, system: Named) -> System:
         scores, truth = self.opener.scores(system.input, self.truth, self.terms.width), self.truth.source
+        self.opener.check_numbers(scores.name, scores.labels_by)
         is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
         doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
@@ -194,7 +206,9 @@ class Setup(Rules):
             with_row_length(self._terms_of(scores.source), truth, scores.source),
             name=system.name or scores.source.name,
             file=input_name(system.y_score),
-            notes=scores.notes,
+            inputs=(scores.line,),
+            labels=scores.labels,
+            are_lists=scores.is_ranked,
             warnings=(doubt,) if is_truth else (),
         )
 
@@ -215,7 +229,7 @@ class Setup(Rules):
         """Return the totals of systems as states, with the doubts about their files and first rows."""
         states = []
         for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-            doubts = () if first_rows is None else self._doubt_rows(*first_rows.of_system(number))
+            doubts = () if first_rows is None else self._doubt_rows(system, *first_rows.of_system(number))
             of_files = *self.truth.source.warnings, *system.scores.warnings
             of_header = system.doubt_header(self.truth.source, of_system)
             states.append(self._state(system, of_system, (*of_header, *of_files, *doubts)))
@@ -236,17 +250,19 @@ class Setup(Rules):
             scores=(system.file,),
             systems=(system.name,),
             warnings=(*self.warnings, *system.warnings, *warnings),
-            notes=(*self.notes, *system.notes),
+            inputs=(*self.inputs, *system.inputs),
+            labels=self.opener.naming(system.labels).labels,
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
         )
 
-    def _doubt_rows(self, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
+    def _doubt_rows(self, system: System, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
         """Yield the doubts that the first rows of a system give reason for."""
         mistake = find_doubt(truth, ranked, drop_empty=self.terms.drop_empty)
         if mistake:
             yield Doubt(mistake)
         elif any(measure.needs_order for measure in self.program.measures):
-            yield from doubt_scores(ranked, order_counts=self.truth.judgments is None)
+            by_row = self.truth.judgments is None
+            yield from doubt_scores(ranked, order_counts=by_row, are_lists=system.are_lists)
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
@@ -263,7 +279,7 @@ class Setup(Rules):
         terms = self.terms.with_width(width, by_frequency)
         if self.named_pairs is not None and self.truth.judgments is not None:
             terms = replace(terms, filter=self.named_pairs.filter(self.truth.judgments.documents))
-        if self.options.threshold is None:
+        if terms.threshold is None:
             return terms
         return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
@@ -285,13 +301,32 @@ def _find_ids(options: Options, truth: Input) -> RowIds | None:
     return ids
 
 
+def _name_rows(ids: RowIds | None, truth: Input) -> Axis:
+    """Return the rows under the ids that were passed; an index of the truth may not have another order of them."""
+    rows = Axis.of("row_ids", "row", [] if ids is None else ids.ids)
+    if truth.rows is not None and find_order(rows, truth.rows) is not None:
+        raise DataError(
+            f"{truth.name}: its index has the ids of row_ids in another order (hint: leave out {argument('row_ids')}, "
+            f"or pass {truth.rows.unnamed})"
+        )
+    return rows
+
+
+def _other_order_error(first: str, second: str, truth: str) -> DataError:
+    """Return the error for two systems that name their columns in different orders, beside a truth without names."""
+    return DataError(
+        f"{second}: its columns are those of {first} in another order, and {truth} has no names to say which is right "
+        f"(hint: name the columns of {truth}, or pass both systems in its order)"
+    )
+
+
 def _per_row(values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Input) -> Any:
     """Return weights or groups in the order of the rows, where they name these."""
     if not isinstance(values, (str, Path, Mapping)) and not hasattr(values, "to_numpy"):
         return values
     from xmceval.api.scoring.perrow import in_order  # not loaded by a score without it
 
-    return in_order(values, name, noun, find_ids(), truth.frame)
+    return in_order(values, name, noun, find_ids(), truth.rows)
 
 
 def find_rules(
@@ -318,6 +353,8 @@ def find_rules(
     weights, unit = None, 1.0
     if has_weights:
         weights, unit = read_weights(sample_weight, truth, max_weight, _describe_left(options))
+    if options.filter is not None and not has_queries:
+        opener.check_numbers(input_name(options.filter), "number")
     terms = Terms.of(
         options,
         width=lookup.width,
@@ -327,7 +364,7 @@ def find_rules(
         filter=None if has_queries else find_filter(options.filter, truth, lookup.width),
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
-    return Rules(program=program, terms=terms, notes=lookup.notes, warnings=warnings)
+    return Rules(program=program, terms=terms, inputs=lookup.inputs, labels=lookup.labels, warnings=warnings)
 
 
 def _find_named_pairs(options: Options, truth: Input) -> NamedPairs | None:
@@ -341,7 +378,7 @@ def _find_named_pairs(options: Options, truth: Input) -> NamedPairs | None:
 
 def _check_numbers(program: Program, truth: Input, options: Options) -> None:
     """Refuse what looks at the numbers of labels where these are documents or text, which have none of their own."""
-    if truth.labels is None:
+    if truth.documents is None:
         return
     by_number = [name for name in ("counts", "inverse_propensities", "filter") if getattr(options, name) is not None]
     if truth.judgments is None and by_number:

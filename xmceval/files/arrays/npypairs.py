@@ -19,9 +19,10 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.lists import are_ranked_lists, as_ids, full_ranking_error, is_full_ranking
+from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Matrix, PaddedLists
+from xmceval.rows.readings import are_ids, check_truth
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
@@ -32,25 +33,18 @@ _PADDING = frozenset({"", "-1"})
 def open_npy(path: Path, request: Request) -> Opened:
     """Open an npy matrix: scores or truth [n_rows, n_labels], or as predictions ranked labels or their names.
 
-    Integers are ranked labels where they can be and the matrix is not as wide as there are labels; permutations of all
-    labels, of a float type too, are doubtful.
+    `are_ids` tells which; the first piece shows it.
     """
     header = read_header(path)
     if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iufUO":
         return open_dense(path, request)
     if header.dtype.kind in "UO":
         return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
-    n_labels, width = request.n_labels, header.shape[1]
-    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, width)))
-    if n_labels in {None, width} and is_full_ranking(piece):
-        if not request.ranks_all:
-            raise full_ranking_error(str(path), width)
-        are_lists = True
-    else:
-        largest = int(piece.max()) if piece.size and header.dtype.kind in "iu" else -1
-        are_lists = largest >= width if n_labels is None else n_labels != width
-        are_lists = are_lists and header.dtype.kind in "iu" and are_ranked_lists(piece, n_labels)
-    if are_lists:
+    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, header.shape[1]), header.dtype))
+    n_seen = request.n_seen
+    if n_seen is None:  # alone, integers beyond the columns are taken for ids
+        n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
+    if are_ids(piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen):
         return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
     return open_dense(path, request)
 
@@ -58,6 +52,8 @@ def open_npy(path: Path, request: Request) -> Opened:
 def open_dense(path: Path, request: Request) -> Opened:
     """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth."""
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
+    if not request.are_scores:
+        check_truth(next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, shape[1]))), str(path))
     pieces = _DensePieces(path, request.are_scores)
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     form = FORMATS["npy"]
@@ -156,7 +152,7 @@ def open_lists(
     is_held : bool
         Whether the arrays are held in memory.
     """
-    header = _check_matrix(labels, "iufUO" if request.ranks_all and scores is None else "iuUO")
+    header = _check_matrix(labels, "iufUO" if request.are_all_ids and scores is None else "iuUO")
     dtype = None
     if scores is not None:
         shape, _, dtype = _check_matrix(scores, "biuf")
@@ -181,7 +177,8 @@ def open_lists(
         )
     if header.dtype.hasobject:
         facts.append("names held in memory")
-    return Opened(source, form, tuple(facts), request.role, is_held=is_held)
+    labels_by, is_ranked = "name" if are_names else "number", scores is None
+    return Opened(source, form, tuple(facts), request.role, is_held=is_held, is_ranked=is_ranked, labels_by=labels_by)
 
 
 def _check_matrix(array: ArrayFile, kinds: str) -> Header:

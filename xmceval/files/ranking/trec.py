@@ -106,6 +106,8 @@ def _doubt_ranks(path: Path | Records | QueryTable, columns: LineColumns, lines:
     """
     queries: dict[bytes | int, list[tuple[int, float]]] = {}
     for query, rank, score in lines.ranked if isinstance(lines, TableLines) else _first_ranks(path, columns):
+        if score == -np.inf:
+            continue
         queries.setdefault(query, []).append((rank, score))
     n_ranked = n_against = 0
     for ranking in queries.values():
@@ -134,8 +136,10 @@ def _first_ranks(path: Path | Records | QueryTable, columns: LineColumns) -> Ite
 def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> Iterator[Doubt]:
     """Yield the doubt that scores say nothing, where all are equal in most queries: ties are broken afterwards."""
     ends = entries.indptr[: QUERIES_WITH_TIES + 1]
-    rows = [entries.values[start:end] for start, end in pairwise(ends.tolist()) if end - start > 1]
-    n_several, n_equal = len(rows), sum(bool((scores == scores[0]).all()) for scores in rows)
+    rows = [entries.values[start:end] for start, end in pairwise(ends.tolist())]
+    rows = [scores[scores > -np.inf] for scores in rows]
+    n_several = sum(scores.size > 1 for scores in rows)
+    n_equal = sum(bool(scores.size > 1 and (scores == scores[0]).all()) for scores in rows)
     if 2 * n_equal > n_several >= LEAST_QUERIES:
         yield Doubt(
             f"{path}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are equal: "
@@ -261,7 +265,8 @@ def _held(
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = QueryNames(str(path), lines, queries, csr, documents)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False, names=names)
-    return Opened(source, form, tuple(facts), request.role, is_held=True)
+    are_lists = isinstance(path, QueryTable) and path.columns.are_lists and path.columns.value is None
+    return Opened(source, form, tuple(facts), request.role, is_held=True, is_ranked=request.are_scores and are_lists)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.rows.block import Int64
+from xmceval.rows.readings import Axis
 
 LARGEST_ID = 2**63 - 2  # the number above means that the number of labels is unknown
 
@@ -55,6 +56,11 @@ class Names:
     def labels(self) -> dict[str, int]:
         """The label of each name, for readers that have strings."""
         return {name.decode(errors="surrogateescape"): label for label, name in enumerate(self.words.tolist())}
+
+    @cached_property
+    def are_reordered(self) -> bool:
+        """Whether the names are the numbers of the labels in another order."""
+        return Axis.of(self.source, "label", list(self.labels)).is_reordered
 
     def find(self, words: Sequence[bytes]) -> Int64:
         """Return the label of each word, -1 for those that are no names."""

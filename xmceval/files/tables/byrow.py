@@ -183,7 +183,17 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         pieces = [Csr(indptr, ids, values, request.are_scores)]
     names_of = None if labels is None else LabelNames(table.name, labels)
     source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
-    return Opened(source, table.form, tuple(facts), request.role, is_held=not is_streamed, by_row=by_row)
+    return Opened(
+        source,
+        table.form,
+        tuple(facts),
+        request.role,
+        is_held=not is_streamed,
+        is_ranked=request.are_scores and columns.are_lists and columns.value is None,
+        rows=table.rows,
+        labels_by="number" if names is None and words is None else "name",
+        by_row=by_row,
+    )
 
 
 def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:

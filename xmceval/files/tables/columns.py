@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from xmceval.errors import DataError, listed
 
@@ -86,6 +87,13 @@ def are_known(names: Iterable[str]) -> bool:
     roles = find_roles(names)
     keys, labels = len(roles["row"] + roles["query"]), len(roles["document"] + roles["label"])
     return bool(keys and labels)
+
+
+def has_known_columns(frame: Any) -> bool:
+    """Return whether a data frame has a key or labels as a long table has them, in its columns or its index."""
+    roles = find_roles(map(str, frame.columns))
+    index = [str(name) for name in getattr(getattr(frame, "index", None), "names", ())]
+    return any(roles[role] for role in ("row", "query", "document", "label")) or are_known(index)
 
 
 def find_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from xmceval.errors import AmbiguousError, DataError
@@ -11,6 +11,7 @@ from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.lines import NUMBER, without_comment
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
+from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
 WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
 
@@ -83,10 +84,14 @@ def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
 
 
 def check_lists(truth: Path, scores: Path) -> None:
-    """Refuse two files of lists of one short length whose first column has the same words: these may be users.
+    """Refuse two files of lists that may begin with the id of their row.
 
-    Both have been read as lists of labels, without a header.
+    All first words of both are the same and different from each other; or lists have one short length, and the first
+    words of one file are among those of the other. Both have been read as lists of labels, without a header.
     """
+    ids, other_ids = _ids_of_rows(truth), _ids_of_rows(scores)
+    if ids is not None and ids == other_ids:
+        raise lists_of_ids_error(str(truth), str(scores), are_files=True)
     words, others = _first_words(truth), _first_words(scores)
     if words and others and (words <= others or others <= words):
         raise AmbiguousError(
@@ -99,13 +104,29 @@ def check_lists(truth: Path, scores: Path) -> None:
 def _first_words(path: Path) -> set[bytes]:
     """Return the first words of all lines if they have one of a few numbers of columns, else nothing."""
     words, width = set[bytes](), 0
+    for row in _split_rows(path):
+        width = width or len(row)
+        if len(row) != width or width not in WIDTHS:
+            return set()
+        words.add(row[0])
+    return words
+
+
+def _ids_of_rows(path: Path) -> set[bytes] | None:
+    """Return the first words of all lines if they all differ, and most lines have others after them."""
+    words, n_longer = set[bytes](), 0
+    for row in _split_rows(path):
+        if row[0] in words:
+            return None
+        words.add(row[0])
+        n_longer += len(row) > 1
+    return words if len(words) >= LEAST_IDS and 2 * n_longer > len(words) else None
+
+
+def _split_rows(path: Path) -> Iterator[list[bytes]]:
+    """Yield the words of each line that has any."""
     for chunk in LineChunks(path):
         for line in bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n"):
             row = _SEPARATOR.split(without_comment(line).strip())
-            if row == [b""]:
-                continue
-            width = width or len(row)
-            if len(row) != width or width not in WIDTHS:
-                return set()
-            words.add(row[0])
-    return words
+            if row != [b""]:
+                yield row

@@ -48,12 +48,8 @@ def break_ties(words: Words, indptr: Int64, numbers: AnyArray, values: Float64) 
     if np.isnan(values).any():  # which are refused when they are scored
         return 0
     keys, entries = np.empty((2, int(np.diff(indptr).max(initial=0))), dtype=np.int64)
-    is_lowest = values == -np.inf
-    n_tied = raise_ties(
-        indptr, numbers.astype(np.int32, copy=False), values.view(np.int64), words.ends, words.blob, keys, entries
-    )
-    values[is_lowest] = -np.inf
-    return int(n_tied)
+    numbers, bits = numbers.astype(np.int32, copy=False), values.view(np.int64)
+    return int(raise_ties(indptr, numbers, bits, words.ends, words.blob, keys, entries))
 
 
 def doubt_labels(name: str, indptr: Int64, numbers: AnyArray, labels: Documents, truth: str) -> Iterator[Doubt]:

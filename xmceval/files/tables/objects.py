@@ -10,8 +10,9 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.tables.columns import explain_names, find_roles
 from xmceval.files.tables.table import Table, memory_table
-from xmceval.rows.matrices.frames import Frame, find_names, is_frame
+from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.matrices.lists import refuse_sets
+from xmceval.rows.readings import Axis
 
 _STREAMS = "__arrow_c_stream__", "__arrow_c_array__"
 
@@ -35,7 +36,7 @@ def find_table(value: Any, name: str) -> Table | None:
         value = value.to_frame("value" if value.name is None else value.name)
     if is_frame(value):
         return None if _is_wide(value, name) else memory_table(_exportable(value), name, _indexed(value, name))
-    if any(hasattr(value, attribute) for attribute in _STREAMS):
+    if any(hasattr(value, attribute) for attribute in (*_STREAMS, "iloc")):  # pandas before 3 exports no Series
         return memory_table(value, name, _indexed(value, name))
     for attribute, other, hint in _HINTS:
         if hasattr(value, attribute) and hasattr(value, other):
@@ -57,13 +58,13 @@ def _index_names(value: Any) -> list[str]:
     return [str(column) for column in getattr(getattr(value, "index", None), "names", []) if column is not None]
 
 
-def _indexed(value: Any, name: str) -> Frame | None:
+def _indexed(value: Any, name: str) -> Axis | None:
     """Return the index of a data frame or Series whose lines are rows in order, as no column has their names."""
     columns = [*_index_names(value), *map(str, getattr(value, "columns", []))]
     roles, index = find_roles(columns, columns), getattr(value, "index", ())
     if roles["row"] or roles["query"] or not hasattr(index, "names"):
         return None
-    return Frame(name, None, None, find_names(index))
+    return rows_of(value, name)
 
 
 def _exportable(frame: Any) -> Any:

@@ -21,7 +21,8 @@ from xmceval.files.io.lines import Places
 from xmceval.files.io.pipes import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes
 from xmceval.files.tables.arrays import LONGEST_NAME, Column
-from xmceval.rows.matrices.frames import Frame, is_frame
+from xmceval.rows.matrices.frames import is_frame
+from xmceval.rows.readings import Axis
 
 BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
 LONGEST_ROW = 1 << 24  # entries of one row, all of which are held
@@ -46,7 +47,7 @@ class Table:
     n_lines: int | None = None  # how many lines there are, if that is known beforehand
     facts: tuple[str, ...] = ()  # what people are told of it
     first: Any = None  # the first lines of what is in memory, which may be read only once
-    frame: Frame | None = None  # its index, if it is a data frame whose lines are rows in order
+    rows: Axis | None = None  # those that an index names, of a table whose lines are rows in order
 
     def __str__(self) -> str:
         return self.name
@@ -247,7 +248,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
         return []
 
 
-def memory_table(value: Any, name: str, frame: Frame | None = None) -> Table:
+def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     """Return the table of an object that exports an Arrow stream: a data frame, a table, a reader, a relation.
 
     A single array of lists is a table with the column ``labels``.
@@ -260,7 +261,8 @@ def memory_table(value: Any, name: str, frame: Frame | None = None) -> Table:
         except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column
             if is_frame(value):
                 raise
-            array = pyarrow.chunked_array([pyarrow.array(value)] if isinstance(value, pyarrow.Array) else value)
+            is_single = isinstance(value, pyarrow.Array) or hasattr(value, "iloc")  # pandas before 3 exports no Series
+            array = pyarrow.array(value) if is_single else pyarrow.chunked_array(value)
             if not has_lists(array.type):
                 raise DataError(
                     f"{name}: is a {type(value).__name__} of {array.type}; expected lists of labels (hint: of one "
@@ -274,7 +276,7 @@ def memory_table(value: Any, name: str, frame: Frame | None = None) -> Table:
             yield from _in_parts(batch.select(names))
 
     place, code = partial(_row_of_table, name), name if hasattr(value, "iloc") else f"pyarrow.table({name}).to_pandas()"
-    return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, frame)
+    return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, rows)
 
 
 def has_lists(type_: Any) -> bool:

@@ -43,7 +43,16 @@ def open_text(path: Path, request: Request) -> Opened:
     source = TextSource(path, layout, request.are_scores, request.max_line)
     are_lists = layout.kind == "ids" and not layout.header
     is_ranked = layout.grammar.is_ranked
-    return Opened(source, layout.format, layout.facts, request.role, is_ranked=is_ranked, are_lists=are_lists)
+    labels_by = "number" if layout.names is None else "name"
+    return Opened(
+        source,
+        layout.format,
+        layout.facts,
+        request.role,
+        is_ranked=is_ranked,
+        are_lists=are_lists,
+        labels_by=labels_by,
+    )
 
 
 class Mark(NamedTuple):

@@ -20,7 +20,11 @@ LANES = 8  # ranked labels that are looked for at once
 MANY = 256  # true labels: among more of them, ranked labels are looked for by halving
 
 # Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
-ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5
+ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, LOWEST, ROUNDED, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5, 6, 7
+
+LOWEST_FLOAT, LOWEST_HALF = -3.38e38, -65504.0  # no float32 or bfloat16 is as low but the lowest; that of float16
+
+LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
 
 SLOTS = 5  # of a row's values for an output: numerator, denominator, best - num, worst - num, ceiling
 
@@ -106,11 +110,13 @@ def _run(curves, discounts, gains, side, count, running):
 def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
     """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it.
 
+    Also rows with the lowest finite float within a cutoff, and rows with ties of numbers that may have been rounded.
     `cutoffs` are int64 [n_cutoffs], `counts` int64 [FIRST_CUTOFF + 2 * n_cutoffs]. Returns the most predictions of a
     row, at least 1.
     """
     _, ranked_scores, n_ranked = ranking
     longest = np.int64(1)
+    deepest = cutoffs[cutoffs.size - 1] if cutoffs.size > 0 else 0
     for row in range(truth_indptr.size - 1):
         n, n_best = truth_indptr[row + 1] - truth_indptr[row], n_ranked[row]
         n_predicted = pred_indptr[row + 1] - pred_indptr[row]
@@ -122,9 +128,16 @@ def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
         counts[ROWS] += 1
         counts[TRUE_LABELS] += n
         counts[PREDICTIONS] += n_predicted
-        ties = 0
-        for j in range(1, n_best):
-            ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
+        ties = lowest = rounded = 0
+        for j in range(n_best):
+            score = ranked_scores[row, j]
+            is_tied = j > 0 and score == ranked_scores[row, j - 1]
+            is_lowest = score <= LOWEST_FLOAT or score == LOWEST_HALF
+            ties += is_tied
+            lowest += is_lowest and j < deepest
+            rounded += is_tied and not is_lowest and LARGEST_WHOLE <= abs(score) < np.inf
+        counts[LOWEST] += lowest > 0
+        counts[ROUNDED] += rounded > 0
         across = 0
         for i in range(cutoffs.size):
             k = cutoffs[i]

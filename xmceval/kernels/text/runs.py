@@ -73,8 +73,8 @@ def _sort(keys, entries, n, farthest, words, ends, blob):
 def raise_ties(indptr, words, bits, ends, blob, keys, entries):
     """Raise equal scores of a row by the least possible steps, the bytewise greatest word highest.
 
-    What is raised stays below what was above it, and nothing is above infinity: the others go below it. Returns how
-    many scores were equal to another one.
+    What is raised stays below what was above it, and nothing is above infinity: the others go below it. Scores of
+    -infinity are no predictions, and stay. Returns how many other scores were equal to another one.
 
     Parameters
     ----------
@@ -105,16 +105,19 @@ def raise_ties(indptr, words, bits, ends, blob, keys, entries):
             n_moves += n_before  # the most that it takes to put neighbours into order
         _sort(keys, entries, n, n if n_rises > 0 or n_moves > MOST_MOVES * n else 0, words, ends, blob)
         tied = 0
-        for i in range(n):
-            tied += (i > 0 and keys[i] == keys[i - 1]) or (i + 1 < n and keys[i] == keys[i + 1])
+        first = 0
+        while first < n and keys[first] == -INFINITE:
+            first += 1
+        for i in range(first, n):
+            tied += (i > first and keys[i] == keys[i - 1]) or (i + 1 < n and keys[i] == keys[i + 1])
         n_tied += tied
         if tied == 0:
             continue
-        for i in range(1, n):
+        for i in range(first + 1, n):
             if keys[i] <= keys[i - 1]:
                 keys[i] = min(keys[i - 1] + 1, INFINITE)
                 bits[entries[i]] = _bits(keys[i])
-        for i in range(n - 1, 0, -1):
+        for i in range(n - 1, first, -1):
             if keys[i - 1] >= keys[i]:
                 keys[i - 1] = keys[i] - 1
                 bits[entries[i - 1]] = _bits(keys[i - 1])

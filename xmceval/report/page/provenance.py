@@ -55,7 +55,9 @@ def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Se
     """Draw how the page can be made again."""
     parts: list[Child] = [
         _draw_facts([("Program", f"xmceval {results[0].version}"), ("Truth", name(results[0].truth))]),
-        draw_lines((isolate(line, names) for line in shared_lines(results, "notes")), "lines"),
+        draw_lines(
+            (isolate(line, names) for kind in ("inputs", "notes") for line in shared_lines(results, kind)), "lines"
+        ),
     ]
     if provenance.files:
         rows = [(file.path, file.role, f"{file.n_bytes:,}", file.sha256) for file in provenance.files]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, argument, counted, listed
 from xmceval.metrics.measure import Measure
+from xmceval.scoring.program import ranks_all_labels
 from xmceval.scoring.summary import Counts, Figure, Summary
 
 BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions are no misses
@@ -24,7 +25,9 @@ def find_cautions(
     """Return the doubts and facts about the numbers of a system under the options of its scoring."""
     counts, figures = summary.counts, summary.figures
     return [
+        *_doubt_scores(counts),
         *(_doubt_ties(figures) if ties == "label" else ()),
+        *_describe_unpredicted(counts),
         *_describe_short_lists(counts, figures),
         *_describe_empty_rows(counts, empty_rows, figures),
         *_describe_truth(counts, figures, zeros_are_judged=zeros_are_judged),
@@ -33,6 +36,27 @@ def find_cautions(
         *_describe_unscored_truth(counts, figures),
         *_describe_what_is_missing(summary, has_threshold=has_threshold, ceiling=ceiling),
     ]
+
+
+def _doubt_scores(counts: Counts) -> Iterator[Doubt]:
+    """Yield the doubt that masked labels are predicted, and that different scores were rounded to the same number."""
+    if counts.lowest_rows:
+        yield Doubt(
+            f"{counted(counts.lowest_rows, 'instance')} {_have(counts.lowest_rows)} a label within the cutoffs whose "
+            "score is the lowest that floats can hold: is it masked? (hint: -inf says that a label is not predicted)"
+        )
+    if counts.rounded_rows:
+        yield Doubt(
+            f"{counted(counts.rounded_rows, 'instance')} {_have(counts.rounded_rows)} tied scores of 2^53 or more, "
+            "where whole numbers are rounded when they are read: are they different? (hint: pass smaller numbers, or "
+            "an array of 64-bit integers)"
+        )
+
+
+def _describe_unpredicted(counts: Counts) -> Iterator[str]:
+    n = counts.unpredicted
+    if n:
+        yield f"{counted(n, 'score')} {_are(n)} -inf: {'that label is' if n == 1 else 'those labels are'} not predicted"
 
 
 def _describe_short_lists(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
@@ -137,7 +161,7 @@ def _describe_rows_left_out(counts: Counts, figures: Sequence[Figure]) -> Iterat
 def _describe_unscored_truth(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
     for rel, unscored in counts.unscored.items():
         measures = [figure.measure for figure in figures if figure.measure.rel == rel]
-        tied = [measure.name for measure in measures if _ranks_all_labels(measure)]
+        tied = [measure.name for measure in measures if ranks_all_labels(measure)]
         lost = [measure.name for measure in measures if measure.metric.family == "column" and measure.name not in tied]
         effects = [f"for {listed(tied)} they are tied with all other labels without a score"] if tied else []
         effects += [f"for {listed(lost)} they are never retrieved"] if lost else []
@@ -146,22 +170,12 @@ def _describe_unscored_truth(counts: Counts, figures: Sequence[Figure]) -> Itera
             yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"
 
 
-def _ranks_all_labels(measure: Measure) -> bool:
-    """Return whether labels without a score are ranked too; a micro average may be over the stored cells alone."""
-    metric = measure.metric
-    has_all_cells = metric.needs_labels or measure.norm.over != "micro"
-    return has_all_cells if metric.family == "column" else metric.needs_labels and metric.family == "row"
-
-
 def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling: bool) -> Iterator[str]:
     """Yield which metrics lack the threshold, the shares by frequency or the ceilings that were asked for."""
-    metrics = {figure.name: figure.measure.metric for figure in summary.figures}
-    names = [name for name, metric in metrics.items() if metric.family == "confusion" and metric.gain == "hit"]
+    names = [figure.name for figure in summary.figures if figure.measure.takes_threshold]
     if names and not has_threshold:
-        yield (
-            f"{listed(names)}: no threshold was passed, so every label with a score counts as predicted "
-            f"(hint: pass {argument('threshold')})"
-        )
+        yield from _describe_decisions(summary, names)
+    metrics = {figure.name: figure.measure.metric for figure in summary.figures}
     for part in summary.slices[:1]:
         shares = part.estimates
         names = [name for name in metrics if name not in shares]
@@ -170,6 +184,20 @@ def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling:
     names = [figure.name for figure in summary.figures if figure.estimate.ceiling is None]
     if names and ceiling:
         yield f"no ceiling is available for {listed(names)}"
+
+
+def _describe_decisions(summary: Summary, names: Sequence[str]) -> Iterator[str]:
+    """Yield what counts as predicted where there is no threshold."""
+    n_binary = summary.counts.binary_rows
+    ranked = [figure.name for figure in summary.figures if figure.measure.needs_order]
+    if n_binary:
+        others = f"; {listed(ranked)} {'ranks' if len(ranked) == 1 else 'rank'} them as scores" if ranked else ""
+        yield f"{listed(names)}: dense scores of 0 and 1 are decisions{others}"
+    if n_binary < summary.counts.n_instances:
+        yield (
+            f"{listed(names)}: no threshold was passed, so every label with a score counts as predicted "
+            f"(hint: pass {argument('threshold')})"
+        )
 
 
 def _have(number: int) -> str:

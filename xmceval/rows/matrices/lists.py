@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, argument
+from xmceval.errors import DataError
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.matrices.storage import AnyArray, Values
+from xmceval.rows.matrices.storage import AnyArray
 from xmceval.rows.plain import BY_NAME
 
-LOOKED_AT, CELLS_LOOKED_AT = 1000, 1 << 22  # rows, and cells of them
-_OTHER_SEQUENCES = (list, tuple, str, bytes, range, memoryview)
 _ROW_TYPES = (list, tuple, set, frozenset, range)
 
 
@@ -118,42 +116,6 @@ def refuse_sets(rows: Any, name: str) -> None:
         )
 
 
-def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
-    """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding.
-
-    A label that appears twice in one of the first rows shows that they are something else; further down it is a
-    mistake, which is reported with its row.
-    """
-    least, largest = (int(labels.min()), int(labels.max())) if labels.size else (-1, -1)
-    if least < -1 or largest < 0 or (n_labels is not None and largest >= n_labels):
-        return False
-    ordered = np.sort(labels[:LOOKED_AT], axis=1)
-    return not ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any()
-
-
-def is_full_ranking(values: Values) -> bool:
-    """Return whether the first rows of numbers [n_rows, n_labels] are permutations of 0..n_labels - 1.
-
-    They are ids of all labels, as argsort returns them, or scores. Fewer than three labels are scores.
-    """
-    n_rows, n_labels = values.shape
-    if not n_rows or n_labels < 3:
-        return False
-    row = values[:1]
-    if row.min() != 0 or row.max() != n_labels - 1:
-        return False
-    rows = values[: max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)]
-    return bool((np.sort(rows, axis=1) == np.arange(n_labels)).all())
-
-
-def full_ranking_error(name: str, n_labels: int) -> AmbiguousError:
-    """Return the error for a full ranking that may be scores."""
-    return AmbiguousError(
-        f"{name}: every row is a permutation of 0..{n_labels - 1}: ids of labels, best first, or scores of "
-        f"{n_labels:,} labels? (hint: {argument('n_labels')} says that they are ids; of scores pass 1 + scores)"
-    )
-
-
 def as_ids(labels: AnyArray, name: str) -> AnyArray:
     """Return ids of labels of any shape as integers; those of a float type must be whole."""
     if labels.dtype.kind in "iu":
@@ -162,29 +124,6 @@ def as_ids(labels: AnyArray, name: str) -> AnyArray:
     if (ids != labels).any():
         raise DataError(f"{name}: is read as ids of labels, but some are fractions; expected whole numbers")
     return ids
-
-
-def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
-    """Return whether matrices [n_rows, 3] may have a row, a label and a value in each row, as long tables do.
-
-    In both, row and label are whole, no pair appears twice, and the row counts up or repeats; one has the rows of the
-    other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, in which anything counts up.
-    """
-    if min(len(truth), len(scores)) < 3:
-        return False
-    if truth.shape[1:] != (3,) or scores.shape[1:] != (3,) or ((truth == 0) | (truth == 1)).all():
-        return False
-    rows = list[AnyArray]()
-    for table in (truth, scores):
-        pairs = table[:, :2]
-        if not ((pairs >= 0) & (pairs == np.floor(pairs))).all():
-            return False
-        own = np.unique(table[:, 0])
-        counts_up = (np.diff(table[:, 0]) > 0).all()
-        if not (counts_up or own.size < len(table)) or len(np.unique(pairs, axis=0)) < len(table):
-            return False
-        rows.append(own)
-    return bool(np.isin(rows[0], rows[1]).all() or np.isin(rows[1], rows[0]).all())
 
 
 def _concatenate(rows: Any, name: str) -> AnyArray | None:

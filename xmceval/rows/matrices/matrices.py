@@ -10,28 +10,18 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, Fault
-from xmceval.rows.block import Block, EntryNames, Rows, Scratch, Selected, StoredRows
+from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
 from xmceval.rows.matrices.dense import Dense, select
-from xmceval.rows.matrices.lists import (
-    LabelLists,
-    Pair,
-    are_ranked_lists,
-    as_ids,
-    as_list,
-    find_lists,
-    find_pair,
-    full_ranking_error,
-    is_full_ranking,
-    refuse_sets,
-)
+from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
-from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, slice_rows
+from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, Values, slice_rows, take_rows
+from xmceval.rows.readings import are_ids, are_ranked_lists, check_truth
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
-AS_MATRIX = "lists of equal length are read as a dense matrix"
-RANKED = "labels without scores, ranked by their order, best first"
+AS_MATRIX = "lists of equal length, read as a dense matrix"
+RANKED = "ids of labels without scores, the best first"
 
 BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
 
@@ -49,6 +39,11 @@ class MatrixRows(StoredRows):
     # returns how messages name the entries of a label in a row of the matrix, where these have names
     names: Callable[[int, int], EntryNames] | None = None
 
+    @property
+    def n_columns(self) -> int | None:
+        """The number of columns of dense rows, None of others."""
+        return int(self.piece.values.shape[1]) if isinstance(self.piece, Dense) else None
+
     def split(self, n_rows: int) -> tuple[MatrixRows, MatrixRows]:
         """Return the first rows, and the rest."""
         rest = replace(self, start=self.start + n_rows, row=self.row + n_rows, n_rows=self.n_rows - n_rows)
@@ -65,6 +60,14 @@ class MatrixRows(StoredRows):
     def entry_names(self, row: int, label: int) -> EntryNames:
         """Return how messages name the entries of a label in a row."""
         return super().entry_names(row, label) if self.names is None else self.names(self.row + row, label)
+
+    def lowest_labels(self, n_rows: int) -> Int64 | None:
+        """Return the label with the lowest score of each of the first rows, of dense ones that are selected."""
+        if self.depth is None or not isinstance(self.piece, Dense):
+            return None
+        scores = self.piece.values[self.start : self.start + min(n_rows, self.n_rows)]
+        lowest: Int64 = np.argmin(np.where(scores == -np.inf, np.inf, scores), axis=1)
+        return lowest
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
         """Select the `depth` best labels of each row, and the true labels that tie with the last."""
@@ -92,8 +95,9 @@ class MatrixSource:
     dtype: np.dtype[Any] | None = None  # the type in which the values are stored
     is_dense: bool = False  # whether the pieces are dense scores
     depth: int | None = None  # how many labels are selected per row of them, where all metrics are at cutoffs
-    note: str = ""  # how the matrix was read, where it could have been something else
+    reading: str = ""  # what the matrix was read as, and on what evidence
     may_be_ids: bool = False  # whether it is of lists of equal length, which may have been ids of labels
+    is_ranked: bool = False  # whether it is of labels without scores, whose order alone ranks them
     first_row: int = 0  # the number of the first row of `pieces`, where those before it are left out
     # returns how messages name the entries of a label in a row, where these have names
     names: Callable[[int, int], EntryNames] | None = None
@@ -114,6 +118,15 @@ class MatrixSource:
         if not isinstance(self.pieces, Sequence):
             raise TypeError(f"{self.name}: is not in memory")
         return replace(self, pieces=slice_rows(self.pieces, start, stop), first_row=start)
+
+    def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
+        """Return the same matrix in memory with rows, and columns of a dense one, in another order."""
+        pieces: Sequence[Matrix] = list(self.pieces)
+        if columns is not None:
+            pieces = [
+                Dense(piece.values[:][:, columns], piece.are_scores) for piece in pieces if isinstance(piece, Dense)
+            ]
+        return replace(self, pieces=pieces if rows is None else [take_rows(pieces, rows)])
 
     def files(self) -> tuple[Path, ...]:
         """Return the files that the pieces are read from; none where they are in memory."""
@@ -142,12 +155,25 @@ class MatrixSource:
             first_row += n_rows
 
 
-def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> MatrixSource:
+def count_columns(y_score: Any) -> int | None:
+    """Return the number of labels of predictions in memory; 0 of a pair, None where it is not known before reading."""
+    y_score = tensors.unnested(as_list(y_score))
+    if isinstance(y_score, (list, tuple)):
+        return 0 if is_pair(y_score, "y_score") else None
+    shape: Any = getattr(y_score, "shape", ())
+    kind = str(getattr(y_score, "dtype", "float"))
+    return int(shape[1]) if len(shape) == 2 and ("float" in kind or is_sparse(y_score)) else None
+
+
+def as_truth(
+    y_true: Any, name: str = "y_true", n_labels: int | None = None, n_columns: int | None = None
+) -> MatrixSource:
     """Wrap a truth matrix.
 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
     that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
-    tensor.
+    tensor. Lists of equal length are ids where they are another number than `n_labels`, or than the `n_columns` of the
+    predictions, which they can be ids of.
     """
     y_true = as_list(y_true)
     if not isinstance(y_true, np.ndarray):
@@ -158,20 +184,31 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
         if lists is not None:
             return _wrap_lists(lists, name, are_scores=False)
     values = as_values(y_true, name)
-    source = MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
-    return replace(source, note=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
+    if isinstance(y_true, (list, tuple)) and n_labels is None and _can_be_ids(values, n_columns):
+        return as_truth(y_true, name, n_columns)
+    check_truth(values, name, n_columns)
+    n_rows, width = map(int, values.shape)
+    pieces, reading = [Dense(values, are_scores=False)], f"dense array of {values.dtype}"
+    source = MatrixSource(name, n_rows, width, pieces, reading=reading)
+    return replace(source, reading=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
+
+
+def _can_be_ids(values: Values, n_columns: int | None) -> bool:
+    """Return whether truth of another width than the predictions can be ids of their columns, and is not 0 and 1."""
+    if n_columns in {None, values.shape[1]} or values.dtype.kind not in "iu":
+        return False
+    return are_ranked_lists(values[:], n_columns) and int(values[:].max()) > 1
 
 
 def as_scores(
-    y_score: Any, name: str = "y_score", n_labels: int | None = None, *, ranks_all: bool = False
+    y_score: Any, name: str = "y_score", n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0
 ) -> MatrixSource:
     """Wrap a score matrix.
 
     Any scipy.sparse matrix or array, or a sparse tensor of PyTorch (stored entries are the predictions, zeros too); a
     dense array [n_rows, n_labels] of any library that exports DLPack, in which -inf means not predicted; a pair of
     arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
-    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. Permutations of all labels may
-    be scores too, and are refused unless `ranks_all`.
+    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. See `are_ids` for the rest.
     """
     y_score = as_list(y_score)
     if not isinstance(y_score, np.ndarray):
@@ -186,26 +223,22 @@ def as_scores(
             refuse_sets(y_score, name)
             return _wrap_lists(lists, name, are_scores=True)
     values = as_values(y_score, name)
-    width, labels = values.shape[1], None
-    if n_labels not in {None, width}:
-        if values.dtype.kind in "iu" and are_ranked_lists(values[:], n_labels):
-            labels = values[:]
-    elif is_full_ranking(values):
-        if not ranks_all:
-            raise full_ranking_error(name, width)
+    if are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen):
         labels = as_ids(values[:], name)
-    if labels is not None:
-        ranks = np.broadcast_to(np.arange(width, 0.0, -1), labels.shape)
-        return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
-    pieces = [Dense(values, are_scores=True)]
-    return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
+        ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
+        pieces = [PaddedLists(labels, ranks)]
+        return MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
+    n_rows, width = map(int, values.shape)
+    dense, reading = [Dense(values, are_scores=True)], f"dense array of {values.dtype}, a score for each label"
+    return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
 
 
 def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSource:
     values = lists.scores if are_scores else np.ones(lists.labels.size)
     pieces = [Csr(lists.indptr, lists.labels, values, are_scores)]
-    note = RANKED if are_scores else "lists of labels"
-    return MatrixSource(name, lists.indptr.size - 1, None, pieces, is_exact=False, note=note)
+    reading = RANKED if are_scores else "lists of ids of labels"
+    n_rows = lists.indptr.size - 1
+    return MatrixSource(name, n_rows, None, pieces, is_exact=False, reading=reading, is_ranked=are_scores)
 
 
 def _wrap_padded_lists(pair: Pair) -> MatrixSource:
@@ -218,7 +251,9 @@ def _wrap_padded_lists(pair: Pair) -> MatrixSource:
             "expected the same shape"
         )
     pieces = [PaddedLists(ids[:], values)]
-    return MatrixSource(pair.labels_name, ids.shape[0], None, pieces, is_exact=False, dtype=values.dtype)
+    reading = f"ids of labels in {pair.labels_name}, scores in {pair.scores_name}"
+    name, n_rows = pair.labels_name, ids.shape[0]
+    return MatrixSource(name, n_rows, None, pieces, is_exact=False, dtype=values.dtype, reading=reading)
 
 
 def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
@@ -230,4 +265,5 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     arrays = csr_arrays(matrix, name)
     check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
-    return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype)
+    reading = f"sparse matrix of {matrix.dtype}"
+    return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype, reading=reading)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
-from xmceval.rows.block import Rows, Scratch, SortedRows
+from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
 AnyArray = NDArray[Any]
 
@@ -137,6 +137,11 @@ class Csr:
         rows.values[:] = comparable(values) if self.are_scores else values
         return rows
 
+    def list_starts(self) -> tuple[AnyArray, AnyArray]:
+        """Return the first label of each row that has any, and the lengths of all rows."""
+        lengths = np.diff(self.indptr)
+        return self.indices[:][self.indptr[:-1][lengths > 0]], lengths
+
     def sliced(self, start: int, stop: int) -> Csr:
         """Return some rows."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
@@ -170,6 +175,10 @@ class PaddedLists:
         rows, places = stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
+
+    def list_starts(self) -> tuple[AnyArray, AnyArray]:
+        """Return the first label of each row, and the lengths of all rows."""
+        return self.labels[:, 0], np.count_nonzero(self.labels != -1, axis=1)
 
     def sliced(self, start: int, stop: int) -> PaddedLists:
         """Return some rows."""
@@ -259,3 +268,23 @@ def count_bytes(pieces: Iterable[Matrix]) -> int:
     """Return how many bytes a matrix in memory has."""
     arrays = (array for piece in pieces for array in vars(piece).values() if hasattr(array, "shape"))
     return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
+
+
+def take_rows(pieces: Sequence[Matrix], order: Int64) -> Matrix:
+    """Return rows of a matrix in memory in another order; `order` has their numbers."""
+    if len(pieces) == 1 and not isinstance(pieces[0], Csr):
+        only: Any = pieces[0]
+        taken: Matrix = replace(
+            only, **{name: array[:][order] for name, array in vars(only).items() if hasattr(array, "shape")}
+        )
+        return taken
+    parts: Any = pieces
+    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+    starts = np.concatenate([[0], np.cumsum(lengths)])[order]
+    indptr = np.concatenate([[0], np.cumsum(lengths[order])])
+    entries = np.repeat(starts - indptr[:-1], lengths[order]) + np.arange(indptr[-1])
+    labels, values = (
+        np.concatenate([getattr(part, name)[: part.indptr[-1]] for part in parts])[entries]
+        for name in ("indices", "values")
+    )
+    return Csr(indptr, labels, values, parts[0].are_scores)

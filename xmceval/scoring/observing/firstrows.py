@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from operator import add
+from typing import Any
 
 import numpy as np
 
-from xmceval.rows.block import Int64, Rows
-from xmceval.scoring.alignment import EQUAL, N_ROWS, NO_LABEL, ORDERED, RISING, UNKNOWN, Ranked
+from xmceval.rows.block import Block, Int64, Rows
+from xmceval.scoring.alignment import EQUAL, MUCH_BETTER, N_ROWS, NO_LABEL, ORDERED, RISING, UNKNOWN, Ranked
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.observers import BlockValues, Observer
 
 NO_LABELS = np.empty(0, dtype=np.int64)
 NO_ROWS = Rows(np.zeros(1, dtype=np.int64), NO_LABELS, np.empty(0))
-NO_RANKED = Ranked(NO_LABELS.reshape(0, 2), NO_LABELS, np.empty((0, 2)), NO_LABELS, NO_LABELS)
+NO_RANKED = Ranked(
+    NO_LABELS.reshape(0, 2), NO_LABELS, np.empty((0, 2)), NO_LABELS, NO_LABELS, np.empty(0, dtype=np.bool_)
+)
 
 Piece = tuple[int, int, Rows, Ranked]  # the first row of a block, the system, and its rows up to N_ROWS
 
@@ -31,15 +34,15 @@ class FirstRows(Mergeable, Observer):
     def add(self, block: BlockValues) -> None:
         """Take the values of a block: nothing of them is needed."""
 
-    def add_batch(self, system: int, batch: Batch) -> None:
-        """Copy the first rows of a batch."""
+    def add_batch(self, system: int, batch: Batch, scores: Block) -> None:
+        """Copy the first rows of a batch, whose scores come from a block."""
         first_row = batch.block.first_row
         n = N_ROWS - first_row
         n = min(n, batch.n_rows) if batch.kept is None else int(np.searchsorted(batch.kept, n))
         if n > 0:
             indptr, labels, grades = _first(batch.truth, n)
             truth = Rows(indptr.copy(), labels.copy(), grades.copy())
-            self.combine(pieces=((first_row, system, truth, _first_ranked(batch, n)),))
+            self.combine(pieces=((first_row, system, truth, _first_ranked(batch, n, scores)),))
 
     def of_system(self, system: int) -> tuple[Rows, Ranked]:
         """Return the truth and the predictions of the first rows that a system was scored on."""
@@ -57,7 +60,7 @@ def _first(rows: Rows, n: int) -> Rows:
     return Rows(rows.indptr[: n + 1], rows.indices[:end], rows.values[:end])
 
 
-def _first_ranked(batch: Batch, n: int) -> Ranked:
+def _first_ranked(batch: Batch, n: int, block: Block) -> Ranked:
     """Copy the best labels of the first rows, and what is seen of the scores where all of them are held."""
     labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
     best = np.full((n, 2), NO_LABEL)
@@ -66,21 +69,33 @@ def _first_ranked(batch: Batch, n: int) -> Ranked:
     ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
     lengths = np.diff(batch.score_ends[: n + 1])
     if batch.ends is None:
-        last, kinds = _describe_scores(_first(batch.scores, n))
-        return Ranked(best, last, ends, lengths, kinds)
+        return Ranked(best, ends=ends, lengths=lengths, **_describe_scores(_first(batch.scores, n)))
     # Selected labels of a dense row: all scores are equal where no label is left but those that tie with the last one.
     n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
     kinds = np.where((lengths > 1) & (n_equal == lengths) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
-    return Ranked(best, np.full(n, NO_LABEL), ends, lengths, kinds)
+    return Ranked(best, _find_lowest(batch, n, best[:, 0], block), ends, lengths, kinds, np.zeros(n, dtype=np.bool_))
 
 
-def _describe_scores(scores: Rows) -> tuple[Int64, Int64]:
-    """Return the label with the lowest score of each row, NO_LABEL without any, and the kind of its scores."""
+def _find_lowest(batch: Batch, n: int, best: Int64, block: Block) -> Int64:
+    """Return the labels with the lowest scores where they can be the best: a third of hits is too many for that."""
+    truth = _first(batch.truth, n)
+    hits = np.count_nonzero(truth.indices == np.repeat(best, np.diff(truth.indptr)))
+    n_block = n if batch.kept is None else int(batch.kept[n - 1]) + 1
+    lowest = block.lowest_labels(n_block) if MUCH_BETTER * hits < n else None
+    if lowest is None:
+        return np.full(n, NO_LABEL)
+    return np.where(best >= 0, lowest if batch.kept is None else lowest[batch.kept[:n]], NO_LABEL)
+
+
+def _describe_scores(scores: Rows) -> dict[str, Any]:
+    """Return the label with the lowest score of each row, NO_LABEL without any, and how its scores are stored."""
     starts, lengths = scores.indptr[:-1], np.diff(scores.indptr)
     last, kinds = np.full(lengths.size, NO_LABEL), np.full(lengths.size, UNKNOWN)
+    ascends = np.zeros(lengths.size, dtype=np.bool_)
+    described = {"last": last, "kinds": kinds, "ascends": ascends}
     has_any = lengths > 0
     if not has_any.any():
-        return last, kinds
+        return described
     starts, lengths, values = starts[has_any], lengths[has_any], scores.values
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     all_low = np.repeat(low, lengths)
@@ -98,4 +113,5 @@ def _describe_scores(scores: Rows) -> tuple[Int64, Int64]:
     of_rows[(low == high) | np.isinf(low) & np.isinf(high) & ~has_three] = EQUAL
     of_rows[lengths < 2] = UNKNOWN
     kinds[has_any] = of_rows
-    return last, kinds
+    ascends[has_any] = ~has_back & (lengths > 1)
+    return described

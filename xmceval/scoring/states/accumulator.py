@@ -9,6 +9,7 @@ from xmceval.errors import DataError, Fault, UsageError, listed
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.threads import each_block
@@ -46,7 +47,7 @@ class Accumulator:
 
     def _begin(self, state: State) -> None:
         self._base: State = state
-        self._is_torn = False
+        self._is_torn = self._is_described = False
         self._n_new, self._system = 0, ""  # rows since then, and how reports call their system
         self._weight_range: tuple[float, float] = state.weight_range
         self._removed: tuple[int, int] = state.removed
@@ -118,6 +119,13 @@ class Accumulator:
             self.take(before)
             raise
 
+    def describe(self, inputs: tuple[str, ...], labels: Axis | None) -> None:
+        """Note how the first batch was read, and the names of the labels, which later ones follow."""
+        if not self._base.truth and not self._is_described:
+            self._base, self._is_described = replace(self._base, inputs=(*self._base.inputs, *inputs)), True
+        if self._base.labels is None:
+            self._base = replace(self._base, labels=labels)
+
     def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:
         """Take the number of labels from a batch, or check it against that of earlier ones."""
         state, known = self._base, self._base.terms.width
@@ -145,7 +153,7 @@ class Accumulator:
     def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:
         """Return the terms of a batch: with its weights, and the threshold in the type of its scores."""
         terms = self._base.terms
-        if self._base.options.threshold is not None:
+        if terms.threshold is not None:
             terms = replace(terms, threshold=rounded(terms.threshold, scores.dtype))
         if weights is not None:
             terms = replace(terms, weights=weights / terms.weight_unit, weights_from=first_row)

@@ -24,6 +24,7 @@ from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
+from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, take
@@ -50,7 +51,7 @@ PROPENSITIES = {
     "from_truth": bool,
 }
 FILTER = {"name": str, "n_pairs": _COUNT, "n_rows": _COUNT}
-NAMES = ("truth", "scores", "systems", "shards", "notes")  # lists that become tuples
+NAMES = ("truth", "scores", "systems", "shards", "inputs")  # lists that become tuples
 HEADER: dict[str, Any] = {
     "schema": str,
     "version": str,
@@ -70,7 +71,8 @@ HEADER: dict[str, Any] = {
     "removed": [_COUNT, _COUNT],
     "doubts": [str],
     "facts": [str],
-    "notes": [str],
+    "inputs": [str],
+    "labels": ([str], None),
 }
 
 
@@ -93,6 +95,9 @@ def pack_state(state: State) -> bytes:
         "removed": state.removed,
     }
     header |= {name: getattr(state, name) for name in NAMES}
+    header["labels"] = (
+        None if state.labels is None or state.labels.names is None else list(map(str, state.labels.names))
+    )
     header["doubts"], header["facts"] = split_doubts(state.warnings)
     if propensities is not NO_PROPENSITIES:
         header["propensities"] = {name: getattr(propensities, name) for name in PROPENSITIES}
@@ -235,6 +240,7 @@ def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
         max_weight=header["max_weight"],
         version=header["version"],
         warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
+        labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
         **{field: tuple(header[field]) for field in NAMES},
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.rows.filters import Filter
+from xmceval.rows.readings import Axis, find_order
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
@@ -42,7 +43,8 @@ class State:
     shards: tuple[int, ...] = ()  # the numbers of those that it has, from 1 on
     n_shards: int = 0  # how many there are of them in all; 0 where rows were saved without a number
     warnings: tuple[str, ...] = ()  # known before the totals are finished, each once
-    notes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # what each was read as
+    labels: Axis | None = None  # the names of the labels, where an input has them
     weight_range: tuple[float, float] = NO_RANGE  # of the sample weights above 0
     removed: tuple[int, int] = (0, 0)  # entries of truth and scores whose label appeared twice in a row
     max_weight: float | None = None  # the largest sample weight that may come
@@ -71,7 +73,9 @@ class State:
     def emptied(self) -> State:
         """Return the state of no rows of the same configuration."""
         rowless = State(self.name, self.options, self.program, self.terms, empty(self.program, self.terms))
-        return replace(rowless, warnings=self.warnings, notes=self.notes, max_weight=self.max_weight)
+        return replace(
+            rowless, warnings=self.warnings, inputs=self.inputs, labels=self.labels, max_weight=self.max_weight
+        )
 
     def check_filter(self) -> None:
         """Refuse pairs of a filter beyond the rows and labels."""
@@ -107,7 +111,8 @@ class State:
             shards=tuple(sorted({*self.shards, *other.shards})),
             n_shards=self.n_shards or other.n_shards,
             warnings=_in_fixed_order(self.warnings, other.warnings),
-            notes=_in_fixed_order(self.notes, other.notes),
+            inputs=_in_fixed_order(self.inputs, other.inputs),
+            labels=self.labels or other.labels,
             weight_range=(min(least, other_least), max(greatest, other_greatest)),
             removed=(self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
         )
@@ -119,6 +124,7 @@ class State:
             if value != theirs[name] and not (name == "number of labels" and None in {value, theirs[name]}):
                 values = " and ".join("none" if one is None else str(one) for one in (value, theirs[name]))
                 raise DataError(f"{self.name} and {other.name} differ in {name}: {values}")
+        _check_labels(self, other)
         for one, two in ((self, other), (other, self)):
             if one.terms.width.is_known and two.totals.tally.largest_label >= one.terms.width.n_labels:
                 raise DataError(
@@ -130,6 +136,13 @@ class State:
                     f"{one.name} has a filter, whose pairs refer to rows by their number in the whole: such totals "
                     "cannot be added (hint: score all rows together)"
                 )
+
+
+def _check_labels(one: State, two: State) -> None:
+    """Refuse totals of the same labels in another order, and of others."""
+    first, second = (state.labels or Axis(state.name, "label") for state in (one, two))
+    if find_order(replace(first, source=one.name), replace(second, source=two.name)) is not None:
+        raise DataError(f"{one.name} and {two.name} have the same labels in another order: score both in one order")
 
 
 def check_shards(states: Iterable[State]) -> None:

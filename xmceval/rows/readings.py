@@ -1,0 +1,431 @@
+"""Readings: which row or label of one input is which of another, and whether whole numbers are ids or scores.
+
+This is decided here, for every function and command. Rows or labels that both inputs name are joined by name. Where
+only one of them names its own, position counts, unless the names are numbers that say otherwise. What has two readings
+is refused, with a line to run for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import AmbiguousError, DataError, argument, listed, names_flags
+from xmceval.rows.block import Int64, Rows
+
+AnyArray = NDArray[Any]
+
+SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
+LEAST_IDS = 10  # rows; in fewer, grades may be all different by chance
+MOST_NAMED = 3  # names in a message
+LOOKED_AT, CELLS_LOOKED_AT, FIRST_CELLS = 1000, 1 << 22, 1 << 16  # rows, and cells of them
+PADDINGS = -1, -100  # of lists of ids; the second is that of PyTorch's losses
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The rows or the labels of an input, in order."""
+
+    source: str  # the input, as messages call it
+    noun: Literal["row", "label"]
+    # the names, if there are any; numbers, also as text, are int64 [n], and consecutive ones a range
+    names: Sequence[Any] | Int64 | None = None
+    are_text: bool = False  # whether numbers are text in the input
+    path: str = ""  # the file that they are stored in
+    column: Any = None  # of rows that a column of ids names: its name, or its place in an array
+    is_index: bool = False  # whether an index names labels, of a Series with a value per label
+
+    @classmethod
+    def of(cls, source: str, noun: Literal["row", "label"], names: Any, path: str = "") -> Axis:
+        """Take the names in an index, in columns or in any sequence."""
+        if type(names).__name__ == "RangeIndex" and names.step == 1:
+            return cls(source, noun, range(names.start, names.stop), path=path)
+        words = list(names)
+        numbers = [_as_number(word) for word in words]
+        if None in numbers:
+            return cls(source, noun, words, path=path)
+        are_text = any(isinstance(word, str) for word in words)
+        return cls(source, noun, _as_range(np.array(numbers, dtype=np.int64)), are_text, path)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether there are no names but 0, 1, 2, ... in this order."""
+        return self.names is None or (isinstance(self.names, range) and self.names.start == 0)
+
+    @property
+    def is_reordered(self) -> bool:
+        """Whether the names are exactly 0, 1, 2, ... in another order."""
+        names = self.names
+        return isinstance(names, np.ndarray) and bool((np.sort(names) == np.arange(names.size)).all())
+
+    @property
+    def attribute(self) -> str:
+        """The attribute of a data frame that has the names."""
+        return "index" if self.noun == "row" or self.is_index else "columns"
+
+    @property
+    def holder(self) -> str:
+        """What has the names, for a message."""
+        return self.attribute if self.column is None else f"column {self.column!r}"
+
+    @property
+    def unnamed(self) -> str:
+        """A line that leaves the names out."""
+        if isinstance(self.column, int):
+            return f"numpy.delete({self.source}, {self.column}, axis=1)"
+        if self.column is not None:
+            return self.after(f".drop(columns={self.column!r})")
+        return self.after(".reset_index(drop=True)" if self.attribute == "index" else ".to_numpy()")
+
+    def after(self, call: str) -> str:
+        """Return a line of Python, or of a shell, that changes the input, for a message."""
+        if not self.path:
+            return f"{self.source}{call}"
+        kind = "feather" if self.path.endswith((".feather", ".arrow")) else "parquet"
+        code = f"pandas.read_{kind}({self.path!r}){call}.to_{kind}({self.path!r})"
+        return f'python -c "import pandas; {code}"' if names_flags() else code
+
+
+def _as_number(word: Any) -> int | None:
+    """Return the whole number that a name is, or that its text is without a leading zero; None for other names."""
+    if isinstance(word, str):
+        is_number = word.isascii() and word.isdecimal() and (word == "0" or word[0] != "0") and len(word) < 19
+        return int(word) if is_number else None
+    if isinstance(word, (bool, np.bool_)) or not isinstance(word, (int, float, np.number)):
+        return None
+    number = float(word)
+    return int(word) if number.is_integer() and abs(number) < 2**53 else None
+
+
+def _as_range(numbers: Int64) -> range | Int64:
+    """Return numbers [n] as a range where each is one more than the last."""
+    first = int(numbers[0]) if numbers.size else 0
+    consecutive = range(first, first + numbers.size)
+    return consecutive if np.array_equal(numbers, consecutive) else numbers
+
+
+def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | None:
+    """Return where each row or label of one input is in another, int64 [n]; None where their positions agree.
+
+    Parameters
+    ----------
+    ours, theirs : Axis
+        That of the truth, and that which is put into its order.
+    in_batch : bool
+        Whether they are rows of a batch, whose index may be a permutation by chance.
+
+    Raises
+    ------
+    AmbiguousError
+        Names or positions may be meant.
+    DataError
+        Both have names, but not the same ones.
+    """
+    if ours.names is theirs.names or _are_equal(ours.names, theirs.names):
+        return None
+    for named, other in ((ours, theirs), (theirs, ours)):
+        if other.is_numbered:
+            _check_position(named, other, in_batch=in_batch)
+            return None
+    order = _find_positions(ours.names, theirs.names)
+    if order is None:
+        raise _other_names_error(ours, theirs)
+    return order
+
+
+def _are_equal(ours: Any, theirs: Any) -> bool:
+    if ours is None or theirs is None or len(ours) != len(theirs):
+        return False
+    if isinstance(ours, list) or isinstance(theirs, list):
+        return list(ours) == list(theirs)
+    return np.array_equal(ours, theirs)
+
+
+def _check_position(named: Axis, other: Axis, *, in_batch: bool) -> None:
+    """Refuse names that contradict the position of rows or labels that have none but 0, 1, 2, ..."""
+    names: Any = named.names
+    if isinstance(names, range):
+        if other.names is not None and 0 < names.start < len(other.names):
+            raise _overlap_error(named, other)
+    elif named.is_reordered and not (in_batch and other.names is None and len(names) < SMALL_BATCH):
+        raise _order_error(named, other)
+
+
+def _find_positions(ours: Any, theirs: Any) -> Int64 | None:
+    """Return where each of some names is among others, int64 [n]; None where these are not the same, each once."""
+    places = {name: place for place, name in enumerate(_listed(theirs))}
+    names = _listed(ours)
+    if not len(places) == len(theirs) == len(set(names)) == len(names) or not all(name in places for name in names):
+        return None
+    return np.array([places[name] for name in names], dtype=np.int64)
+
+
+def _listed(names: Any) -> list[Any]:
+    return names.tolist() if isinstance(names, np.ndarray) else list(names)
+
+
+def _order_error(named: Axis, other: Axis) -> AmbiguousError:
+    """Return the error for names that are the numbers of the rows or labels of another input, in another order."""
+    names, attribute = f"{named.source}.{named.attribute}", named.attribute
+    ordered = f"sorted({names}{', key=int' if named.are_text else ''})"
+    by_name = f"[{ordered}]" if attribute == "columns" else f".loc[{ordered}]" if named.are_text else ".sort_index()"
+    place = next(place for place, name in enumerate(_listed(named.names)) if name != place)
+    return AmbiguousError(
+        f"{named.source}: its {attribute} {'has' if attribute == 'index' else 'have'} the numbers of the {named.noun}s "
+        f"of {other.source} in another order, {_listed(named.names)[place]} in place of {place}: which {named.noun} is "
+        f"meant, by number or by position? (hint: {named.after(by_name)} puts them into the order of the numbers, "
+        f"{named.unnamed} leaves the numbers out)"
+    )
+
+
+def _overlap_error(named: Axis, other: Axis) -> AmbiguousError:
+    """Return the error for consecutive numbers of which the other input has some in other places."""
+    names: Any = named.names
+    last = len(other.names or ()) - 1
+    return AmbiguousError(
+        f"{named.source}: its {named.attribute} goes from {names[0]} to {names[-1]}, and that of {other.source} from "
+        f"0 to {last}: which {named.noun} is meant, by number or by position? (hint: by number, pass "
+        f"{other.after(f'.loc[{names[0]}:]')} and {named.after(f'.loc[:{last}]')}; by position, pass "
+        f"{named.unnamed})"
+    )
+
+
+def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
+    """Return the error for two inputs that name their rows or labels, but not the same ones."""
+    here, there = _listed(theirs.names), _listed(ours.names)
+    extra = [name for name in here if name not in set(there)][:MOST_NAMED]
+    missing = [name for name in there if name not in set(here)][:MOST_NAMED]
+    has, lacks = ("have", "lack") if theirs.holder == "columns" else ("has", "lacks")
+    found = [f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks"] if extra else []
+    found += [f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}"] if missing else []
+    if not found:
+        twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
+        found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
+    select = ".loc[{}]" if theirs.attribute == "index" else "[{}]"
+    names = [f"{axis.source}.{axis.attribute}" for axis in (ours, theirs)]
+    if theirs.column is not None:
+        ways = [f"{ours.unnamed} and {theirs.unnamed} to go by position"]
+    else:
+        ways = [f"{theirs.unnamed} to go by position"]
+        if extra and not missing:
+            ways.insert(0, f"{theirs.after(select.format(names[0]))} to leave out the others")
+        if missing and not extra:
+            ways.insert(0, f"{ours.after(select.format(names[1]))} to leave out the others")
+    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)} (hint: pass {', or '.join(ways)})")
+
+
+def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0) -> bool:
+    """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and not scores.
+
+    Parameters
+    ----------
+    values : matrix of numbers
+        Whose rows become an array when they are sliced.
+    name : str
+        What messages call it.
+    n_labels : int, optional
+        The number of labels, where it is known.
+    are_all_ids : bool
+        Whether the caller says so where whole numbers may be either, by passing the number of labels.
+    n_seen : int
+        One more than the largest label of the truth, where it has no number of labels.
+
+    Raises
+    ------
+    AmbiguousError
+        They may be either.
+    """
+    width, is_whole = values.shape[1], values.dtype.kind in "iu"
+    if n_labels not in {None, width}:
+        return is_whole and are_ranked_lists(values[:], n_labels)
+    if is_ranking(values):
+        if not are_all_ids:
+            raise _ids_or_scores_error(values, name)
+        return True
+    if n_labels is not None or not is_whole or not are_ranked_lists(values[:]):
+        return False
+    if n_seen <= width and not are_all_ids:
+        raise _ids_or_scores_error(values, name)
+    return True
+
+
+def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
+    """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding.
+
+    A label that appears twice in one of the first rows shows that they are something else; further down it is a
+    mistake, which is reported with its row.
+    """
+    least, largest = (int(labels.min()), int(labels.max())) if labels.size else (-1, -1)
+    if least < -1 or largest < 0 or (n_labels is not None and largest >= n_labels):
+        return False
+    return _are_different(labels[:LOOKED_AT])
+
+
+def _are_different(labels: AnyArray) -> bool:
+    """Return whether no row of whole numbers has one twice, negative ones aside."""
+    ordered = np.sort(labels, axis=1)
+    return not ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any()
+
+
+def is_ranking(values: Any) -> bool:
+    """Return whether the first rows of numbers [n_rows, n_labels] rank labels: all, or some and -1 for padding.
+
+    They are ids, as argsort returns them, or scores. Fewer than three labels are scores.
+    """
+    n_rows, n_labels = values.shape
+    if not n_rows or n_labels < 3 or not _can_rank(values[:1]):
+        return False
+    rows = values[: max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)]
+    is_used = rows >= 0
+    return (
+        _can_rank(rows)
+        and bool((is_used[:, 1:] <= is_used[:, :-1]).all())  # padding is at the end
+        and int(rows.max()) >= min(2, n_labels - 1)
+        and _are_different(rows)
+    )
+
+
+def _can_rank(rows: AnyArray) -> bool:
+    """Return whether numbers are ids of as many labels as there are columns, or -1."""
+    return bool(((rows >= -1) & (rows < rows.shape[1]) & (rows == np.floor(rows))).all())
+
+
+def _ids_or_scores_error(values: Any, name: str) -> AmbiguousError:
+    """Return the error for whole numbers that may be ids of labels or scores."""
+    rows, n_labels = values[:LOOKED_AT], values.shape[1]
+    if rows.max() >= n_labels:
+        found = "has different whole numbers in each row"
+    elif rows.min() < 0:
+        found = f"every row has different numbers below {n_labels}, and -1 at its end"
+    else:
+        found = f"every row is a permutation of 0..{n_labels - 1}"
+    scores = f"1 + numpy.asarray({name})"
+    if names_flags():
+        scores = f'python -c "import numpy; numpy.save({name!r}, 1.5 + numpy.load({name!r}))"'
+    elif rows.max() >= n_labels:
+        scores = f"floats that are not whole, such as 0.5 + numpy.asarray({name})"
+    return AmbiguousError(
+        f"{name}: {found}: ids of labels, best first, or scores of {n_labels:,} labels? "
+        f"(hint: {argument('n_labels')} says that they are ids; of scores pass {scores})"
+    )
+
+
+def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
+    """Refuse dense truth [n_rows, n_columns] that can only be ids of labels, or may be.
+
+    `n_labels` are those of the predictions, 0 of pairs of ids and scores, None where they are not known.
+    """
+    n_columns = values.shape[1]
+    rows = values[: max(FIRST_CELLS // max(n_columns, 1), 1)]
+    if rows.dtype.kind not in "iuf" or not rows.size or (rows.min() >= 0 and rows.max() <= 1):
+        return
+    if not (rows == np.floor(rows)).all():
+        return
+    read = f"numpy.load({name!r})" if names_flags() else f"numpy.asarray({name})"
+    if n_columns == 1 and rows.max() > 1:
+        raise AmbiguousError(
+            f"{name}: has a single column, with whole numbers up to {int(rows.max()):,}: ids of labels, or grades of "
+            f"one label? (hint: of ids {_list_ids(read)}; of grades pass scipy.sparse.csr_array({read}))"
+        )
+    for padding in PADDINGS:
+        is_used = rows != padding
+        is_padded = rows.min() == padding and bool((is_used[:, 1:] <= is_used[:, :-1]).all())
+        if is_padded and rows.max() > 0 and _are_different(rows):
+            raise DataError(
+                f"{name}: its rows are different whole numbers with {padding} at their end, as padded lists of ids are "
+                f"(hint: {_list_ids(read, padding)})"
+            )
+    if n_labels not in {None, n_columns} and look_like_ids(values):
+        raise DataError(
+            f"{name}: has {n_columns} columns with a different whole number in each, and the predictions are of "
+            f"{f'{n_labels:,} labels' if n_labels else 'ids of labels'}: are these ids? (hint: {_list_ids(read)})"
+        )
+
+
+def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
+    """Refuse rows in which a label has whole numbers that all differ, in truth and scores: they may be ids of rows."""
+    n_rows = truth.indptr.size - 1
+    if n_rows < LEAST_IDS or truth.values[: truth.indptr[LEAST_IDS]].max(initial=0) <= 1:
+        return
+    first = truth.indices[: truth.indptr[1]]
+    for label in first[truth.values[: truth.indptr[1]] > 1].tolist():
+        if all(_are_ids_of_rows(rows, label) for rows in (truth, scores)):
+            raise AmbiguousError(
+                f"{place}: label {label} has a different whole number in each row, in truth and predictions: an id of "
+                "the row, or a label? (hint: leave the column out of both if it is an id; of a label, scores "
+                "that are not whole, such as 0.5 + score, tell it apart)"
+            )
+
+
+def _are_ids_of_rows(rows: Rows, label: int) -> bool:
+    """Return whether each row has a label, with whole numbers that all differ."""
+    values = rows.values[: rows.indptr[-1]][rows.indices[: rows.indptr[-1]] == label]
+    is_whole = values.size == rows.indptr.size - 1 and bool((values == np.floor(values)).all())
+    return is_whole and np.unique(values).size == values.size
+
+
+def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> bool:
+    """Return whether lists of truth and predictions may begin with the id of their row.
+
+    Their first labels, [n_rows] of each, are then the same and all different, and most have others after them.
+    """
+    n_rows = firsts[0].size
+    are_long = all(2 * np.count_nonzero(length > 1) > n_rows and length.min() > 0 for length in lengths)
+    if n_rows < LEAST_IDS or firsts[1].size != n_rows or not are_long:
+        return False
+    first, second = (np.unique(labels) for labels in firsts)
+    return first.size == n_rows and np.array_equal(first, second)
+
+
+def lists_of_ids_error(truth: str, scores: str, *, are_files: bool = False) -> AmbiguousError:
+    """Return the error for lists that may begin with the id of their row."""
+    without = f"cut -d' ' -f2- {truth}" if are_files else f"[row[1:] for row in {truth}]"
+    labels = "a first line 'rows labels' above lists" if are_files else "a matrix or sets in the truth"
+    return AmbiguousError(
+        f"{truth} and {scores}: their lists begin with the same numbers, all different: ids of the rows, or labels? "
+        f"(hint: {without} leaves ids out; {labels} says that they are labels)"
+    )
+
+
+def look_like_ids(values: Any) -> bool:
+    """Return whether the rows of numbers are different integers, with some that the columns do not reach."""
+    if values.dtype.kind not in "iu":
+        return False
+    labels = values[:LOOKED_AT]
+    return bool(labels.size) and int(labels.max()) >= labels.shape[1] and are_ranked_lists(labels)
+
+
+def _list_ids(read: str, padding: int | None = None) -> str:
+    """Return what to pass instead of an array of ids, for a message."""
+    if names_flags():
+        used = "row" if padding is None else f"row[row != {padding}]"
+        return f'python -c "import numpy; [print(*{used}) for row in {read}]" > truth.txt writes them as text'
+    without = "" if padding is None else f" - {{{padding}}}"
+    return f"pass [set(row){without} for row in {read}.tolist()]"
+
+
+def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
+    """Return whether matrices [n_rows, 3] may have a row, a label and a value in each row, as long tables do.
+
+    In both, row and label are whole, no pair appears twice, and the row counts up or repeats; one has the rows of the
+    other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, in which anything counts up.
+    """
+    if min(len(truth), len(scores)) < 3:
+        return False
+    if truth.shape[1:] != (3,) or scores.shape[1:] != (3,) or ((truth == 0) | (truth == 1)).all():
+        return False
+    rows = list[AnyArray]()
+    for table in (truth, scores):
+        pairs = table[:, :2]
+        if not ((pairs >= 0) & (pairs == np.floor(pairs))).all():
+            return False
+        own = np.unique(table[:, 0])
+        counts_up = (np.diff(table[:, 0]) > 0).all()
+        if not (counts_up or own.size < len(table)) or len(np.unique(pairs, axis=0)) < len(table):
+            return False
+        rows.append(own)
+    return bool(np.isin(rows[0], rows[1]).all() or np.isin(rows[1], rows[0]).all())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.labelwords import LabelNames, break_ties, doubt_labels, find_words
+from xmceval.files.tables.rownames import index_columns, index_of
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
@@ -50,12 +51,15 @@ class RowTable:
     names: Names | None  # label names, for labels that are text
     are_scores: bool
     words: Words | None = None  # takes the labels that are text, where these have no names
+    held: Mapping[str, list[Any]] = field(default_factory=dict)  # takes the arrays of columns that may name the rows
 
     def entries(self) -> Iterator[Entries]:
         """Yield the entries of some lines after the other, in the order of the table."""
         first = 0
-        for batch in self.table.batches(self.columns.names):
+        for batch in self.table.batches([*self.columns.names, *self.held]):
             by_name = {column.name: column for column in batch}
+            for name, arrays in self.held.items():
+                arrays.append(by_name[name].array)
             label = by_name[self.columns.label]
             value = None if self.columns.value is None else by_name[self.columns.value]
             key = by_name.get(self.columns.key or "")
@@ -146,7 +150,9 @@ class RowPieces(FilePieces):
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
     names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
-    rows = RowTable(table, columns, names, request.are_scores, words)
+    is_read_once = table.path is None and columns.key is None
+    held = {name: list[Any]() for name in index_columns(table)} if is_read_once else {}
+    rows = RowTable(table, columns, names, request.are_scores, words, held)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [] if names is None else [f"label names from {names.source}"]
     is_streamed, parts, warnings = False, list[Entries](), list[str]()
@@ -162,7 +168,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         raise DataError(f"{table.name}: the table has no lines")
     truth = request.by_row
     labels = None if words is None else (truth and truth.labels) or Documents.of(words, None)
-    by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels)
+    by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels, held)
     n_rows = _count_rows(by_row, n_lines, request)
     if request.are_scores and truth is not None:
         warnings.extend(check_numbers(truth, by_row))
@@ -190,7 +196,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         request.role,
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_lists and columns.value is None,
-        rows=table.rows,
+        rows=table.rows or (index_of(by_row) if columns.key is None else None),
         labels_by="number" if names is None and words is None else "name",
         by_row=by_row,
     )

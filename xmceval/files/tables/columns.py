@@ -91,7 +91,8 @@ def are_known(names: Iterable[str]) -> bool:
 
 def has_known_columns(frame: Any) -> bool:
     """Return whether a data frame has a key or labels as a long table has them, in its columns or its index."""
-    roles = find_roles(map(str, frame.columns))
+    names = [str(name) for name in frame.columns]
+    roles = find_roles(names, names)
     index = [str(name) for name in getattr(getattr(frame, "index", None), "names", ())]
     return any(roles[role] for role in ("row", "query", "document", "label")) or are_known(index)
 
@@ -142,7 +143,7 @@ def find_columns(
             f"{place}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    if value is None and not are_scores and has_numbers is not None:
+    if value is None and not are_scores and not are_lists and has_numbers is not None:
         _refuse_unknown_numbers(place, names, roles, has_numbers)
     has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
     rank = roles["rank"][0] if has_queries and are_scores and not is_rank and len(roles["rank"]) == 1 else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ class ByRow:
     columns: Columns
     runs: Int64  # int64 [n_runs, 2]; the rows that occur, as the first of each run and the one after its last
     labels: Documents | None = None  # how labels that are text become numbers
+    # the Arrow arrays of columns that may name the rows, of what is in memory, which may be read only once
+    held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 def find_runs(rows: Int64) -> Int64:

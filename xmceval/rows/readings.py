@@ -128,8 +128,9 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
     """
     if ours.names is theirs.names or _are_equal(ours.names, theirs.names):
         return None
+    are_ids = ours.column is not None and theirs.column is not None
     for named, other in ((ours, theirs), (theirs, ours)):
-        if other.is_numbered:
+        if other.is_numbered and not are_ids:
             _check_position(named, other, in_batch=in_batch)
             return None
     order = _find_positions(ours.names, theirs.names)

@@ -229,6 +229,10 @@ class Opener:
         """Return an opened file or table; an index may name the rows of one without a column of keys."""
         rows, ours = opened.rows or Axis(str(matrix), "row"), None if truth is None else truth.rows
         is_by_query = opened.judgments is not None or opened.is_joined
+        if truth is not None and truth.by_row is not None and opened.by_row is not None:
+            from xmceval.files.tables.rownames import name_rows  # not loaded for other files
+
+            ours, rows = name_rows(truth.by_row, opened.by_row) or (ours, rows)
         order = None if ours is None or is_by_query else find_order(ours, rows)
         if order is not None and isinstance(source, MatrixSource):
             source = source.ordered(order)
@@ -314,7 +318,7 @@ def are_both_named(*axes: Axis | None) -> bool:
 
 def _say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
-    if ours is None or are_both_named(ours, theirs):
+    if ours is None or are_both_named(ours, theirs) or (ours.column is not None and theirs.column is not None):
         return f"column {theirs.column!r}" if theirs.column is not None else "name" if ours else otherwise
     if not are_both_named(ours) and not are_both_named(theirs):
         return otherwise

@@ -114,9 +114,13 @@ def to_text(column: Column) -> Text:
 
 def is_text(column: Column) -> bool:
     """Return whether a column has text, or a dictionary or runs of it."""
-    import pyarrow
+    return is_text_type(column.array.type)
 
-    kind, type_ = pyarrow.types, column.array.type
+
+def is_text_type(type_: Any) -> bool:
+    """Return whether an Arrow type is one of text, or of a dictionary or runs of it."""
+    from pyarrow import types as kind
+
     if kind.is_dictionary(type_) or kind.is_run_end_encoded(type_):
         type_ = type_.value_type
     return bool(kind.is_string(type_) or kind.is_large_string(type_) or kind.is_string_view(type_))

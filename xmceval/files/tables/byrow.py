@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Documents
@@ -19,7 +19,7 @@ from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.labelwords import LabelNames, break_ties, doubt_labels, find_words
-from xmceval.files.tables.rownames import index_columns, index_of
+from xmceval.files.tables.rownames import id_columns, index_columns, index_of
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
@@ -150,10 +150,12 @@ class RowPieces(FilePieces):
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
     names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
+    others = id_columns(table, columns)
     is_read_once = table.path is None and columns.key is None
-    held = {name: list[Any]() for name in index_columns(table)} if is_read_once else {}
+    held = {name: list[Any]() for name in (*index_columns(table), *others)} if is_read_once else {}
     rows = RowTable(table, columns, names, request.are_scores, words, held)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
+    facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
     is_streamed, parts, warnings = False, list[Entries](), list[str]()
     if table.path is not None:

@@ -28,13 +28,12 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )  # fmt: skip
 
+INDEX = frozenset({"index", "indexlevel0", "unnamed0"})  # of pandas, in a column, in Arrow and in CSV
+
 # Columns that long tables often have besides, which say nothing about grades.
-UNUSED = frozenset(
-    {
-        "timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split",
-        "index", "indexlevel0", "unnamed0",  # of pandas, in a column, in Arrow and in CSV
-    }
-)  # fmt: skip
+UNUSED = INDEX | {
+    "timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split",
+}  # fmt: skip
 
 
 # Names that may also be of a text; where a column of ids is beside them, it is meant.

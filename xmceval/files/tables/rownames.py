@@ -1,4 +1,4 @@
-"""Names of rows in tables with a line per row: an index that pandas stored."""
+"""Names of rows in tables with a line per row: an index that pandas stored, and columns of ids."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from xmceval.errors import AmbiguousError
+from xmceval.files.tables.arrays import is_text_type
+from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.rownumbers import ByRow
 from xmceval.files.tables.table import Table
-from xmceval.rows.readings import Axis
+from xmceval.rows.readings import LEAST_IDS, Axis, find_order
 
 
 def index_columns(table: Table) -> list[str]:
@@ -28,9 +33,55 @@ def index_of(table: ByRow) -> Axis | None:
     return _axis(table, levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
 
 
+def id_columns(table: Table, columns: Columns) -> list[str]:
+    """Return the columns that could have ids of rows: whole numbers or text, whatever their name."""
+    from pyarrow import types
+
+    names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
+    kinds = [table.schema.field(name).type for name in names]
+    return [name for name, kind in zip(names, kinds, strict=True) if types.is_integer(kind) or is_text_type(kind)]
+
+
+def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
+    """Return the rows as a column of ids names them that truth and predictions have; None without one.
+
+    Such a column is known by its values, which all differ in both. Columns that disagree are refused, and other ids.
+    """
+    if truth.columns.key is not None or scores.columns.key is not None:
+        return None
+    found = list[tuple[Axis, Axis]]()
+    index, other_index = (_index_names(table.table) for table in (truth, scores))
+    ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
+    for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
+        values = [_values(table, name) for table in (truth, scores)]
+        if all(map(_are_ids, values)):
+            ours, theirs = map(_axis, (truth, scores), values)
+            found.append((replace(ours, column=name), replace(theirs, column=name)))
+    positions = np.arange(int(truth.runs[-1, 1]))
+    orders = [positions if (order := find_order(*axes)) is None else order for axes in found]
+    for (_, axis), order in zip(found[1:], orders[1:], strict=True):
+        first = found[0][1]
+        if not np.array_equal(order, orders[0]):
+            raise AmbiguousError(
+                f"{scores.table}: its columns {first.column!r} and {axis.column!r} say otherwise which row of "
+                f"{truth.table} is which (hint: pass {axis.unnamed} to join by {first.column!r}, or {first.unnamed} to "
+                f"join by {axis.column!r})"
+            )
+    return found[0] if found else None
+
+
+def _are_ids(values: list[Any]) -> bool:
+    return len(values) >= LEAST_IDS and None not in values and "" not in values and len(set(values)) == len(values)
+
+
 def _axis(table: ByRow, names: Any) -> Axis:
     path = "" if table.table.path is None else str(table.table.path)
     return replace(Axis.of(str(table.table), "row", names, path), code=table.table.pandas)
+
+
+def _index_names(table: Table) -> set[str]:
+    ranges = {name for name, numbers in _levels(table).items() if name and numbers is not None}
+    return ranges | set(index_columns(table))
 
 
 def _levels(table: Table) -> dict[str, range | None]:
@@ -53,7 +104,10 @@ def _levels(table: Table) -> dict[str, range | None]:
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    """Return the values of a column."""
+    """Return the values of a column, or of a range of this name."""
+    numbers = _levels(table.table).get(name)
+    if numbers is not None:
+        return list(numbers)
     if table.table.path is None:
         arrays = table.held[name]
     else:

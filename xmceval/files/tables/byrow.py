@@ -18,7 +18,7 @@ from xmceval.files.ranking.judgments import Documents
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
-from xmceval.files.tables.labelwords import LabelNames, break_ties, doubt_labels, find_words
+from xmceval.files.tables.labelwords import LabelNames, find_words, join_words
 from xmceval.files.tables.rownames import id_columns, index_columns, index_of
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
@@ -150,9 +150,9 @@ class RowPieces(FilePieces):
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
     names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
-    others = id_columns(table, columns)
-    is_read_once = table.path is None and columns.key is None
-    held = {name: list[Any]() for name in (*index_columns(table), *others)} if is_read_once else {}
+    others = [] if columns.key is not None else id_columns(table, columns)
+    index = [] if columns.key is not None else index_columns(table)
+    held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
     rows = RowTable(table, columns, names, request.are_scores, words, held)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [f"besides {listed(others, 'and')}"] if others else []
@@ -178,17 +178,12 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     if is_streamed and table.path is not None:
         pieces = RowPieces(rows, table.path, n_rows)
     else:
-        indptr, ids, values = coo_to_csr(table.name, *_join(parts), n_rows)
-        facts += [] if table.path is None else [f"{counted(values.size, 'entry')} sorted by row"]
-        if words is not None and labels is not None:
-            facts.append("labels joined by name")
-            if truth is not None:
-                warnings.extend(doubt_labels(table.name, indptr, ids, labels, truth.table.name))
-            if request.are_scores and request.ties == "label":
-                values = values.astype(np.float64, copy=False)
-                facts.append(f"{counted(break_ties(words, indptr, ids, values), 'tie')} broken by label")
-            ids = labels.labels(words)[ids]
-        pieces = [Csr(indptr, ids, values, request.are_scores)]
+        csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
+        facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
+        if labels is not None:
+            csr, more_facts, doubts = join_words(table.name, csr, labels, request)
+            facts, warnings = [*facts, *more_facts], [*warnings, *doubts]
+        pieces = [csr]
     names_of = None if labels is None else LabelNames(table.name, labels)
     source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
     return Opened(

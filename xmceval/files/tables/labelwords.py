@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Doubt
+from xmceval.errors import DataError, Doubt, counted
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Request
 from xmceval.files.ranking.judgments import Documents
@@ -17,6 +17,7 @@ from xmceval.files.tables.arrays import AnyArray, flatten, is_text, to_float, to
 from xmceval.files.tables.table import Table
 from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames, Float64, Int64
+from xmceval.rows.matrices.storage import Csr
 
 LEAST_ROWS = 3  # whose labels are none of the truth's, that give reason for a doubt
 
@@ -41,8 +42,22 @@ def find_words(table: Table, label: str, request: Request) -> Words | None:
     return None
 
 
-def break_ties(words: Words, indptr: Int64, numbers: AnyArray, values: Float64) -> int:
-    """Put equal scores of a row into the order of documents that tie; return how many scores were equal."""
+def join_words(name: str, csr: Csr, labels: Documents, request: Request) -> tuple[Csr, list[str], list[Doubt]]:
+    """Return rows with the numbers of labels instead of those of their words, with facts and doubts.
+
+    Equal scores are put into the order of documents that tie.
+    """
+    words, numbers, values, facts = labels.words or Words(), csr.indices[:], csr.values[:], list[str]()
+    truth = None if request.by_row is None else request.by_row.table.name
+    doubts = [] if truth is None else list(_doubt_labels(name, csr.indptr, numbers, labels, truth))
+    if request.are_scores and request.ties == "label":
+        values = values.astype(np.float64, copy=False)
+        facts.append(f"{counted(_break_ties(words, csr.indptr, numbers, values), 'tie')} broken by label")
+    return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores), facts, doubts
+
+
+def _break_ties(words: Words, indptr: Int64, numbers: AnyArray, values: Float64) -> int:
+    """Raise equal scores of a row by the least steps; return how many were equal."""
     from xmceval.kernels.text.runs import raise_ties
 
     if np.isnan(values).any():  # which are refused when they are scored
@@ -52,7 +67,7 @@ def break_ties(words: Words, indptr: Int64, numbers: AnyArray, values: Float64) 
     return int(raise_ties(indptr, numbers, bits, words.ends, words.blob, keys, entries))
 
 
-def doubt_labels(name: str, indptr: Int64, numbers: AnyArray, labels: Documents, truth: str) -> Iterator[Doubt]:
+def _doubt_labels(name: str, indptr: Int64, numbers: AnyArray, labels: Documents, truth: str) -> Iterator[Doubt]:
     """Yield the doubt that labels have other names in the truth, where none is one of its; refuse numbers."""
     words, n_true = labels.words, labels.places.size
     if words is None or not n_true or not numbers.size or numbers.min() < n_true:

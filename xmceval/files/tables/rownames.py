@@ -16,21 +16,17 @@ from xmceval.files.tables.table import Table
 from xmceval.rows.readings import LEAST_IDS, Axis, find_order
 
 
-def index_columns(table: Table) -> list[str]:
-    """Return the columns in which pandas stored an index; none for one that is only a range."""
-    from pyarrow import types
-
-    names = [name for name, numbers in _levels(table).items() if numbers is None and table.names.count(name) == 1]
-    return [name for name in names if not types.is_nested(table.schema.field(name).type)]
-
-
 def index_of(table: ByRow) -> Axis | None:
     """Return the rows that an index names which pandas stored."""
-    levels: list[Any] = [_values(table, name) for name in index_columns(table.table)]
-    levels = levels or [numbers for numbers in _levels(table.table).values() if numbers is not None]
+    levels = [_values(table, name) for name in _index_levels(table.table)]
     if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # as where lines were left out since
         return None
     return _axis(table, levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
+
+
+def index_columns(table: Table) -> list[str]:
+    """Return the columns in which pandas stored an index; none for one that is only a range."""
+    return [name for name, numbers in _index_levels(table).items() if numbers is None]
 
 
 def id_columns(table: Table, columns: Columns) -> list[str]:
@@ -50,7 +46,7 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     if truth.columns.key is not None or scores.columns.key is not None:
         return None
     found = list[tuple[Axis, Axis]]()
-    index, other_index = (_index_names(table.table) for table in (truth, scores))
+    index, other_index = (set(filter(None, _index_levels(table.table))) for table in (truth, scores))
     ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
     for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
         values = [_values(table, name) for table in (truth, scores)]
@@ -79,35 +75,27 @@ def _axis(table: ByRow, names: Any) -> Axis:
     return replace(Axis.of(str(table.table), "row", names, path), code=table.table.pandas)
 
 
-def _index_names(table: Table) -> set[str]:
-    ranges = {name for name, numbers in _levels(table).items() if name and numbers is not None}
-    return ranges | set(index_columns(table))
-
-
-def _levels(table: Table) -> dict[str, range | None]:
+def _index_levels(table: Table) -> dict[str, range | None]:
     """Return the levels of an index as pandas describes it, by their names: ranges, and None for columns."""
-    try:
-        stored = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
-    except (ValueError, RecursionError):  # damaged
-        return {}
-    described = stored.get("index_columns") if isinstance(stored, dict) else None
+    from pyarrow import types
+
     levels = dict[str, range | None]()
-    for level in described if isinstance(described, list) else []:
-        if isinstance(level, str):
-            levels[level] = None
-        elif isinstance(level, dict):
-            found = [level.get(name) for name in ("start", "stop", "step")]
-            bounds = [bound for bound in found if isinstance(bound, int) and abs(bound) < 2**53]
-            if len(bounds) == 3 and bounds[2] != 0:
-                levels[str(level.get("name") or "")] = range(bounds[0], bounds[1], bounds[2])
+    try:
+        for level in json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", []):
+            if not isinstance(level, str):
+                levels[level["name"] or ""] = range(level["start"], level["stop"], level["step"])
+            elif table.names.count(level) == 1 and not types.is_nested(table.schema.field(level).type):
+                levels[level] = None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # damaged
+        return {}
     return levels
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    """Return the values of a column, or of a range of this name."""
-    numbers = _levels(table.table).get(name)
+    """Return the values of a column, or of a range of this name, as far as the table has lines."""
+    numbers = _index_levels(table.table).get(name)
     if numbers is not None:
-        return list(numbers)
+        return list(numbers[: int(table.runs[-1, 1]) + 1])
     if table.table.path is None:
         arrays = table.held[name]
     else:

@@ -113,6 +113,7 @@ def open_rows(
             n_rows=n_rows,
             n_labels=n_labels,
             judgments=of_truth.judgments,
+            by_row=of_truth.by_row,
             max_line=max_line,
             are_all_ids=are_all_ids,
         )

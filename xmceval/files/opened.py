@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from xmceval.errors import UsageError, argument
 from xmceval.files.formats import Format
@@ -16,6 +16,9 @@ from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
 from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import drop_extra_column
+
+if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
 
 Role = Literal["truth", "scores"]
 
@@ -31,6 +34,7 @@ class Request:
     # the queries and documents of the truth, for predictions in the ranking field's formats; for a truth, those of
     # its queries that are kept
     judgments: Judgments | None = None
+    by_row: ByRow | None = None  # the truth, if it is a table by row
     # the rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval
     ties: str = "label"
     max_line: int = MAX_LINE  # the longest line of a text file, in MiB
@@ -91,6 +95,7 @@ class Opened:
     is_joined: bool = False  # whether its rows were put into the order of the truth's queries
     judgments: Judgments | None = None  # the queries and documents that predictions are joined to
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
+    by_row: ByRow | None = None  # itself, if it is a table by row
     rows: Axis | None = None  # the rows that an index names, of a table without a column of keys
     labels_by: str = "number"  # how labels are joined: by number or by name
 

@@ -20,10 +20,11 @@ from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.kinds import open_short_run, open_trec, refuse_graded_features
 from xmceval.files.ranking.recordlines import Records
-from xmceval.files.sidecars.labelnames import Names
+from xmceval.files.sidecars.labelnames import Names, names_beside_ids
 from xmceval.files.text.textsource import open_text
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 HEAD_BYTES = 1 << 16
@@ -45,6 +46,7 @@ def open_truth(
     names: Names | None = None,
     kept: Judgments | None = None,
     are_ids: bool = False,
+    by_row: ByRow | None = None,
     max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a truth file or a file of training labels.
@@ -59,15 +61,13 @@ def open_truth(
         The queries that are kept, of a truth that has queries.
     are_ids : bool
         Whether documents are label ids, since other inputs are by label.
+    by_row : ByRow, optional
+        The truth, if it is a table by row, for training labels.
     max_line : int
         The longest line of a text file, in MiB.
     """
-    request = Request("truth", names, judgments=kept, are_ids=are_ids, max_line=max_line)
-    if not isinstance(path, (str, Path)):
-        return _open_in_memory(path, request)
-    path = to_path(path)
-    take_pipe(path)
-    return open_as(path, request)
+    request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=max_line)
+    return _open_any(path, request)
 
 
 def open_scores(
@@ -77,6 +77,7 @@ def open_scores(
     n_rows: int | None = None,
     n_labels: int | None = None,
     judgments: Judgments | None = None,
+    by_row: ByRow | None = None,
     ties: str = "label",
     missing: str = "zero",
     are_all_ids: bool = False,
@@ -95,6 +96,8 @@ def open_scores(
         The expected size, for files that do not declare it.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
+    by_row : ByRow, optional
+        The truth, if it is a table by row.
     ties : str
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     missing : str
@@ -112,17 +115,28 @@ def open_scores(
         n_rows,
         n_labels,
         judgments,
+        by_row,
         ties,
         max_line,
         missing=missing,
         are_all_ids=are_all_ids,
         n_seen=n_seen,
     )
-    if not isinstance(path, (str, Path)):
-        return _open_in_memory(path, request)
-    path = to_path(path)
-    take_pipe(path)
-    return open_as(path, request)
+    return _open_any(path, request)
+
+
+def _open_any(path: str | Path | Records | Table, request: Request) -> Opened:
+    """Open a file or what is in memory, and refuse numbers of labels beside labels that are text."""
+    if isinstance(path, (str, Path)):
+        path = to_path(path)
+        take_pipe(path)
+        opened = open_as(path, request)
+    else:
+        opened = _open_in_memory(path, request)
+    truth = request.by_row
+    if truth is not None and truth.labels is not None and (opened.by_row is None or opened.by_row.labels is None):
+        raise names_beside_ids(truth.table.name, str(path))
+    return opened
 
 
 def _open_in_memory(value: Records | Table, request: Request) -> Opened:

@@ -169,6 +169,7 @@ def _score(
         n_rows=truth.n_rows,
         n_labels=width.or_none,
         judgments=opened.judgments,
+        by_row=opened.by_row,
         max_line=max_line,
     )
     scores = opened_scores.fit_width(width.or_none)

@@ -36,13 +36,14 @@ class Axis:
     names: Sequence[Any] | Int64 | None = None
     are_text: bool = False  # whether numbers are text in the input
     path: str = ""  # the file that they are stored in
+    code: str = ""  # the expression that is the input as a data frame of pandas, if not its name
     column: Any = None  # of rows that a column of ids names: its name, or its place in an array
     is_index: bool = False  # whether an index names labels, of a Series with a value per label
 
     @classmethod
     def of(cls, source: str, noun: Literal["row", "label"], names: Any, path: str = "") -> Axis:
         """Take the names in an index, in columns or in any sequence."""
-        if type(names).__name__ == "RangeIndex" and names.step == 1:
+        if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop), path=path)
         words = list(names)
         numbers = [_as_number(word) for word in words]
@@ -84,7 +85,7 @@ class Axis:
     def after(self, call: str) -> str:
         """Return a line of Python, or of a shell, that changes the input, for a message."""
         if not self.path:
-            return f"{self.source}{call}"
+            return f"{self.code or self.source}{call}"
         kind = "feather" if self.path.endswith((".feather", ".arrow")) else "parquet"
         code = f"pandas.read_{kind}({self.path!r}){call}.to_{kind}({self.path!r})"
         return f'python -c "import pandas; {code}"' if names_flags() else code
@@ -127,8 +128,9 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
     """
     if ours.names is theirs.names or _are_equal(ours.names, theirs.names):
         return None
+    are_ids = ours.column is not None and theirs.column is not None
     for named, other in ((ours, theirs), (theirs, ours)):
-        if other.is_numbered:
+        if other.is_numbered and not are_ids:
             _check_position(named, other, in_batch=in_batch)
             return None
     order = _find_positions(ours.names, theirs.names)
@@ -206,7 +208,7 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
         twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
         found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
     select = ".loc[{}]" if theirs.attribute == "index" else "[{}]"
-    names = [f"{axis.source}.{axis.attribute}" for axis in (ours, theirs)]
+    names = [f"{axis.code or axis.source}.{axis.attribute}" for axis in (ours, theirs)]
     if theirs.column is not None:
         ways = [f"{ours.unnamed} and {theirs.unnamed} to go by position"]
     else:

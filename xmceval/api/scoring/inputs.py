@@ -24,7 +24,7 @@ from xmceval.files.opened import Opened
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import find_records
-from xmceval.files.sidecars.labelnames import Names, read_names
+from xmceval.files.sidecars.labelnames import Names, names_beside_ids, read_names
 from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
@@ -93,16 +93,29 @@ class Opener:
             matrix, ids = split_ids(matrix, self.ids, name)
             table = table_of(matrix, name) or find_records(matrix, name, "grade")
             if table is None:
+                _refuse_ids(self.first, name)
                 values, rows, labels = _split_names(matrix, name)
                 source = as_truth(values, name, width.or_none or self.options.n_labels, self.n_columns)
                 return self._as_input(_as_frame(source, matrix), ids or rows, labels)
             matrix = table
         kept = None if name == "train" else self.kept
-        max_line = self.options.max_line
-        are_ids = bool(self.options.sources)
-        open_file = partial(open_truth, matrix, names=self.names, kept=kept, are_ids=are_ids, max_line=max_line)
+        open_file = partial(
+            open_truth,
+            matrix,
+            names=self.names,
+            kept=kept,
+            are_ids=bool(self.options.sources),
+            by_row=None if self.first is None else self.first.by_row,
+            max_line=self.options.max_line,
+        )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         lists = to_path(matrix) if opened.are_lists else None
+        if name == "train" and opened.by_row is not None:
+            from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
+
+            opened.source.warnings.extend(check_numbers(opened.by_row))
+            if opened.by_row.labels is not None and (self.first is None or self.first.documents is None):
+                raise names_beside_ids(name, "y_true" if self.first is None else self.first.name)
         return replace(self._of_file(matrix, opened, opened.source), judgments=opened.judgments, lists=lists)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
@@ -117,7 +130,8 @@ class Opener:
 
         def open_part(part: Any, number: int) -> Input:
             nonlocal opener
-            whole = replace(truth, rows=truth.parts[number].rows if is_paired else None)
+            own = truth.parts[number] if is_paired else replace(truth, rows=None, by_row=None)
+            whole = replace(truth, rows=own.rows, by_row=own.by_row)
             opened = opener._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
             opener = opener.naming(opened.labels)
             return opened
@@ -150,6 +164,7 @@ class Opener:
             table = table_of(matrix, name) or find_records(matrix, name, "score")
             if table is None:
                 _refuse_array(truth, name)
+                _refuse_ids(truth, name)
                 values, rows, labels = _split_names(matrix, name)
                 source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
                 labels = Axis(name, "label") if source.n_labels is None else labels  # columns of ids are ranks
@@ -166,6 +181,7 @@ class Opener:
             n_rows=n_rows,
             n_labels=width.or_none,
             judgments=truth.judgments,
+            by_row=truth.by_row,
             max_line=self.options.max_line,
             ties=self.options.ties,
             missing=self.options.missing,
@@ -217,6 +233,10 @@ class Opener:
         """Return an opened file or table; an index may name the rows of one without a column of keys."""
         rows, ours = opened.rows or Axis(str(matrix), "row"), None if truth is None else truth.rows
         is_by_query = opened.judgments is not None or opened.is_joined
+        if truth is not None and truth.by_row is not None and opened.by_row is not None:
+            from xmceval.files.tables.rownames import name_rows  # not loaded for other files
+
+            ours, rows = name_rows(truth.by_row, opened.by_row) or (ours, rows)
         order = None if ours is None or is_by_query else find_order(ours, rows)
         if order is not None and isinstance(source, MatrixSource):
             source = source.ordered(order)
@@ -228,6 +248,7 @@ class Opener:
             rows=rows,
             rows_by="query" if is_by_query else _say_how(ours, rows, "position"),
             labels_by="name" if is_by_query else opened.labels_by,
+            by_row=opened.by_row,
         )
 
     def check_numbers(self, other: Input) -> None:
@@ -303,7 +324,7 @@ def _say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
     if theirs.names is None and (ours is None or ours.names is None):
         return otherwise
-    if ours is None or are_both_named(ours, theirs):
+    if ours is None or are_both_named(ours, theirs) or (ours.column is not None and theirs.column is not None):
         return f"column {theirs.column!r}" if theirs.column is not None else "name" if ours else otherwise
     if not are_both_named(ours) and not are_both_named(theirs):
         return otherwise
@@ -318,6 +339,12 @@ def _refuse_array(truth: Input, name: str) -> None:
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it cannot "
             "follow (hint: pass {query: {document: score}})"
         )
+
+
+def _refuse_ids(truth: Input | None, name: str) -> None:
+    """Refuse numbers of labels beside a truth by row whose labels are text."""
+    if truth is not None and truth.judgments is None and truth.documents is not None:
+        raise names_beside_ids(truth.name, name)
 
 
 def _check_documents(truth: Input, width: Width) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened
-from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -28,6 +28,7 @@ from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 MOST_FORMATS = 3  # of shards, in a note
@@ -50,6 +51,14 @@ class Input:
     rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # and labels: by number or name
     lists: Path | None = None  # the file, if it is text of lists of ids without a header
+    by_row: ByRow | None = None  # the table, if it is one by row
+
+    @property
+    def documents(self) -> Documents | None:
+        """How documents, or labels that are text, become numbers that only this truth gives them; else None."""
+        if self.judgments is not None:
+            return self.judgments.documents if self.judgments.has_own_labels else None
+        return None if self.by_row is None else self.by_row.labels
 
     @property
     def line(self) -> str:
@@ -81,6 +90,11 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
     for part in parts:
         refuse_judgments(part.judgments, shards)
+        if part.documents is not None:
+            raise DataError(
+                f"{part.source.name}: is a shard, and its labels are text, which each shard would number anew (hint: "
+                f"pass {argument('labels', kind='FILE')}, with one name per line)"
+            )
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
     return Input(
         source,

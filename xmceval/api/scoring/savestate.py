@@ -64,10 +64,11 @@ def check_state(path: str | Path | None, options: Options, systems: Sequence[Nam
 def check_documents(setup: Setup) -> None:
     """Refuse a truth whose documents have no numbers that other shards share."""
     truth = setup.truth
-    if truth.judgments is not None and truth.judgments.has_own_labels:
+    if truth.documents is not None:
+        noun = "label" if truth.judgments is None else "document"
         raise DataError(
-            f"{truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
-            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
+            f"{truth.source.name}: its {noun}s are only numbered by their places in it, so no other totals can "
+            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one {noun} per line)"
         )
 
 

@@ -17,6 +17,7 @@ from xmceval.errors import DataError, Doubt, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
+from xmceval.files.sidecars.labelnames import names_beside_ids
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Rows, Source
@@ -132,7 +133,7 @@ class Setup(Rules):
             if options.missing == "drop":
                 opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
                 truth = opener.truth(y_true, "y_true")
-        _check_numbers(program, truth)
+        _check_numbers(program, truth, options)
         if options.row_ids is not None:
             truth = replace(truth, rows=_name_rows(_find_ids(options, truth), truth))
         opener = replace(opener.naming(truth.labels), first=truth)
@@ -375,13 +376,19 @@ def _find_named_pairs(options: Options, truth: Input) -> NamedPairs | None:
     return read_named_pairs(options.filter, truth.judgments)
 
 
-def _check_numbers(program: Program, truth: Input) -> None:
-    """Refuse metrics that look at the numbers of labels where these are documents, which have none of their own."""
+def _check_numbers(program: Program, truth: Input, options: Options) -> None:
+    """Refuse what looks at the numbers of labels where these are documents or text, which have none of their own."""
+    if truth.documents is None:
+        return
+    by_number = [name for name in ("counts", "inverse_propensities", "filter") if getattr(options, name) is not None]
+    if truth.judgments is None and by_number:
+        raise names_beside_ids(truth.source.name, argument(by_number[0]))
     asking = [measure for measure in program.measures if measure.option("over") == "largest"]
-    if asking and truth.judgments is not None and truth.judgments.has_own_labels:
+    if asking:
+        noun = "label" if truth.judgments is None else "document"
         raise UsageError(
-            f"{listed(asking)}: the documents of {truth.name} have no numbers (hint: over=seen, or "
-            f"{argument('labels', kind='FILE')} with one document per line)"
+            f"{listed(asking)}: the {noun}s of {truth.name} have no numbers (hint: over=seen, or "
+            f"{argument('labels', kind='FILE')} with one {noun} per line)"
         )
 
 

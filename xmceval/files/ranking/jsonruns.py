@@ -24,16 +24,18 @@ _LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
 
 def open_json_queries(head: Head, request: Request) -> Opened | None:
     """Open JSON whose first key has an object, or lines of a query with its results; return None for other files."""
-    content = head.content.removeprefix(UTF8_BOM)
+    content, may_be_frame = head.content.removeprefix(UTF8_BOM), False
     if _BY_QUERY.match(content):
         table = _load(head.path)
-        table = _subset(head.path, table) if META in table else table
+        may_be_frame = META not in table
+        table = table if may_be_frame else _subset(head.path, table)
     elif _LINE.match(content) and b'"results"' in content:
         table = _results(head.path)
     else:
         return None
     noun = "score" if request.are_scores else "grade"
-    return open_by_query(replace(records_of(table, str(head.path), noun), form="json-queries"), request)
+    records = records_of(table, str(head.path), noun, head.path)
+    return open_by_query(replace(records, may_be_frame=may_be_frame), request)
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -126,6 +127,15 @@ def _explain_ids(document: str) -> str:
     )
 
 
+class FullRecords(NamedTuple):
+    """A dict in which each query has all documents, as a data frame by column has."""
+
+    name: str
+    path: Path | None  # the file of JSON
+    documents: frozenset[bytes]
+    n_queries: int
+
+
 @dataclass(frozen=True)
 class Judgments:
     """The rows and labels of a truth in qrels."""
@@ -134,6 +144,7 @@ class Judgments:
     queries: Mapping[bytes, int]  # the row of each query, in order
     documents: Documents  # the labels of documents
     left_out: frozenset[bytes] = frozenset()  # queries of the file that are left out, since a run lacks them
+    full: FullRecords | None = None  # itself, if each query of a dict has all documents
 
     @property
     def row_ids(self) -> RowIds:

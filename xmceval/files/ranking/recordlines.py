@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.ranking.trecrows import Lines
+from xmceval.files.tables.columns import are_known
 from xmceval.files.text.words import PADDING, Words
 from xmceval.rows.block import Float64, Int64
 
@@ -42,7 +45,8 @@ class Records:
     name: str  # what messages call them
     noun: str  # what a value is: a grade or a score
     parts: Iterable[RecordPart]
-    form: str = ""  # the name of the format, of files
+    path: Path | None = None  # the file of JSON
+    may_be_frame: bool = False  # whether it is a dict by query, or a data frame by column
 
     def __str__(self) -> str:
         return self.name
@@ -97,9 +101,9 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
     if hasattr(value, "get_doc_ids_and_scores"):
-        value = value.to_dict()
+        return records_of(value.to_dict(), name, noun)
     if is_by_query(value):
-        return records_of(value, name, noun)
+        return replace(records_of(value, name, noun), may_be_frame=True)
     if not is_dict(value):
         return None
     if noun == "grade" and value and all(isinstance(documents, (set, frozenset)) for documents in value.values()):
@@ -108,12 +112,27 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
     raise DataError(f"{name}: is a dict of other values than dicts (hint: pass {{query: {{document: {noun}}}}}{sets})")
 
 
-def records_of(table: Mapping[Any, Any], name: str, noun: str) -> Records:
+def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None = None) -> Records:
     """Return the records in a dict by query."""
     for query, row in table.items():
         if not isinstance(row, Mapping):
             raise DataError(f"{_place(name, query)}: expected a dict of {noun}s by document, got {type(row).__name__}")
-    return Records(name, noun, _parts_of_dict(table, name, noun))
+    from xmceval.files.tables.table import pass_frame  # not loaded for other inputs
+
+    first: Mapping[Any, Any] = next(iter(table.values()), {})
+    if are_known(map(str, table)) and all(row.keys() == first.keys() for row in table.values()):
+        raise DataError(
+            f"{name}: has the columns {', '.join(map(str, table))} by the number of the line; expected {{query: "
+            f"{{document: {noun}}}}} (hint: {pass_frame(frame_code(name, path), path)})"
+        )
+    return Records(name, noun, _parts_of_dict(table, name, noun), path)
+
+
+def frame_code(name: str, path: Path | None, more: str = "") -> str:
+    """Return the expression that is a dict by column as a data frame of pandas, given more arguments in code."""
+    if path is not None:
+        return f"pandas.read_json({json.dumps(name)}{more})"
+    return f"pandas.DataFrame{'.from_dict' if more else ''}({name}{more})"
 
 
 def _parts_of_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str) -> Iterator[RecordPart]:

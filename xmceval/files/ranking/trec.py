@@ -16,6 +16,7 @@ from xmceval.errors import DataError, Doubt, argument, counted
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Opened, Request
+from xmceval.files.ranking.bycolumn import find_full, refuse_full
 from xmceval.files.ranking.judgments import QRELS, RUN, Documents, Judgments, LineColumns, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, Records
 from xmceval.files.ranking.trecrows import Entries, Lines, TrecLines
@@ -52,7 +53,8 @@ def open_qrels(path: Path | Records | QueryTable, request: Request, columns: Lin
         treatment = "counts" if n_unjudged == 1 else "count"
         opened.source.warnings.append(f"{path}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
-    return replace(opened, judgments=Judgments(str(path), queries, documents, left_out))
+    full = find_full(path, lines, entries)
+    return replace(opened, judgments=Judgments(str(path), queries, documents, left_out, full))
 
 
 def open_by_query(source: Path | Records | QueryTable, request: Request, columns: LineColumns | None = None) -> Opened:
@@ -83,6 +85,7 @@ def open_run(path: Path | Records | QueryTable, request: Request, columns: LineC
         )
     lines, (form, facts) = _read(path, columns, judgments.queries, judgments.documents.words), _describe(path, columns)
     entries = lines.gather(len(judgments.queries))
+    refuse_full(judgments.full, find_full(path, lines, entries))
     doubts = [*_doubt_equal_scores(path, entries), *_doubt_rounded(path, entries)]
     doubts += _doubt_documents(path, entries, judgments)
     if request.ties == "label":
@@ -256,7 +259,7 @@ def _describe(path: Path | Records | QueryTable, columns: LineColumns) -> tuple[
     """Return the format, and what people are told of it."""
     if isinstance(path, QueryTable):
         return path.table.form, [*path.table.facts, f"columns {', '.join(path.columns.names)}"]
-    form = FORMATS[path.form if isinstance(path, Records) and path.form else columns.format]
+    form = FORMATS["json-queries" if isinstance(path, Records) and path.path is not None else columns.format]
     return form, [f"{path.noun}s by query and document" if isinstance(path, Records) else form.title]
 
 

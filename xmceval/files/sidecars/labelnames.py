@@ -101,6 +101,14 @@ def read_names(path: str | Path) -> Names:
     return Names(names, str(path))
 
 
+def names_beside_ids(name: str, other: str) -> DataError:
+    """Return the error for labels that are text, beside an input that has numbers."""
+    return DataError(
+        f"{name}: its labels are text, and those of {other} are numbers (hint: pass {argument('labels', kind='FILE')}, "
+        "with one name per line)"
+    )
+
+
 def parse_label(word: str, names: Names | None) -> int:
     """Return the label of a name, or the id itself where there are no names."""
     if names is not None and word in names.labels:

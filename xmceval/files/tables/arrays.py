@@ -114,9 +114,13 @@ def to_text(column: Column) -> Text:
 
 def is_text(column: Column) -> bool:
     """Return whether a column has text, or a dictionary or runs of it."""
-    import pyarrow
+    return is_text_type(column.array.type)
 
-    kind, type_ = pyarrow.types, column.array.type
+
+def is_text_type(type_: Any) -> bool:
+    """Return whether an Arrow type is one of text, or of a dictionary or runs of it."""
+    from pyarrow import types as kind
+
     if kind.is_dictionary(type_) or kind.is_run_end_encoded(type_):
         type_ = type_.value_type
     return bool(kind.is_string(type_) or kind.is_large_string(type_) or kind.is_string_view(type_))
@@ -216,7 +220,7 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
     except pyarrow.ArrowInvalid:
         numbers = []
         for line, word in enumerate(compute.utf8_trim_whitespace(column.array).to_pylist()):
-            number = _to_float(word)
+            number = to_float(word)
             is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
             if number is None or not is_whole:
                 problem = f"expected {expected}, found {word[:40]!r}{explain_decimal(word.encode(errors='replace'))}"
@@ -225,7 +229,7 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
         return pyarrow.array(numbers, pyarrow.float64())
 
 
-def _to_float(word: str) -> float | None:
+def to_float(word: str) -> float | None:
     """Return the number that a word is; None for another word."""
     try:
         return float(word) if word.isascii() and "_" not in word else None

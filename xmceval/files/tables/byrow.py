@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.opened import Opened, Request
+from xmceval.files.ranking.judgments import Documents
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
+from xmceval.files.tables.labelwords import LabelNames, find_words, join_words
+from xmceval.files.tables.rownames import id_columns, index_columns, index_of
+from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
+from xmceval.files.text.words import Words
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
@@ -34,7 +39,7 @@ class Entries(NamedTuple):
     rows: AnyArray  # array [n]
     labels: AnyArray
     values: AnyArray
-    stop: int  # the row after the last of these lines, whose lists may be empty
+    lines: AnyArray  # array [n_lines]; the row of each line, whose list may be empty
 
 
 @dataclass(frozen=True)
@@ -45,24 +50,30 @@ class RowTable:
     columns: Columns
     names: Names | None  # label names, for labels that are text
     are_scores: bool
+    words: Words | None = None  # takes the labels that are text, where these have no names
+    held: Mapping[str, list[Any]] = field(default_factory=dict)  # takes the arrays of columns that may name the rows
 
     def entries(self) -> Iterator[Entries]:
         """Yield the entries of some lines after the other, in the order of the table."""
         first = 0
-        for batch in self.table.batches(self.columns.names):
+        for batch in self.table.batches([*self.columns.names, *self.held]):
             by_name = {column.name: column for column in batch}
+            for name, arrays in self.held.items():
+                arrays.append(by_name[name].array)
             label = by_name[self.columns.label]
             value = None if self.columns.value is None else by_name[self.columns.value]
             key = by_name.get(self.columns.key or "")
             rows = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
-            first, stop = first + rows.size, int(rows.max(initial=-1)) + 1
+            lines, first = rows, first + rows.size
             label, values, lengths = read_values(self.columns, label, value, are_scores=self.are_scores)
             if lengths is not None:
                 rows = np.repeat(rows, lengths)
-            yield Entries(rows, self._labels(label), values, stop)
+            yield Entries(rows, self._labels(label), values, lines)
 
     def _labels(self, column: Column) -> AnyArray:
-        """Return the ids of labels, or of their names."""
+        """Return the ids of labels, or of their names, or the numbers of words."""
+        if self.words is not None:
+            return self.words.number(*to_text(column))
         if self.names is None or not is_text(column):
             return to_whole(column, hint=unknown_name)
         text = to_text(column)
@@ -117,7 +128,7 @@ class RowPieces(FilePieces):
     def __iter__(self) -> Iterator[Matrix]:
         done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
         for part in self.rows.entries():
-            last = part.stop - 1
+            last = int(part.lines.max())
             cut = int(np.searchsorted(part.rows, last))
             if last > done:
                 yield self._piece([*held, _slice(part, 0, cut)], done, last)
@@ -131,51 +142,60 @@ class RowPieces(FilePieces):
 
     def _piece(self, parts: list[Entries], start: int, stop: int) -> Csr:
         """Return rows from one on up to another as CSR."""
-        rows, labels, values, _ = _join(parts)
+        rows, labels, values = _join(parts)
         indptr = np.searchsorted(rows, np.arange(start, stop + 1, dtype=rows.dtype))
         return Csr(indptr, labels, values, self.rows.are_scores)
 
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
-    names = _find_names(table, columns.label, request.names)
-    rows = RowTable(table, columns, names, request.are_scores)
+    names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
+    others = [] if columns.key is not None else id_columns(table, columns)
+    index = [] if columns.key is not None else index_columns(table)
+    held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
+    rows = RowTable(table, columns, names, request.are_scores, words, held)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
+    facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
-    is_ranked = request.are_scores and columns.are_lists and columns.value is None
-    labels_by = "number" if names is None else "name"
+    is_streamed, parts, warnings = False, list[Entries](), list[str]()
     if table.path is not None:
-        is_sorted, stop, n_lines = _measure(table, columns)
-        if is_sorted:
-            n_rows = _count_rows(table.name, stop, n_lines, request)
-            pieces = RowPieces(rows, table.path, n_rows)
-            source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False)
-            return Opened(
-                source,
-                table.form,
-                tuple(facts),
-                request.role,
-                is_ranked=is_ranked,
-                rows=table.rows,
-                labels_by=labels_by,
-            )
-        refuse_beyond_memory(table.name, n_lines)
-    entries = _join(list(rows.entries()))
-    n_lines = entries.stop if columns.key is None else entries.rows.size
-    n_rows = _count_rows(table.name, entries.stop, n_lines, request)
-    csr = Csr(*coo_to_csr(table.name, entries.rows, entries.labels, entries.values, n_rows), request.are_scores)
-    source = MatrixSource(table.name, n_rows, None, [csr], is_exact=False)
-    if table.path is not None:
-        facts.append(f"{counted(entries.rows.size, 'entry')} sorted by row")
+        is_sorted, runs, n_lines = _measure(table, columns)
+        is_streamed = is_sorted and words is None
+    if not is_streamed:
+        if table.path is not None:
+            refuse_beyond_memory(table.name, n_lines)
+        parts = list(rows.entries())
+        runs, n_lines = [find_runs(part.lines) for part in parts], sum(part.lines.size for part in parts)
+    if n_lines == 0:
+        raise DataError(f"{table.name}: the table has no lines")
+    truth = request.by_row
+    labels = None if words is None else (truth and truth.labels) or Documents.of(words, None)
+    by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels, held)
+    n_rows = _count_rows(by_row, n_lines, request)
+    if request.are_scores and truth is not None:
+        warnings.extend(check_numbers(truth, by_row))
+    pieces: FilePieces | list[Matrix]
+    if is_streamed and table.path is not None:
+        pieces = RowPieces(rows, table.path, n_rows)
+    else:
+        csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
+        facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
+        if labels is not None:
+            csr, more_facts, doubts = join_words(table.name, csr, labels, request)
+            facts, warnings = [*facts, *more_facts], [*warnings, *doubts]
+        pieces = [csr]
+    names_of = None if labels is None else LabelNames(table.name, labels)
+    source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
     return Opened(
         source,
         table.form,
         tuple(facts),
         request.role,
-        is_held=True,
-        is_ranked=is_ranked,
-        rows=table.rows,
-        labels_by=labels_by,
+        is_held=not is_streamed,
+        is_ranked=request.are_scores and columns.are_lists and columns.value is None,
+        rows=table.rows or (index_of(by_row) if columns.key is None else None),
+        labels_by="number" if names is None and words is None else "name",
+        by_row=by_row,
     )
 
 
@@ -213,45 +233,51 @@ def _find_names(table: Table, label: str, names: Names | None) -> Names | None:
     return None if are_ids else names
 
 
-def _measure(table: Table, columns: Columns) -> tuple[bool, int, int]:
-    """Return whether lines are in the order of rows, the row after the last, and the number of lines."""
+def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
+    """Return whether lines are in the order of rows, the runs of rows in parts of them, and the number of lines."""
     if columns.key is None and table.n_lines is not None:
-        return True, table.n_lines, table.n_lines
-    last, stop, n_lines, is_sorted = -1, 0, 0, True
+        return True, [np.array([[0, table.n_lines]])], table.n_lines
+    last, n_lines, is_sorted, runs = -1, 0, True, list[Int64]()
     for (column,) in table.batches([columns.key or columns.label]):
         n_lines += len(column.array)
         if columns.key is None:
+            runs = [np.array([[0, n_lines]])]
             continue
         rows = to_whole(column)
         is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
-        last, stop = int(rows[-1]), max(stop, int(rows.max()) + 1)
-    return is_sorted, n_lines if columns.key is None else stop, n_lines
+        last = int(rows[-1])
+        runs.append(find_runs(rows))
+    return is_sorted, runs, n_lines
 
 
-def _count_rows(name: str, stop: int, n_lines: int, request: Request) -> int:
+def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     """Return the number of rows: that of the truth, if it is known, else up to the largest row of the table."""
+    name, stop, truth = by_row.table.name, int(by_row.runs[-1, 1]), request.by_row
     n_rows = request.n_rows if request.are_scores else None
     if n_rows is not None and stop > n_rows:
+        both = [] if truth is None or truth.columns.key is None or by_row.columns.key is None else [truth, by_row]
         raise DataError(
             f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
+            f"{f' (hint: {as_names(*both)})' if both else ''}"
         )
-    if n_lines == 0:
-        raise DataError(f"{name}: the table has no lines")
     n_rows = stop if n_rows is None else n_rows
     if n_rows > max(n_lines * 2**10, 2**22):
-        raise DataError(f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')}")
+        raise DataError(
+            f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')} "
+            f"(hint: {as_names(by_row)})"
+        )
     return n_rows
 
 
 def _slice(entries: Entries, start: int, stop: int) -> Entries:
-    return Entries(entries.rows[start:stop], entries.labels[start:stop], entries.values[start:stop], entries.stop)
+    return Entries(entries.rows[start:stop], entries.labels[start:stop], entries.values[start:stop], entries.lines)
 
 
-def _join(parts: list[Entries]) -> Entries:
-    """Return the entries of all parts."""
+def _join(parts: list[Entries]) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return the rows, labels and values of all parts."""
     if len(parts) == 1:
-        return parts[0]
+        return parts[0][:3]
     if not parts:
-        return Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), 0)
-    rows, labels, values, stops = zip(*parts, strict=True)
-    return Entries(np.concatenate(rows), np.concatenate(labels), np.concatenate(values), max(stops))
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    rows, labels, values, _ = zip(*parts, strict=True)
+    return np.concatenate(rows), np.concatenate(labels), np.concatenate(values)

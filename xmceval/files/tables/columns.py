@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,13 +28,12 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )  # fmt: skip
 
+INDEX = frozenset({"index", "indexlevel0", "unnamed0"})  # of pandas, in a column, in Arrow and in CSV
+
 # Columns that long tables often have besides, which say nothing about grades.
-UNUSED = frozenset(
-    {
-        "timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split",
-        "index", "indexlevel0", "unnamed0",  # of pandas, in a column, in Arrow and in CSV
-    }
-)  # fmt: skip
+UNUSED = INDEX | {
+    "timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split",
+}  # fmt: skip
 
 
 # Names that may also be of a text; where a column of ids is beside them, it is meant.
@@ -52,6 +52,7 @@ class Columns:
     is_rank: bool = False  # whether the values are ranks, of which 1 is the best
     are_lists: bool = False  # whether labels and values are lists, all those of a row in one line
     rank: str | None = None  # the column of ranks beside scores, with which these are compared
+    others: tuple[str, ...] = ()  # columns without lists whose names are not known
 
     @property
     def names(self) -> list[str]:
@@ -89,7 +90,8 @@ def are_known(names: Iterable[str]) -> bool:
 
 def has_known_columns(frame: Any) -> bool:
     """Return whether a data frame has a key or labels as a long table has them, in its columns or its index."""
-    roles = find_roles(map(str, frame.columns))
+    names = [str(name) for name in frame.columns]
+    roles = find_roles(names, names)
     index = [str(name) for name in getattr(getattr(frame, "index", None), "names", ())]
     return any(roles[role] for role in ("row", "query", "document", "label")) or are_known(index)
 
@@ -101,6 +103,7 @@ def find_columns(
     *,
     are_scores: bool,
     has_numbers: Callable[[str], bool] | None = None,
+    changed: Callable[[str], str] | None = None,
 ) -> Columns:
     """Find the columns of a table by their names.
 
@@ -116,6 +119,8 @@ def find_columns(
         Whether they are predictions.
     has_numbers : callable, optional
         Returns whether a column has numbers, which in truth without grades may be these under another name.
+    changed : callable, optional
+        Returns what passes the table with a change; see `Table.changed`.
     """
     roles = find_roles(names, lists)
     label, rest = _find_label(roles)
@@ -127,7 +132,7 @@ def find_columns(
     values = _find_values(roles, rest, are_scores=are_scores)
     if len(values) > 1:
         noun = "scores" if are_scores else "grades"
-        raise DataError(f"{place}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
+        raise DataError(f"{place}: {listed(values, 'and')} may both have the {noun}{keep_one(values, noun, changed)}")
     value = values[0] if values else None
     are_lists = label in lists
     if value is None and are_scores and not are_lists:
@@ -137,13 +142,28 @@ def find_columns(
             f"{place}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    if value is None and not are_scores and has_numbers is not None:
+    if value is None and not are_scores and not are_lists and has_numbers is not None:
         _refuse_unknown_numbers(place, names, roles, has_numbers)
     has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
     rank = roles["rank"][0] if has_queries and are_scores and not is_rank and len(roles["rank"]) == 1 else None
+    known = {name for of_role in roles.values() for name in of_role}
+    others = tuple(name for name in names if name not in known and name not in lists)
     return Columns(
-        keys[0] if keys else None, has_queries, label, value, is_rank, are_lists, None if are_lists else rank
+        keys[0] if keys else None, has_queries, label, value, is_rank, are_lists, None if are_lists else rank, others
     )
+
+
+def keep_one(names: Sequence[str], noun: str, changed: Callable[[str], str] | None) -> str:
+    """Return the hint for columns of which only one can have the scores or grades, with a line for each."""
+    if changed is None:
+        return " (hint: keep one of them)"
+    ways = []
+    for name in names:
+        change = f".drop(columns={json.dumps([other for other in names if other != name])})"
+        if plain(name) not in _ROLES:
+            change += f".rename(columns={json.dumps({name: 'score'})})"
+        ways.append(f"{changed(change)} if {name} has the {noun}")
+    return f" (hint: {'; '.join(ways)})"
 
 
 def explain_names(*, are_scores: bool) -> str:
@@ -183,15 +203,15 @@ def _without_texts(names: list[str]) -> list[str]:
 def _find_values(roles: Mapping[str, list[str]], rest: list[str], *, are_scores: bool) -> list[str]:
     """Return the columns that may have the values: those whose names say so, else those that may be either."""
     if are_scores:
-        return roles["score"] or roles["number"] or roles["grade"] + roles["rank"]
-    return roles["grade"] + rest or roles["number"] or roles["score"]
+        return roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
+    return roles["grade"] + rest or roles["number"] + roles["score"]
 
 
 def _refuse_unknown_numbers(
     place: str, names: Sequence[str], roles: Mapping[str, list[str]], has_numbers: Callable[[str], bool]
 ) -> None:
     """Refuse truth without grades beside a column of numbers that may have them under another name."""
-    known = {name for role, known in roles.items() if role != "rank" for name in known}
+    known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
     others = [name for name in names if plain(name) and name not in known and plain(name) not in UNUSED]
     unknown = sorted(name for name in others if has_numbers(name))
     if unknown:

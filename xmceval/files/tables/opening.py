@@ -14,6 +14,7 @@ from xmceval.files.io.streams import is_empty, quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.tables.byrow import open_by_row
 from xmceval.files.tables.columns import are_known, explain_names, find_columns, find_roles
+from xmceval.files.tables.ranks import refuse_other_order
 from xmceval.files.tables.table import DELIMITERS, Table, arrow_table, csv_table, parquet_table, split_fields
 
 MOST_BYTES, MOST_LINES = 1 << 16, 1000  # that are looked at
@@ -30,7 +31,16 @@ def open_table(table: Table, request: Request) -> Opened:
     if twice is not None:
         raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
     lists = [name for name in names if table.is_list(name)]
-    columns = find_columns(table.name, names, lists, are_scores=request.are_scores, has_numbers=table.has_numbers)
+    columns = find_columns(
+        table.name,
+        names,
+        lists,
+        are_scores=request.are_scores,
+        has_numbers=table.has_numbers,
+        changed=table.changed,
+    )
+    if request.are_scores:
+        refuse_other_order(table, columns, roles)
     if columns.has_queries:
         from xmceval.files.ranking.trec import open_by_query
         from xmceval.files.tables.byquery import QueryTable

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import DataError, counted, missing_package
+from xmceval.errors import DataError, counted, missing_package, names_flags
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.lines import Places
 from xmceval.files.io.pipes import stored_at
@@ -40,6 +42,7 @@ class Table:
     schema: Any
     read: Callable[[list[str]], Iterator[Any]]  # takes names of columns and returns an iterator of record batches
     place: Callable[[int], str]  # returns where a line is, for messages
+    pandas: str  # the expression that is this table as a data frame of pandas, for hints
     path: Path | None = None  # the file, which can be read again and again; None for what is in memory
     n_lines: int | None = None  # how many lines there are, if that is known beforehand
     facts: tuple[str, ...] = ()  # what people are told of it
@@ -61,11 +64,21 @@ class Table:
 
     def has_numbers(self, name: str) -> bool:
         """Return whether the first lines of a column have numbers, True or False, maybe as text."""
-        with _in_words(self.name, self.form):
-            batch = next(self.read([name]), None) if self.path is not None else self.first
-        column = [] if batch is None else batch.column(batch.schema.get_field_index(name))[:LOOKED_AT].to_pylist()
+        column = [value for column in self.head([name]) for value in column.array[:LOOKED_AT].to_pylist()]
         words = [str(value).strip() for value in column if value is not None]
         return bool(words) and all(_NUMBER.fullmatch(word) for word in words)
+
+    def head(self, names: list[str]) -> list[Column]:
+        """Return the columns of the first lines; none where there are no lines."""
+        with _in_words(self.name, self.form):
+            batch = next(self.read(names), None) if self.path is not None else self.first
+            if batch is None:
+                return []
+            return [Column(batch.column(batch.schema.get_field_index(name)), name, self.place) for name in names]
+
+    def changed(self, change: str) -> str:
+        """Return what passes this table with a change in the words of pandas, such as ``.drop(columns="x")``."""
+        return pass_frame(f"{self.pandas}{change}", self.path)
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
         """Yield the columns of some lines after the other."""
@@ -76,6 +89,14 @@ class Table:
                 if batch.num_rows:
                     yield [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
                 first += batch.num_rows
+
+
+def pass_frame(code: str, path: Path | None) -> str:
+    """Return what passes a data frame instead of a file or argument: in the command, a line that writes it."""
+    if path is None or not names_flags():
+        return f"pass {code}"
+    new = json.dumps(f"{path.name.partition('.')[0]}-new.parquet")
+    return f"run python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
 
 
 def _shifted(place: Callable[[int], str], first: int, line: int) -> str:
@@ -115,8 +136,8 @@ def parquet_table(path: Path) -> Table:
     with _in_words(str(path), form):
         file = _open_parquet(path)
         schema, n_lines = file.schema_arrow, file.metadata.num_rows
-    place = partial(_row_of_table, str(path))
-    return Table(str(path), form, schema, partial(_read_parquet, path), place, path, n_lines, (form.title,))
+    place, code = partial(_row_of_table, str(path)), f"pandas.read_parquet({json.dumps(str(path))})"
+    return Table(str(path), form, schema, partial(_read_parquet, path), place, code, path, n_lines, (form.title,))
 
 
 def _open_parquet(path: Path) -> Any:
@@ -156,8 +177,8 @@ def arrow_table(path: Path) -> Table:
     form = FORMATS["arrow"]
     with _in_words(str(path), form):
         schema = _open_arrow(path).schema
-    place = partial(_row_of_table, str(path))
-    return Table(str(path), form, schema, partial(_read_arrow, path), place, path, None, (form.title,))
+    place, code = partial(_row_of_table, str(path)), f"pandas.read_feather({json.dumps(str(path))})"
+    return Table(str(path), form, schema, partial(_read_arrow, path), place, code, path, None, (form.title,))
 
 
 def _open_arrow(path: Path) -> Any:
@@ -187,7 +208,9 @@ def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
     facts = form.title, f"between {DELIMITERS[delimiter]}"
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
     read = partial(_read_csv, path, names, delimiter, n_header_lines)
-    return Table(str(path), form, schema, read, place, path, None, facts)
+    between = "" if delimiter == b"," else f", sep={json.dumps(delimiter.decode())}"
+    code = f"pandas.read_csv({json.dumps(str(path))}{between}, dtype=str)"  # so that 007 stays a name
+    return Table(str(path), form, schema, read, place, code, path, None, facts)
 
 
 def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: int, wanted: list[str]) -> Iterator[Any]:
@@ -252,8 +275,8 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
         for batch in chain([] if first is None else [first], reader):
             yield from _in_parts(batch.select(names))
 
-    place = partial(_row_of_table, name)
-    return Table(name, form, reader.schema, read, place, None, None, (form.title,), first, rows)
+    place, code = partial(_row_of_table, name), name if hasattr(value, "iloc") else f"pyarrow.table({name}).to_pandas()"
+    return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, rows)
 
 
 def has_lists(type_: Any) -> bool:

@@ -1,0 +1,127 @@
+"""Tables with a line per row are joined by columns of ids that both have, which are known by their values."""
+
+import numpy as np
+import pytest
+from support.executors import PicklingExecutor
+
+import xmceval
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+from support.tables import LIST_FORMS, as_form, refusal, value  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+
+N = 14
+RNG = np.random.default_rng(5)
+TRUTH, PREDS = (pd.DataFrame({"labels": [RNG.choice(9, k, replace=False).tolist() for _ in range(N)]}) for k in (2, 4))
+EXPECTED, ORDER = value(TRUTH, PREDS, n_labels=9), RNG.permutation(N)
+SHUFFLED = value(TRUTH, PREDS.iloc[ORDER].reset_index(drop=True), n_labels=9)
+assert EXPECTED != SHUFFLED
+
+IDS = {
+    "numbers": 100 + 7 * np.arange(N),
+    "0 to n - 1": np.arange(N),
+    "words": [f"case {i}" for i in range(N)],
+    "numbers as text": [f"{100 + i}" for i in range(N)],
+}
+
+
+def score(truth, scores, form, other="pandas", **options):
+    return xmceval.score(
+        as_form(truth, other, "t"), as_form(scores, form, "p"), metrics="P", k=1, n_labels=9, **options
+    )
+
+
+def message_of(truth, scores, form, other="pandas"):
+    return refusal(as_form(truth, other, "t"), as_form(scores, form, "p"), n_labels=9)
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "reader", "parquet"])
+@pytest.mark.parametrize("kind", IDS)
+def test_a_column_of_ids_joins_rows_whatever_its_name(kind, other, form):
+    truth, scores = (frame.assign(**{"PMID x": IDS[kind]}) for frame in (TRUTH, PREDS))
+    for frame in (
+        scores,
+        scores.iloc[ORDER].reset_index(drop=True),
+        scores.sample(frac=1, random_state=2, ignore_index=True),
+    ):
+        result = score(truth, frame, form, other)
+        assert result["P@1"] == EXPECTED
+        assert "besides PMID x" in result.inputs[0]
+        assert "rows by column 'PMID x'" in result.inputs[1]
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "parquet"])
+def test_other_ids_are_refused_with_examples(other, form):
+    truth, scores = (frame.assign(id=100 + np.arange(N)) for frame in (TRUTH, PREDS))
+    message = message_of(truth, scores.assign(id=scores.id + 1), form, other)
+    assert "its column 'id' has 114, which" in message
+    assert "lacks 100 of" in message
+    assert "its column 'id' lacks 103 of" in message_of(truth, scores.drop(index=3), form, other)
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "parquet"])
+def test_several_columns_of_ids_must_agree(other, form):
+    truth, scores = (frame.assign(id=IDS["numbers"], title=IDS["words"]) for frame in (TRUTH, PREDS))
+    shuffled = scores.iloc[ORDER].reset_index(drop=True)
+    assert score(truth, shuffled, form, other)["P@1"] == EXPECTED
+    message = message_of(truth, shuffled.assign(title=IDS["words"]), form, other)
+    assert "its columns 'id' and 'title' say otherwise which row of" in message
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "parquet"])
+def test_what_is_no_column_of_ids_in_both_is_left_out(other, form):
+    truth, scores = (frame.assign(id=IDS["numbers"]) for frame in (TRUTH, PREDS))
+    shuffled = scores.iloc[ORDER].reset_index(drop=True)
+    twice, missing = np.arange(N) // 2, [None, *IDS["words"][1:]]
+    for pair in (
+        (TRUTH, shuffled),
+        (truth, shuffled.drop(columns="id")),
+        (truth, shuffled.rename(columns={"id": "case"})),
+        (truth, shuffled.assign(id=twice)),
+        (truth.assign(id=twice), shuffled),
+        (truth.assign(id=IDS["words"]), shuffled.assign(id=missing)),
+        (truth.assign(id=0.5 + truth.id), shuffled.assign(id=0.5 + shuffled.id)),  # no whole numbers
+        (truth.rename(columns={"id": "timestamp"}), shuffled.rename(columns={"id": "timestamp"})),
+    ):
+        result = score(*pair, form, other)
+        assert result["P@1"] == SHUFFLED
+        assert "rows by position" in result.inputs[1]
+    few = [frame.assign(id=IDS["numbers"])[:9] for frame in (TRUTH, PREDS)]
+    assert score(few[0], few[1][::-1].reset_index(drop=True), form, other)["P@1"] == value(
+        TRUTH[:9], PREDS[:9][::-1].reset_index(drop=True), n_labels=9
+    )
+    assert "besides id" in score(truth, shuffled.drop(columns="id"), form, other).inputs[0]
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+def test_ids_in_an_index_meet_those_in_a_column(form):
+    truth, scores = (frame.assign(id=IDS["numbers"]) for frame in (TRUTH, PREDS))
+    for pair in ((truth.set_index("id"), scores.iloc[ORDER]), (truth, scores.iloc[ORDER].set_index("id"))):
+        assert (
+            score(pair[0], pair[1] if pair[1].index.name else pair[1].reset_index(drop=True), form)["P@1"] == EXPECTED
+        )
+
+
+def test_text_labels_scores_parts_shards_and_tasks_are_joined_likewise(monkeypatch):
+    truth, scores = (frame.assign(id=IDS["words"]) for frame in (TRUTH, PREDS))
+    scores["scores"] = [[1, 2, 3, 4]] * N
+    expected = value(TRUTH, scores[["labels", "scores"]], n_labels=9)
+    shuffled = scores.iloc[ORDER].reset_index(drop=True)
+    assert value(truth, shuffled, n_labels=9) == expected
+    words = [frame.assign(labels=frame.labels.map(lambda row: [f"l{i}" for i in row])) for frame in (truth, shuffled)]
+    assert value(*words) == expected
+    long_truth, long_scores = (pd.concat([frame, frame.assign(id=frame.id + "'")]) for frame in (truth, shuffled))
+    shards = [
+        [frame[frame.id.str.endswith("'") == half] for half in (False, True)] for frame in (long_truth, long_scores)
+    ]
+    assert value(*map(xmceval.Shards, shards), n_labels=9) == expected
+    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 3)
+    truth.to_parquet("t", row_group_size=4)
+    shuffled.to_parquet("p", row_group_size=5)
+    assert value("t", "p", n_labels=9) == value("t", "p", n_labels=9, executor=PicklingExecutor()) == expected

@@ -1,0 +1,103 @@
+"""Names of rows in tables with a line per row: an index that pandas stored, and columns of ids."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from xmceval.errors import AmbiguousError
+from xmceval.files.tables.arrays import is_text_type
+from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
+from xmceval.files.tables.rownumbers import ByRow
+from xmceval.files.tables.table import Table
+from xmceval.rows.readings import LEAST_IDS, Axis, find_order
+
+
+def index_of(table: ByRow) -> Axis | None:
+    """Return the rows that an index names which pandas stored."""
+    levels = [_values(table, name) for name in _index_levels(table.table)]
+    if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # as where lines were left out since
+        return None
+    return _axis(table, levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
+
+
+def index_columns(table: Table) -> list[str]:
+    """Return the columns in which pandas stored an index; none for one that is only a range."""
+    return [name for name, numbers in _index_levels(table).items() if numbers is None]
+
+
+def id_columns(table: Table, columns: Columns) -> list[str]:
+    """Return the columns that could have ids of rows: whole numbers or text, whatever their name."""
+    from pyarrow import types
+
+    names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
+    kinds = [table.schema.field(name).type for name in names]
+    return [name for name, kind in zip(names, kinds, strict=True) if types.is_integer(kind) or is_text_type(kind)]
+
+
+def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
+    """Return the rows as a column of ids names them that truth and predictions have; None without one.
+
+    Such a column is known by its values, which all differ in both. Columns that disagree are refused, and other ids.
+    """
+    if truth.columns.key is not None or scores.columns.key is not None:
+        return None
+    found = list[tuple[Axis, Axis]]()
+    index, other_index = (set(filter(None, _index_levels(table.table))) for table in (truth, scores))
+    ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
+    for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
+        values = [_values(table, name) for table in (truth, scores)]
+        if all(map(_are_ids, values)):
+            ours, theirs = map(_axis, (truth, scores), values)
+            found.append((replace(ours, column=name), replace(theirs, column=name)))
+    positions = np.arange(int(truth.runs[-1, 1]))
+    orders = [positions if (order := find_order(*axes)) is None else order for axes in found]
+    for (_, axis), order in zip(found[1:], orders[1:], strict=True):
+        first = found[0][1]
+        if not np.array_equal(order, orders[0]):
+            raise AmbiguousError(
+                f"{scores.table}: its columns {first.column!r} and {axis.column!r} say otherwise which row of "
+                f"{truth.table} is which (hint: pass {axis.unnamed} to join by {first.column!r}, or {first.unnamed} to "
+                f"join by {axis.column!r})"
+            )
+    return found[0] if found else None
+
+
+def _are_ids(values: list[Any]) -> bool:
+    return len(values) >= LEAST_IDS and None not in values and "" not in values and len(set(values)) == len(values)
+
+
+def _axis(table: ByRow, names: Any) -> Axis:
+    path = "" if table.table.path is None else str(table.table.path)
+    return replace(Axis.of(str(table.table), "row", names, path), code=table.table.pandas)
+
+
+def _index_levels(table: Table) -> dict[str, range | None]:
+    """Return the levels of an index as pandas describes it, by their names: ranges, and None for columns."""
+    from pyarrow import types
+
+    levels = dict[str, range | None]()
+    try:
+        for level in json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", []):
+            if not isinstance(level, str):
+                levels[level["name"] or ""] = range(level["start"], level["stop"], level["step"])
+            elif table.names.count(level) == 1 and not types.is_nested(table.schema.field(level).type):
+                levels[level] = None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # damaged
+        return {}
+    return levels
+
+
+def _values(table: ByRow, name: str) -> list[Any]:
+    """Return the values of a column, or of a range of this name, as far as the table has lines."""
+    numbers = _index_levels(table.table).get(name)
+    if numbers is not None:
+        return list(numbers[: int(table.runs[-1, 1]) + 1])
+    if table.table.path is None:
+        arrays = table.held[name]
+    else:
+        arrays = [column.array for (column,) in table.table.batches([name])]
+    return [value for array in arrays for value in array.to_pylist()]

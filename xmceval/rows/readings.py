@@ -7,8 +7,11 @@ is refused, with a line to run for each.
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -35,22 +38,22 @@ class Axis:
     # the names, if there are any; numbers, also as text, are int64 [n], and consecutive ones a range
     names: Sequence[Any] | Int64 | None = None
     are_text: bool = False  # whether numbers are text in the input
-    path: str = ""  # the file that they are stored in
     code: str = ""  # the expression that is the input as a data frame of pandas, if not its name
+    is_file: bool = False
     column: Any = None  # of rows that a column of ids names: its name, or its place in an array
     is_index: bool = False  # whether an index names labels, of a Series with a value per label
 
     @classmethod
-    def of(cls, source: str, noun: Literal["row", "label"], names: Any, path: str = "") -> Axis:
+    def of(cls, source: str, noun: Literal["row", "label"], names: Any) -> Axis:
         """Take the names in an index, in columns or in any sequence."""
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
-            return cls(source, noun, range(names.start, names.stop), path=path)
+            return cls(source, noun, range(names.start, names.stop))
         words = list(names)
         numbers = [_as_number(word) for word in words]
         if None in numbers:
-            return cls(source, noun, words, path=path)
+            return cls(source, noun, words)
         are_text = any(isinstance(word, str) for word in words)
-        return cls(source, noun, _as_range(np.array(numbers, dtype=np.int64)), are_text, path)
+        return cls(source, noun, _as_range(np.array(numbers, dtype=np.int64)), are_text)
 
     @property
     def is_numbered(self) -> bool:
@@ -84,11 +87,14 @@ class Axis:
 
     def after(self, call: str) -> str:
         """Return a line of Python, or of a shell, that changes the input, for a message."""
-        if not self.path:
-            return f"{self.code or self.source}{call}"
-        kind = "feather" if self.path.endswith((".feather", ".arrow")) else "parquet"
-        code = f"pandas.read_{kind}({self.path!r}){call}.to_{kind}({self.path!r})"
-        return f'python -c "import pandas; {code}"' if names_flags() else code
+        code = f"{self.code or self.source}{call}"
+        return write_frame(code, self.source) if self.is_file and names_flags() else code
+
+
+def write_frame(code: str, path: str) -> str:
+    """Return a line of a shell that writes a data frame beside the file that it was read from, for a message."""
+    new = json.dumps(f"{Path(path).name.partition('.')[0]}-new.parquet")
+    return f"python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
 
 
 def _as_number(word: Any) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,12 +113,11 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
 
 def _join_rows(parts: Sequence[Input]) -> Axis | None:
     """Return the rows of all shards, if each of them names its own."""
-    names: list[Any] = []
-    for part in parts:
-        if part.rows is None or part.rows.names is None:
-            return None
-        names.extend(part.rows.names)
-    return replace(Axis.of(parts[0].name, "row", names), path=parts[0].rows.path if parts[0].rows else "")
+    rows = [part.rows for part in parts if part.rows is not None and part.rows.names is not None]
+    if len(rows) < len(parts):
+        return None
+    names = list(chain.from_iterable(axis.names for axis in rows if axis.names is not None))
+    return replace(Axis.of(parts[0].name, "row", names), code=rows[0].code, is_file=rows[0].is_file)
 
 
 def open_lean(path: str | Path | Records | Table, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:

@@ -27,13 +27,14 @@ def find_full(records: object, lines: Lines, entries: Entries) -> FullRecords | 
 def refuse_full(truth: FullRecords | None, scores: FullRecords | None) -> None:
     """Refuse truth and predictions that may be wide data frames, whose keys are labels, and not queries.
 
-    All queries of both have the same documents: the numbers 0 to n - 1 of lines, or many, and more than queries.
+    All queries of both have the same documents: the numbers 0 to n - 1 of lines, or, in files, many, and more than
+    queries.
     """
     if truth is None or scores is None or truth.documents != scores.documents:
         return
     n = len(truth.documents)
     are_numbers = truth.documents == {str(number).encode() for number in range(n)}
-    if not are_numbers and n < max(LEAST_DOCUMENTS, truth.n_queries + 1):
+    if not are_numbers and (truth.path is None or n < max(LEAST_DOCUMENTS, truth.n_queries + 1)):
         return
     # the command reads no wide file of pandas, so there the frame is written as a long one
     is_long = names_flags() and truth.path is not None

@@ -71,8 +71,8 @@ def _are_ids(values: list[Any]) -> bool:
 
 
 def _axis(table: ByRow, names: Any) -> Axis:
-    path = "" if table.table.path is None else str(table.table.path)
-    return replace(Axis.of(str(table.table), "row", names, path), code=table.table.pandas)
+    rows = Axis.of(str(table.table), "row", names)
+    return replace(rows, code=table.table.pandas, is_file=table.table.path is not None)
 
 
 def _index_levels(table: Table) -> dict[str, range | None]:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from xmceval.files.io.pipes import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes
 from xmceval.files.tables.arrays import LONGEST_NAME, Column
 from xmceval.rows.matrices.frames import is_frame
-from xmceval.rows.readings import Axis
+from xmceval.rows.readings import Axis, write_frame
 
 BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
 LONGEST_ROW = 1 << 24  # entries of one row, all of which are held
@@ -93,10 +92,7 @@ class Table:
 
 def pass_frame(code: str, path: Path | None) -> str:
     """Return what passes a data frame instead of a file or argument: in the command, a line that writes it."""
-    if path is None or not names_flags():
-        return f"pass {code}"
-    new = json.dumps(f"{path.name.partition('.')[0]}-new.parquet")
-    return f"run python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
+    return f"pass {code}" if path is None or not names_flags() else f"run {write_frame(code, str(path))}"
 
 
 def _shifted(place: Callable[[int], str], first: int, line: int) -> str:

@@ -62,8 +62,11 @@ class Table:
         """Return whether the first lines of a column have numbers, True or False, maybe as text."""
         with _in_words(self.name, self.form):
             batch = next(self.read([name]), None) if self.path is not None else self.first
-        column = [] if batch is None else batch.column(batch.schema.get_field_index(name))[:LOOKED_AT].to_pylist()
-        words = [str(value).strip() for value in column if value is not None]
+            if batch is None:
+                return False
+            column = batch.column(batch.schema.get_field_index(name))[:LOOKED_AT]
+            column.validate(full=True)
+            words = [str(value).strip() for value in column.to_pylist() if value is not None]
         return bool(words) and all(_NUMBER.fullmatch(word) for word in words)
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
@@ -95,7 +98,7 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         message = " ".join(" ".join(map(str, error.args)).split())[:200]
         what = "a table" if form.name == "frame" else f"{form.title}; is it damaged or truncated?"
-        raise DataError(f"{name}: cannot be read as {what} ({message})") from None
+        raise DataError(f"{name}: cannot be read as {what} ({message})") from error
 
 
 def import_pyarrow(what: str) -> Any:
@@ -175,7 +178,7 @@ def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
     file = _open_arrow(path)
     batches = (file.get_batch(i) for i in range(file.num_record_batches)) if hasattr(file, "get_batch") else file
     for batch in batches:
-        yield from _in_parts(batch.select(names))
+        yield from _in_parts(_validated(batch.select(names)))
 
 
 def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
@@ -248,7 +251,7 @@ def memory_table(value: Any, name: str, frame: Frame | None = None) -> Table:
 
     def read(names: list[str]) -> Iterator[Any]:
         for batch in chain([] if first is None else [first], reader):
-            yield from _in_parts(batch.select(names))
+            yield from _in_parts(_validated(batch.select(names)))
 
     place = partial(_row_of_table, name)
     return Table(name, form, reader.schema, read, place, None, None, (form.title,), first, frame)
@@ -260,6 +263,16 @@ def has_lists(type_: Any) -> bool:
 
     kinds = types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view
     return any(is_kind(type_) for is_kind in kinds)
+
+
+def _validated(batch: Any) -> Any:
+    """Return a batch whose offsets and indices stay inside its buffers: what is read later trusts them.
+
+    It takes about 13 ms per million lines with two columns of text, below 1 % of a score; Parquet and CSV are decoded
+    by Arrow, which makes sound buffers.
+    """
+    batch.validate(full=True)
+    return batch
 
 
 def _in_parts(batch: Any) -> Iterator[Any]:

@@ -74,10 +74,11 @@ def score(truth, scores, **options):
 
 
 @pytest.fixture(scope="module")
-def expected():
+def expected(tmp_path_factory):
     """Return the values of the queries and those of the rows, from dicts and from text."""
     body = "".join(" ".join(f"{label}:{value}" for label, value in row) + "\n" for row in SCORED)
-    rows = score([set(labels) for labels in LABELS], write("expected", body), n_labels=5)
+    path = write(tmp_path_factory.mktemp("expected") / "s", body)  # other workers write theirs at the same time
+    rows = score([set(labels) for labels in LABELS], path, n_labels=5)
     return {True: score(QRELS, RUN), False: rows}
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import multiprocessing
+import zipfile
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -319,3 +320,19 @@ class Ended(ThreadPoolExecutor):
 def test_an_executor_that_ends_is_one_line(at_once):
     message = message_of(write("t.txt", TRUTH), write("p.txt", SCORES), executor=Ended(at_once))
     assert message.startswith("the executor ended before all rows were scored (a process in the pool")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("what", ["entries", "member"])
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+def test_an_npz_with_more_than_it_declares_is_refused_by_the_tasks_too(compressed, what):
+    matrix, problem = SCORES.copy(), r"p\.npz: .*data\.npy appears twice"
+    if what == "entries":
+        matrix.data, matrix.indices = np.append(matrix.data, 9), np.append(matrix.indices, 0)
+        problem = rf"p\.npz: its indptr ends at {SCORES.nnz:,}, but there are {SCORES.nnz + 1:,} stored entries"
+    save_npz(matrix, compressed=compressed)
+    if what == "member":
+        with zipfile.ZipFile("p.npz", "a") as archive:
+            archive.writestr("data.npy", archive.read("data.npy"))
+    with pytest.raises(DataError, match=problem):
+        xmceval.score(TRUTH, "p.npz", executor=PicklingExecutor(), **OPTIONS)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.files.arrays.archive import refuse_repeated_members
 from xmceval.files.io.outputs import check_output, open_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
@@ -95,6 +96,7 @@ def read_rows(source: str | Path | Shards) -> RowTable:
 def _read_npz(path: Path, content: bytes) -> RowTable:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            refuse_repeated_members(archive.zip)
             numbers, weights, values = (archive[name] for name in ("rows", "weights", "values"))
             meta = json.loads(archive["meta"].tobytes())
             schema = meta.pop("schema")

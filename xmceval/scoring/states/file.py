@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Doubt, argument, split_doubts
+from xmceval.files.arrays.archive import refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
@@ -157,6 +158,7 @@ def _read_arrays(content: bytes) -> Arrays:
     """Return the arrays of an archive by name: integers as int64, others as float64."""
     arrays: Arrays = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        refuse_repeated_members(archive)
         members = archive.infolist()
         is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
         if not is_plain or sum(member.file_size for member in members) > len(content):

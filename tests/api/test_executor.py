@@ -1,7 +1,9 @@
 """Executors: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
 
 import gzip
+import itertools
 import multiprocessing
+import os
 import zipfile
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
@@ -251,6 +253,39 @@ def test_a_file_that_changes_while_its_rows_are_scored_is_an_error():
     )
     message = message_of(TRUTH, write("p.txt", to_text(SCORES, header=False)), executor=executor)
     assert message.startswith("p.txt: has ")
+
+
+def replace_later(name):
+    """Replace a file by one of the same size, which is later by one tick of the coarsest clocks of file systems."""
+    content = Path(name).read_bytes()
+    times = Path(name).stat()
+    Path(name).write_bytes(content[: len(content) // 2] + content[len(content) // 2 :])
+    os.utime(name, ns=(times.st_atime_ns, times.st_mtime_ns + 2 * 10**9))
+
+
+@pytest.mark.parametrize("moment", ["before a task", "in the last task"])
+@pytest.mark.parametrize("changed", ["truth", "scores"])
+@pytest.mark.parametrize("form", ["text", "bare", "gz", "npz", "packed", "npy", "pair", "arrays"])
+def test_a_file_that_is_replaced_by_one_of_its_size_while_tasks_run_is_refused(form, changed, moment, monkeypatch):
+    write("t.txt", TRUTH)
+    scores = FORMATS[form]()
+    name = "t.txt" if changed == "truth" else "p-scores.npy" if form == "pair" else scores
+    n_tasks, run_alone = itertools.count(), executors.run_alone
+
+    def replace_first(task):
+        if task == "score_part" and next(n_tasks) == (0 if form in {"gz", "packed"} else 2):
+            replace_later(name)
+
+    def replace_afterwards(*arguments):
+        result = run_alone(*arguments)
+        replace_later(name)
+        return result
+
+    if moment == "in the last task":
+        monkeypatch.setattr(executors, "run_alone", replace_afterwards)
+    executor = PicklingExecutor(replace_first if moment == "before a task" else lambda _: None)
+    message = message_of("t.txt", scores, executor=executor)
+    assert message.startswith(f"{name}: has changed since it was opened")
 
 
 @pytest.mark.parametrize("task", ["count_rows", "score_part"])

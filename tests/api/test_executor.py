@@ -5,7 +5,14 @@ import itertools
 import multiprocessing
 import os
 import zipfile
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from itertools import pairwise
 from pathlib import Path
 
@@ -355,6 +362,49 @@ class Ended(ThreadPoolExecutor):
 def test_an_executor_that_ends_is_one_line(at_once):
     message = message_of(write("t.txt", TRUTH), write("p.txt", SCORES), executor=Ended(at_once))
     assert message.startswith("the executor ended before all rows were scored (a process in the pool")
+
+
+class Answering(Executor):
+    """An executor whose tasks end in a result or an error, whatever they are."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def submit(self, function, /, *arguments):
+        future = Future()
+        if isinstance(self.answer, BaseException):
+            future.set_exception(self.answer)
+        else:
+            future.set_result(self.answer)
+        return future
+
+
+class LostError(Exception):
+    """What a cluster raises of its own."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [RuntimeError("worker lost"), OSError(5, "I/O error"), MemoryError(), LostError("lost"), CancelledError(), None, 3],
+    ids=repr,
+)
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_tasks_that_end_otherwise_than_with_their_result_are_one_line(answer, in_memory):
+    files = (TRUTH, SCORES) if in_memory else (write("t.txt", TRUTH), write("p.txt", SCORES))
+    with pytest.raises(DataError, match=r"^the executor ended before all rows were scored ") as raised:
+        xmceval.score(*files, k=1, metrics="P", executor=Answering(answer))
+    is_error = isinstance(answer, BaseException)
+    assert raised.value.__cause__ is (answer if is_error else None)
+    reason = str(answer) or type(answer).__name__ if is_error else f"a task returned {answer}"
+    assert f"({reason}); were its workers killed" in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_executor_that_was_shut_down_is_one_line(kind):
+    pool = kind(1)
+    pool.shutdown()
+    message = message_of(TRUTH, SCORES, executor=pool)
+    assert message.startswith("the executor ended before all rows were scored (cannot schedule new futures after")
 
 
 @pytest.mark.parametrize("compressed", [False, True])

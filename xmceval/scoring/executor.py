@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import closing
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, UsageError, argument, as_here, counted
+from xmceval.errors import DataError, Fault, UsageError, XmcevalError, argument, as_here, counted
 from xmceval.files.io.inputfiles import Stamp, input_at, stamp_of
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.io.pipes import pipe_key
@@ -345,25 +345,43 @@ def _run(
     """
     waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
 
+    def submit(arguments: tuple[Any, ...]) -> None:
+        try:
+            waiting.append((arguments, executor.submit(as_here(task), *arguments)))
+        except (RuntimeError, OSError) as error:  # it was shut down, its workers are gone, or the connection to them
+            raise _early_end(error) from error
+
     def take_first() -> tuple[Any, Any]:
         arguments, future = waiting.popleft()
-        return arguments, future.result()
+        try:
+            error = future.exception()
+        except CancelledError as cancelled:
+            error = cancelled
+        if isinstance(error, Exception) and not isinstance(error, XmcevalError):
+            raise _early_end(error) from error
+        result = future.result()
+        if not isinstance(result, (tuple, DataError)):
+            raise _early_end(f"a task returned {result!r}")
+        return arguments, result
 
     try:
         for arguments in calls:
-            waiting.append((arguments, executor.submit(as_here(task), *arguments)))
+            submit(arguments)
             if len(waiting) == MOST_WAITING:
                 yield take_first()
         while waiting:
             yield take_first()
-    except (BrokenExecutor, CancelledError) as error:
-        reason = f" ({error})" if str(error) else ""
-        raise DataError(
-            f"the executor ended before all rows were scored{reason}; were its workers killed, or out of memory?"
-        ) from None
     finally:
         for _, future in waiting:
             future.cancel()
+
+
+def _early_end(reason: Exception | str) -> DataError:
+    """Return the error of an executor that does not do all tasks."""
+    return DataError(
+        f"the executor ended before all rows were scored ({str(reason) or type(reason).__name__}); were its workers "
+        "killed, or out of memory?"
+    )
 
 
 def score_part(version: str, program: Program, observers: Sequence[Any], part: Part) -> PartResult:

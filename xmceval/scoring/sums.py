@@ -16,6 +16,7 @@ from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WOR
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.mergeable import MOST_ROWS, Mergeable, PartField
 
+LARGEST_ROW = float(1 << 62)  # what a row can gain or lose: the squares of its values, which are below, have a sum
 ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
@@ -82,6 +83,8 @@ def check_extremes(name: str, extremes: Float64) -> None:
     )
     if not (is_missing | (np.isfinite(first) & np.isfinite(second))).all() or not is_in_order.all():
         raise ValueError(f"{name} has rows that are not finite, or not in their order")
+    if extremes.max(initial=0) >= LARGEST_ROW or extremes[np.isfinite(extremes)].min(initial=0) <= -LARGEST_ROW:
+        raise ValueError(f"{name} has rows out of range")
 
 
 class Sums(Mergeable):

@@ -548,6 +548,8 @@ BROKEN_RUNS = {
     "cut": ('{"q1": {"d1": 0.5}', "s:1: expected JSON ("),
     "a query twice": ('{"q1": {"d1": 1}, "q1": {"d2": 1}}', "s: 'q1' appears twice in an object"),
     "a document twice": ('{"q1": {"d1": 1, "d1": 2}}', "s: 'd1' appears twice in an object"),
+    "a key twice in a line": ('{"query_id": "q1", "results": [], "results": [{"corpus_id": "d1", "score": 1}]}\n', "s:1: 'results' appears twice in an object"),
+    "a score twice in a line": ('{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1, "score": 2}]}\n', "s:1: 'score' appears twice in an object"),
     "text": ('{"q1": {"d1": "1"}}', "s: query 'q1', document 'd1': the score is not a number but str"),
     "two splits": ('{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 1}}}, "de": {"test": {"q1": {"d1": 1}}}}', "s: has predictions of several subsets or splits, 'en/test' and 'de/test'"),
     "results": ('{"query_id": "q1", "results": [{"doc": 1}]}\n', 's:1: expected {"query_id": ..., "results"'),

@@ -22,6 +22,7 @@ from xmceval.errors import DataError, Doubt, argument, split_doubts
 from xmceval.files.arrays.archive import refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
+from xmceval.files.text.jsonlines import to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
@@ -182,7 +183,7 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
     def refuse_constant(constant: str) -> Any:
         raise ValueError(f"{constant} is no number of JSON")
 
-    header = json.loads(text.astype(np.uint8).tobytes(), parse_constant=refuse_constant)
+    header = json.loads(text.astype(np.uint8).tobytes(), parse_constant=refuse_constant, object_pairs_hook=to_dict)
     if not isinstance(header, dict) or not str(header.get("schema")).startswith("xmceval/state/"):
         raise ValueError("its header is not that of a state")
     if header["schema"] != STATE_SCHEMA:

@@ -98,7 +98,8 @@ class Sums(Mergeable):
     left_out : int64 array [n_outputs]
         Rows without a value.
     true : int64 array [2]
-        True labels without a score, and all true labels; counted where whole rows are scored.
+        True labels without a score, and all true labels; counted where whole rows are scored. Where labels are decided
+        on, twice their number.
     extremes : float64 array [n_outputs + n_shares, 2, KEPT, 2]
         The rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus infinity
         for those that are not there.

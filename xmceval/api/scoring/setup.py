@@ -360,9 +360,9 @@ def _describe_left(options: Options) -> str:
     return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
 
 
-def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
-    """Warn of a threshold that no metric uses."""
+def _doubt_threshold(options: Options, program: Program) -> tuple[Doubt, ...]:
+    """Doubt a threshold that no metric uses."""
     if options.threshold is None or any(measure.metric.family == "confusion" for measure in program.measures):
         return ()
     decisions = ", ".join(DECISION_NAMES)
-    return (f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})",)
+    return (Doubt(f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})"),)

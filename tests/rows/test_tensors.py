@@ -244,3 +244,29 @@ def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, sco
     )
     with pytest.raises(DataError, match=r"not describe|stored entry is in row|label 1000000000 is outside"):
         xmceval.score(truth, scores, metrics="P", k=1)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+@pytest.mark.parametrize("kind", ["sparse", "meta", "nested"])
+def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, kind):
+    tensor = {
+        "sparse": lambda: torch.ones(N_ROWS).to_sparse(),
+        "meta": lambda: torch.ones(N_ROWS).to("meta"),
+        "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    }[kind]()
+    calls = {
+        "by_group": lambda: xmceval.score(truth, scores, metrics="P", k=1, by_group=tensor),
+        "sample_weight": lambda: xmceval.score(truth, scores, metrics="P", k=1, sample_weight=tensor),
+        "y_true": lambda: xmceval.roc_auc_score(tensor, scores),
+    }
+    for name, call in calls.items():
+        with pytest.raises(DataError, match=f"^{name}: "):
+            call()
+    with pytest.raises(DataError, match="y_score"):
+        xmceval.score([truth, truth], [scores, tensor], metrics="P", k=1)
+
+
+def test_groups_may_be_a_tensor(truth, scores):
+    groups = torch.arange(N_ROWS) % 3
+    found = xmceval.score(truth, scores, metrics="P", k=1, by_group=groups)
+    assert found.to_json() == xmceval.score(truth, scores, metrics="P", k=1, by_group=groups.numpy()).to_json()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.matrices.storage import AnyArray
+from xmceval.rows.plain import as_plain
 
+PARTS = {  # the arrays of each storage that may be masked
+    **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),
+    "coo": ("data", "row", "col"),
+    "dia": ("data", "offsets"),
+}
 MANY_ROWS = 1 << 27  # an indptr of 1 GiB, which a wrong shape alone does not make us allocate
 
 
@@ -22,9 +29,9 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
 
     Arrays are checked, because scipy's conversions read and write wherever a wrong length or row says; columns are not.
     """
-    from scipy.sparse import issparse
-
-    matrix = matrix if issparse(matrix) else matrix.tocsr()
+    scipy_sparse = sys.modules.get("scipy.sparse")  # which is loaded already if this is one of its matrices
+    if scipy_sparse is None or not scipy_sparse.issparse(matrix):
+        matrix = matrix.tocsr()
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
     try:
@@ -32,15 +39,16 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
         # The constructors of DOK and BSR check their indices, and COO of them has every stored entry.
         stored = matrix.tocoo(copy=False) if matrix.format in {"bsr", "dok"} else matrix
         if stored.format == "coo":
-            return _group_by_row(stored, name)
+            indptr, indices, values = _group_by_row(stored, name)
+            return indptr, np.asarray(indices), np.asarray(values)
         csr = stored.tocsr()
     except DataError:
         raise
     except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
         raise _contradiction(matrix, name, f" ({error})") from error
     check_indptr(csr.indptr, min(csr.indices.size, csr.data.size), matrix.shape[0], name)
-    n_stored = csr.indptr[-1]  # scipy's matrices may have room for more entries
-    return csr.indptr, csr.indices[:n_stored], csr.data[:n_stored]
+    n_stored = int(csr.indptr[-1])  # scipy's matrices may have room for more entries
+    return np.asarray(csr.indptr), np.asarray(csr.indices)[:n_stored], np.asarray(csr.data)[:n_stored]
 
 
 def check_indptr(indptr: AnyArray, n_stored: int, n_rows: int, name: str, *, noun: str = "row") -> None:
@@ -65,46 +73,52 @@ def _contradiction(matrix: Any, name: str, reason: str = "") -> DataError:
 
 def _check_arrays(matrix: Any, name: str) -> None:
     """Refuse arrays whose dimensions, lengths and rows scipy would trust."""
-    if min(matrix.shape) < 0 or not _fit_together(matrix):
+    storage, (n_rows, n_columns) = matrix.format, matrix.shape
+    if n_rows < 0 or n_columns < 0 or not _fit_together(matrix, storage):
         raise _contradiction(matrix, name)
-    n_rows, n_columns = matrix.shape
-    if matrix.format in {"coo", "csc", "dia", "dok"}:  # whose indptr is still to be made
-        n_stored = len(matrix.keys()) if matrix.format == "dok" else matrix.data.size
+    for part in PARTS.get(storage, ()):
+        if isinstance(array := getattr(matrix, part), np.ma.MaskedArray):
+            as_plain(array, f"{name}.{part}")  # refuses masked cells
+    if storage in {"coo", "csc", "dia", "dok"}:  # whose indptr is still to be made
+        n_stored = len(matrix.keys()) if storage == "dok" else matrix.data.size
         if n_rows > max(MANY_ROWS, 16 * n_stored):
             raise DataError(
                 f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(n_stored, 'stored entry')}"
             )
-    if matrix.format == "csc":
+    if storage == "csc":
         check_indptr(matrix.indptr, min(matrix.indices.size, matrix.data.size), n_columns, name, noun="column")
         _check_rows(matrix.indices[: matrix.indptr[-1]], n_rows, name)
-    elif matrix.format == "bsr":
+    elif storage == "bsr":
         n_blocks = min(matrix.indices.size, len(matrix.data))
         check_indptr(matrix.indptr, n_blocks, n_rows // matrix.data.shape[1], name, noun="row of blocks")
 
 
-def _fit_together(matrix: Any) -> bool:
+def _fit_together(matrix: Any, storage: str) -> bool:
     """Whether the arrays of a matrix have the dimensions, types and lengths of its storage."""
     n_rows, n_columns = matrix.shape
-    match matrix.format:
-        case "dok":
-            return set(map(len, matrix.keys())) <= {2}
-        case "lil":
-            lengths = [len(row) for row in matrix.rows]
-            has_rows = matrix.rows.shape == matrix.data.shape == (n_rows,)
-            # scipy drops the entries of a matrix without columns
-            return has_rows and lengths == [len(row) for row in matrix.data] and (n_columns > 0 or not any(lengths))
+    match storage:
+        case "csr" | "csc":
+            return _are_indices(matrix.indptr) and _are_indices(matrix.indices) and matrix.data.ndim == 1
+        case "bsr":
+            if matrix.data.ndim != 3 or not (_are_indices(matrix.indptr) and _are_indices(matrix.indices)):
+                return False
+            _, height, width = matrix.data.shape
+            return bool(min(height, width) > 0 and n_rows % height == n_columns % width == 0)
         case "coo":
-            return _are_indices(matrix.row, matrix.col) and matrix.row.shape == matrix.col.shape == matrix.data.shape
+            row, column = matrix.row, matrix.col
+            return _are_indices(row) and _are_indices(column) and row.shape == column.shape == matrix.data.shape
         case "dia":
             return _are_indices(matrix.offsets) and matrix.data.ndim == 2 and len(matrix.data) == matrix.offsets.size
-    if not _are_indices(matrix.indptr, matrix.indices) or matrix.data.ndim != (3 if matrix.format == "bsr" else 1):
-        return False
-    height, width = matrix.data.shape[1:] if matrix.format == "bsr" else (1, 1)
-    return min(height, width) > 0 and n_rows % height == n_columns % width == 0
+        case "dok":
+            return set(map(len, matrix.keys())) <= {2}
+    lengths = [len(row) for row in matrix.rows]
+    has_rows = matrix.rows.shape == matrix.data.shape == (n_rows,)
+    # scipy drops the entries of a matrix without columns
+    return has_rows and lengths == [len(row) for row in matrix.data] and (n_columns > 0 or not any(lengths))
 
 
-def _are_indices(*arrays: AnyArray) -> bool:
-    return all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays)
+def _are_indices(array: AnyArray) -> bool:
+    return array.ndim == 1 and array.dtype.kind in "iu"
 
 
 def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:

@@ -522,18 +522,25 @@ ADDRESSED = {  # tables, and the numbers in their files that say where values ar
 }
 
 
-@pytest.mark.parametrize("wrong", [-5, 99, 2**30])
-@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
-@pytest.mark.parametrize("case", ADDRESSED)
-def test_arrow_with_values_outside_of_its_buffers_is_refused(case, writer, wrong):
+def damage_arrow(case, wrong, writer=pa.ipc.new_stream):
+    """Return an Arrow file of which a number says that a value is elsewhere, and the truth for it."""
     table, numbers = ADDRESSED[case]()
     buffer = io.BytesIO()
     with writer(buffer, table.schema) as file:
         file.write_table(table)
     damaged = numbers.copy()
     damaged[3] = wrong
-    write("s", buffer.getvalue().replace(numbers.tobytes(), damaged.tobytes()))
-    truth = {f"q{i}": {"q1": 1} for i in range(8)} if "query_id" in table.column_names else [{i % 4} for i in range(8)]
+    names = {f"q{i}": {"q1": 1} for i in range(8)}
+    truth = names if "query_id" in table.column_names else [{i % 4} for i in range(8)]
+    return buffer.getvalue().replace(numbers.tobytes(), damaged.tobytes()), truth
+
+
+@pytest.mark.parametrize("wrong", [-5, 99, 2**30])
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+@pytest.mark.parametrize("case", ADDRESSED)
+def test_arrow_with_values_outside_of_its_buffers_is_refused(case, writer, wrong):
+    content, truth = damage_arrow(case, wrong, writer)
+    write("s", content)
     problem = "s: cannot be read as Arrow; is it damaged or truncated"
     with pytest.raises(xmceval.DataError, match=problem):
         score(truth, "s", metrics="P", k=1)
@@ -542,6 +549,15 @@ def test_arrow_with_values_outside_of_its_buffers_is_refused(case, writer, wrong
     except xmceval.DataError as error:
         report = str(error)
     assert problem in report
+
+
+@pytest.mark.parametrize("case", ADDRESSED)
+def test_tables_in_memory_with_values_outside_of_their_buffers_are_refused(case):
+    content, truth = damage_arrow(case, 2**30)
+    table = pa.ipc.open_stream(content).read_all()
+    for scores in (table, table.to_batches()[0]):
+        with pytest.raises(xmceval.DataError, match="y_score: cannot be read as a table"):
+            score(truth, scores, metrics="P", k=1)
 
 
 BROKEN_RUNS = {

@@ -235,6 +235,8 @@ def memory_table(value: Any, name: str, frame: Frame | None = None) -> Table:
     pyarrow = import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
     form = FORMATS["frame"]
     with _in_words(name, form):
+        if isinstance(value, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
+            value.validate(full=True)  # before it is exported
         try:
             reader = pyarrow.RecordBatchReader.from_stream(value)
         except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column

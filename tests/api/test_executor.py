@@ -1,8 +1,18 @@
 """Executors: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
 
 import gzip
+import itertools
 import multiprocessing
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+import os
+import zipfile
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from itertools import pairwise
 from pathlib import Path
 
@@ -252,6 +262,39 @@ def test_a_file_that_changes_while_its_rows_are_scored_is_an_error():
     assert message.startswith("p.txt: has ")
 
 
+def replace_later(name):
+    """Replace a file by one of the same size, which is later by one tick of the coarsest clocks of file systems."""
+    content = Path(name).read_bytes()
+    times = Path(name).stat()
+    Path(name).write_bytes(content[: len(content) // 2] + content[len(content) // 2 :])
+    os.utime(name, ns=(times.st_atime_ns, times.st_mtime_ns + 2 * 10**9))
+
+
+@pytest.mark.parametrize("moment", ["before a task", "in the last task"])
+@pytest.mark.parametrize("changed", ["truth", "scores"])
+@pytest.mark.parametrize("form", ["text", "bare", "gz", "npz", "packed", "npy", "pair", "arrays"])
+def test_a_file_that_is_replaced_by_one_of_its_size_while_tasks_run_is_refused(form, changed, moment, monkeypatch):
+    write("t.txt", TRUTH)
+    scores = FORMATS[form]()
+    name = "t.txt" if changed == "truth" else "p-scores.npy" if form == "pair" else scores
+    n_tasks, run_alone = itertools.count(), executors.run_alone
+
+    def replace_first(task):
+        if task == "score_part" and next(n_tasks) == (0 if form in {"gz", "packed"} else 2):
+            replace_later(name)
+
+    def replace_afterwards(*arguments):
+        result = run_alone(*arguments)
+        replace_later(name)
+        return result
+
+    if moment == "in the last task":
+        monkeypatch.setattr(executors, "run_alone", replace_afterwards)
+    executor = PicklingExecutor(replace_first if moment == "before a task" else lambda _: None)
+    message = message_of("t.txt", scores, executor=executor)
+    assert message.startswith(f"{name}: has changed since it was opened")
+
+
 @pytest.mark.parametrize("task", ["count_rows", "score_part"])
 def test_a_file_that_a_worker_does_not_see_is_an_error(task):
     executor = PicklingExecutor(lambda name: name == task and Path("p.txt").unlink(missing_ok=True))
@@ -319,3 +362,62 @@ class Ended(ThreadPoolExecutor):
 def test_an_executor_that_ends_is_one_line(at_once):
     message = message_of(write("t.txt", TRUTH), write("p.txt", SCORES), executor=Ended(at_once))
     assert message.startswith("the executor ended before all rows were scored (a process in the pool")
+
+
+class Answering(Executor):
+    """An executor whose tasks end in a result or an error, whatever they are."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def submit(self, function, /, *arguments):
+        future = Future()
+        if isinstance(self.answer, BaseException):
+            future.set_exception(self.answer)
+        else:
+            future.set_result(self.answer)
+        return future
+
+
+class LostError(Exception):
+    """What a cluster raises of its own."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [RuntimeError("worker lost"), OSError(5, "I/O error"), MemoryError(), LostError("lost"), CancelledError(), None, 3],
+    ids=repr,
+)
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_tasks_that_end_otherwise_than_with_their_result_are_one_line(answer, in_memory):
+    files = (TRUTH, SCORES) if in_memory else (write("t.txt", TRUTH), write("p.txt", SCORES))
+    with pytest.raises(DataError, match=r"^the executor ended before all rows were scored ") as raised:
+        xmceval.score(*files, k=1, metrics="P", executor=Answering(answer))
+    is_error = isinstance(answer, BaseException)
+    assert raised.value.__cause__ is (answer if is_error else None)
+    reason = str(answer) or type(answer).__name__ if is_error else f"a task returned {answer}"
+    assert f"({reason}); were its workers killed" in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_executor_that_was_shut_down_is_one_line(kind):
+    pool = kind(1)
+    pool.shutdown()
+    message = message_of(TRUTH, SCORES, executor=pool)
+    assert message.startswith("the executor ended before all rows were scored (cannot schedule new futures after")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("what", ["entries", "member"])
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+def test_an_npz_with_more_than_it_declares_is_refused_by_the_tasks_too(compressed, what):
+    matrix, problem = SCORES.copy(), r"p\.npz: .*data\.npy appears twice"
+    if what == "entries":
+        matrix.data, matrix.indices = np.append(matrix.data, 9), np.append(matrix.indices, 0)
+        problem = rf"p\.npz: its indptr ends at {SCORES.nnz:,}, but there are {SCORES.nnz + 1:,} stored entries"
+    save_npz(matrix, compressed=compressed)
+    if what == "member":
+        with zipfile.ZipFile("p.npz", "a") as archive:
+            archive.writestr("data.npy", archive.read("data.npy"))
+    with pytest.raises(DataError, match=problem):
+        xmceval.score(TRUTH, "p.npz", executor=PicklingExecutor(), **OPTIONS)

@@ -218,6 +218,7 @@ def test_a_value_of_another_type_or_out_of_its_range_is_refused(kind, path, valu
         ("weights", "1.rows", [-1, 2**63 - 1]),
         ("propensities", "propensities.numbers", [-1, 201, 2**62]),
         ("inverse", "propensities.numbers", [0.5, np.nan, np.inf, -1]),
+        ("plain", "0.extremes", [np.nan, np.inf, 1e308, 2.0**62]),
     ],
 )
 def test_a_number_of_an_array_out_of_its_range_is_refused(kind, name, values):
@@ -226,6 +227,16 @@ def test_a_number_of_an_array_out_of_its_range_is_refused(kind, name, values):
         wrong = arrays[name].astype(np.float64 if arrays[name].dtype.kind == "f" else np.int64)
         wrong.reshape(-1)[0] = value
         check_refused(pack(document, arrays | {name: wrong}), WRONG)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 2.0**62, -(2.0**62)])
+@pytest.mark.parametrize("kind", ["plain", "propensities", "weights", "decisions"])
+def test_extreme_rows_that_no_exact_sum_has_are_refused(kind, value):
+    document, arrays = unpack(state_of(kind))
+    for name in (name for name in arrays if name.endswith("extremes")):
+        if arrays[name].size:
+            wrong = np.full_like(arrays[name], value)
+            check_refused(pack(document, arrays | {name: wrong}), f"{WRONG}.*extremes has rows out of range")
 
 
 @pytest.mark.parametrize("counts", [[2, 2, 1], [2, 1, 2], [1, 3, 2], [N_ROWS, 1, 0]])

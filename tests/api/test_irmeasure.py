@@ -14,6 +14,7 @@ measure = pytest.importorskip("xmceval.ir_measures").measure
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 THEIRS = {"P@5": "P@5", "nDCG@10": "nDCG@10", "RR": "RR", "AP": "AP", "R@5": "R@5"}
+THEIRS |= {"R@n": "Rprec", "IPrec@0.5": "IPrec@0.5"}
 
 
 def draw(seed, n_queries=60):
@@ -41,7 +42,16 @@ def test_they_agree_with_ir_measures(name, seed):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("PSP@3", {}), ("PSP@3", {"a": 0.6, "b": 2.6}), ("PSnDCG@5", {}), ("LRAP", {"n_labels": 30}), ("AP@3", {})],
+    [
+        ("PSP@3", {}),
+        ("PSP@3", {"a": 0.6, "b": 2.6}),
+        ("PSnDCG@5", {}),
+        ("LRAP", {"n_labels": 30}),
+        ("AP@3", {}),
+        ("R(rel=2)@n", {}),
+        ("IPrec(rel=2)@0.3", {}),
+        ("AUC@5", {"n_labels": 30}),
+    ],
 )
 def test_means_are_those_of_score(name, options):
     qrels, run = draw(7)

@@ -1,12 +1,16 @@
 """Setup: each input is found once, and a state that is saved has the warnings of the result it would finish into."""
 
 import gc
+import gzip
+import os
 import pickle
 import weakref
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_matrix, csr_matrix, save_npz
 
 import xmceval
 from xmceval.api.loops import updates
@@ -95,3 +99,48 @@ def test_an_evaluator_keeps_no_batch(n_rows):
     del truth, scores
     gc.collect()
     assert [each() for each in kept] == [None, None]
+
+
+def save_pair():
+    np.save("p-labels.npy", [[0, 1], [1, 2], [3, 2]])
+    np.save("p-scores.npy", [[0.9, 0.8], [0.7, 0.6], [0.5, 0.4]])
+
+
+def save_shards():
+    Path("p").mkdir()
+    for row, scores in enumerate(([[0.9, 0.8, 0, 0]], [[0, 0.7, 0, 0]], [[0, 0, 0.6, 0]])):
+        save_npz(f"p/{row}.npz", csc_matrix(scores))  # is held in memory, and read anew for each pass
+
+
+CHANGING = {
+    "t.txt": lambda: "a.txt",
+    "a.txt": lambda: "a.txt",
+    "p.txt.gz": lambda: (Path("p.txt.gz").write_bytes(gzip.compress(SCORES.encode())), "p.txt.gz")[1],
+    "p.npz": lambda: (save_npz("p.npz", csr_matrix(np.eye(3, 4))), "p.npz")[1],
+    "p.npy": lambda: (np.save("p.npy", np.eye(3, 4) + 0.5), "p.npy")[1],
+    "p-scores.npy": lambda: (save_pair(), "p-labels.npy")[1],
+    "p/1.npz": lambda: (save_shards(), "p/*")[1],
+}
+
+
+@pytest.mark.parametrize("change", ["same size", "another size", "removed"])
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_file_that_changes_while_it_is_scored_is_refused(name, change):
+    scores = CHANGING[name]()
+    options = {"metrics": "P,PSP", "k": 1}
+    expected = dict(xmceval.score("t.txt", scores, **options))
+
+    def change_file(_):
+        path = Path(name)
+        if not path.exists():  # it was removed
+            return
+        content, modified = path.read_bytes(), path.stat().st_mtime_ns
+        path.unlink()
+        if change != "removed":
+            path.write_bytes(content + b" " * (change == "another size"))
+            os.utime(path, ns=(modified, modified + 2 * 10**9))
+
+    with pytest.raises(xmceval.DataError, match=f"^{name}: (has changed since it was opened|no such file)"):
+        xmceval.score("t.txt", scores, progress=change_file, threads=1, **options)
+    if change == "same size":
+        assert dict(xmceval.score("t.txt", scores, **options)) == expected

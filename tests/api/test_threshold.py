@@ -1,8 +1,12 @@
 """The threshold of decisions: it is a number of the type of the scores, and is doubted where no metric takes it."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import sparse
+from support.files import write
 
 import xmceval
 
@@ -18,8 +22,9 @@ def test_a_threshold_is_rounded_to_the_type_of_the_scores(threshold):
 
 
 def test_a_threshold_without_a_metric_of_decisions_is_doubted():
-    result = xmceval.score(sparse.eye(2), sparse.eye(2), k=1, metrics="macroF1", threshold=0.5)
-    [line] = (each for each in result.warnings if each.startswith("the threshold has no effect"))
+    with pytest.warns(xmceval.XmcevalWarning, match="^the threshold has no effect"):
+        result = xmceval.score(sparse.eye(2), sparse.eye(2), k=1, metrics="macroF1", threshold=0.5)
+    [line] = (each for each in result.doubts if each.startswith("the threshold has no effect"))
     assert "f1_score(average=macro)" in line
     assert not xmceval.score(sparse.eye(2), sparse.eye(2), metrics="f1_score(average=macro)", threshold=0.5).doubts
 
@@ -28,3 +33,61 @@ def test_scores_that_float64_would_round_have_no_threshold():
     for wide in ([[2**53 + 1, 1], [0, 1]], [[-(2**60) - 1, -(2**60)], [2**60 + 1, 0]]):
         with pytest.raises(xmceval.DataError, match=r"values that float64 would round .int64., so they cannot"):
             xmceval.score(np.eye(2), np.array(wide), threshold=0.5, metrics="confusion")
+
+
+SCORES = np.array([[0.9, 0.25, 0.0], [0.125, 0.5, 0.75]])
+FORMS = {
+    "dense": lambda: SCORES,
+    "float16": lambda: SCORES.astype(np.float16),
+    "CSR": lambda: sparse.csr_matrix(SCORES),
+    "COO": lambda: sparse.coo_array(SCORES),
+    "pair": lambda: (np.argsort(-SCORES)[:, :2], -np.sort(-SCORES)[:, :2]),
+    "text": lambda: write("p.txt", "2 3\n0:0.9 1:0.25\n0:0.125 1:0.5 2:0.75\n"),
+    "npz": lambda: save("p.npz", sparse.save_npz, sparse.csr_matrix(SCORES)),
+    "npy": lambda: save("p.npy", np.save, SCORES),
+    "shards": lambda: [SCORES],
+}
+
+
+def save(name, function, matrix):
+    function(name, matrix)
+    return name
+
+
+@pytest.mark.parametrize("metrics", [None, "f1_score", "f1_score(average=macro)", "recall_score", "MCC", "tn"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("weights", [None, [0.5, 2.0]])
+def test_a_threshold_that_no_score_reaches_is_doubted(form, metrics, weights):
+    truth, options = np.eye(3)[:2], {"metrics": metrics, "n_labels": 3, "sample_weight": weights}
+    for threshold, question in ((30, "is it in percent"), (0.95, "are the scores on another scale")):
+        line = f"no score reaches the threshold {threshold}, so no label counts as predicted: {question}?"
+        with pytest.warns(xmceval.XmcevalWarning, match=f"^{line[:-1]}"):
+            found = xmceval.score([truth] if form == "shards" else truth, FORMS[form](), threshold=threshold, **options)
+        assert line in found.doubts
+    for threshold in (0.9, 0.7, -1, np.inf):
+        found = xmceval.score([truth] if form == "shards" else truth, FORMS[form](), threshold=threshold, **options)
+        assert not [line for line in found.doubts if "threshold" in line]
+
+
+def test_the_doubt_is_that_of_all_rows_in_batches_states_and_parts():
+    truth, options = np.eye(3)[:2], {"metrics": "f1_score,f1_score(average=macro)", "n_labels": 3, "threshold": 0.8}
+    low, high = np.full((2, 3), 0.5), SCORES
+    for rows, is_doubted in (([low, low], True), ([low, high], False), ([high, low], False)):
+        evaluator = xmceval.Evaluator(**options)
+        for number, scores in enumerate(rows):
+            evaluator.update(truth, scores)
+            with warnings.catch_warnings(action="ignore"):
+                xmceval.score(truth, scores, **options, save_state=f"{number}.state", force=True)
+        with ThreadPoolExecutor(2) as executor, warnings.catch_warnings(action="ignore"):
+            results = [
+                evaluator.result(),
+                xmceval.merge(["0.state", "1.state"]),
+                xmceval.score([truth] * 2, rows, executor=executor, **options),
+                xmceval.score([truth] * 2, rows, **options),
+            ]
+        assert [any("no score reaches" in line for line in result.doubts) for result in results] == [is_doubted] * 4
+
+
+def test_nothing_is_doubted_where_there_are_no_scores_at_all():
+    empty = sparse.csr_matrix((2, 3))
+    assert not xmceval.score(np.eye(3)[:2], empty, metrics="f1_score", threshold=0.5).doubts

@@ -5,10 +5,11 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("torchmetrics")
+torchmetrics = pytest.importorskip("torchmetrics")
 
 import xmceval  # noqa: E402
 from xmceval.torch import Metric  # noqa: E402
@@ -53,6 +54,76 @@ def test_copies_and_merged_states_go_on_where_the_metric_was(copied):
     assert values_of(first) == scored(torch.cat([scores, more]), torch.cat([truth, its_truth]))
     first.update(scores, truth)
     assert values_of(first) == scored(torch.cat([scores, more, scores]), torch.cat([truth, its_truth, truth]))
+
+
+CHECKPOINTS = {
+    "alone": lambda metric: metric,
+    "collection": lambda metric: torchmetrics.MetricCollection({"ours": metric, "theirs": torchmetrics.MeanMetric()}),
+    "module": lambda metric: torch.nn.ModuleDict({"layer": torch.nn.Linear(2, 2), "metric": metric}),
+    "collection in a module": lambda metric: torch.nn.ModuleList([torchmetrics.MetricCollection([metric])]),
+}
+CONFIGURATIONS = {
+    "plain": {},
+    "bins": {"metrics": "P,PSP,macroF1", "train": np.eye(5)[[0, 1, 1, 2, 2, 2]], "by_frequency": 2},
+    "filter": {"filter": [[0, 1], [3, 2], [5, 0]]},
+    "n_rows": {"n_rows": 6},
+    "decisions": {"metrics": "f1_score", "threshold": 0.5},
+}
+
+
+def make(**changes):
+    metric = Metric(**{**OPTIONS, **changes})
+    metric.persistent(True)
+    return metric
+
+
+@pytest.mark.parametrize("place", CHECKPOINTS.values(), ids=CHECKPOINTS)
+@pytest.mark.parametrize("configuration", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_a_checkpoint_has_the_rows_so_far(place, configuration, tmp_path):
+    (scores, truth), (more, its_truth) = draw(4), draw(3, seed=1)
+    whole, first, second = (make(**configuration) for _ in range(3))
+    before, after = place(first), place(second)
+    if isinstance(before, torchmetrics.MetricCollection):
+        before.persistent(True)
+    first.update(scores, truth)
+    torch.save(before.state_dict(), tmp_path / "checkpoint")
+    second.update(more, its_truth)  # these rows are forgotten
+    after.load_state_dict(torch.load(tmp_path / "checkpoint", weights_only=True))
+    for metric in (whole, first, second):
+        if metric is whole:
+            metric.update(scores, truth)
+        metric.update(more, its_truth)
+    assert values_of(first) == values_of(second) == values_of(whole)
+    second.reset()
+    for batch in ((scores, truth), (more, its_truth)):
+        second.update(*batch)
+    assert values_of(second) == values_of(whole)
+
+
+@pytest.mark.parametrize("place", CHECKPOINTS.values(), ids=CHECKPOINTS)
+def test_a_checkpoint_has_no_rows_unless_they_are_persistent(place):
+    metric = Metric(**OPTIONS)
+    metric.update(*draw(4))
+    expected = list(place(torchmetrics.MeanMetric()).state_dict())
+    assert list(place(metric).state_dict()) == expected
+
+
+def test_a_checkpoint_without_rows_or_with_others_is_refused():
+    metric, other = make(), make(k=2)
+    metric.update(*draw(4))
+    with pytest.raises(RuntimeError, match=r"Missing key\(s\) in state_dict: \"state\""):
+        metric.load_state_dict(Metric(**OPTIONS).state_dict())
+    before = values_of(metric)
+    metric.load_state_dict({}, strict=False)
+    with pytest.raises(
+        xmceval.DataError, match=r"this Evaluator and the checkpoint \(state\) differ in metrics: P@1, P@2"
+    ):
+        metric.load_state_dict(other.state_dict())
+    damaged = metric.state_dict()
+    for content in (damaged["state"][:-9], torch.zeros(9), torch.zeros(0)):
+        with pytest.raises(xmceval.DataError, match=r"^the checkpoint \(state\): "):
+            metric.load_state_dict({"state": content})
+    assert values_of(metric) == before
 
 
 @pytest.mark.parametrize("n_rows", [1, 6, 7, 8, 203])

@@ -137,6 +137,38 @@ def test_usual_lines_are_left_to_the_kernel(monkeypatch, are_scores, line):
     assert read(path, are_scores, None) == expected
 
 
+REPEATED = {
+    "target_ind": (False, '{"target_ind": [1], "target_ind": [2]}'),
+    "target_rel": (False, '{"target_rel": [9], "target_ind": [1], "target_rel": [1]}'),
+    "label": (False, '[{"label": 1}, {"label": 1, "label": 2}]'),
+    "data": (True, '{"data": [[1, 0.5]], "data": [[2, 0.5]]}'),
+    "score": (True, '[{"label": 1, "score": 0.5, "score": 0.25}]'),
+    "uid": (True, '{"uid": "7", "data": [[1, 0.5]], "uid": "8"}'),
+    "a longer name": (True, '{"a longer name": 7, "a longer namf": 8, "data": [], "a longer name": 9}'),
+    "name": (True, '[{"name": "x", "label": 1, "name": "x", "score": 0.5}]'),
+    "é": (True, '{"é": 1, "data": [[1, 0.5]], "\\u00e9": 2}'),
+    "k": (True, '{"data": [], "more": {"k": 1, "k": 2}}'),
+    "15": (True, '{"data": [], ' + "".join(f'"{i}": {i}, ' for i in range(30)) + '"15": 1}'),
+}
+
+
+@pytest.mark.parametrize("key", REPEATED)
+@pytest.mark.parametrize("before", [0, 1, 5])
+def test_an_object_with_a_key_twice_is_refused(key, before):
+    are_scores, line = REPEATED[key]
+    start = '{"data": []}\n' if are_scores else '{"target_ind": []}\n'
+    path = write("j", start * (1 + before) + line + "\n" + start)
+    assert read(path, are_scores, None) == (
+        f"j:{before + 2}: {key!r} appears twice in an object; expected each key once"
+    )
+
+
+def test_the_same_key_in_several_objects_is_read():
+    others = ", ".join(f'"k{i}": {i}' for i in range(15))
+    lines = [f'{{"data": [[{i}, 0.5]], {others}}}\n' for i in range(5)] + ['[{"label": 1, "score": 1}]\n'] * 2
+    assert read(write("j", "".join(lines)), True, None) == [[(i, 0.5)] for i in range(5)] + [[(1, 1.0)]] * 2
+
+
 def test_text_that_is_no_utf8_is_reported_with_its_place(tmp_path):
     (tmp_path / "j").write_bytes(b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
     assert read("j", True, None) == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"

@@ -149,3 +149,55 @@ def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):
     array = storedmembers.StoredArray(file, "x.npz (data)", "data.npy", head, 0, 128, 152, 0)
     with pytest.raises(DataError, match=r"x\.npz \(data\): the file is truncated; its header declares shape \(3,\)"):
         array[0:3]
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("part", ["p.npz", "t.npz"])
+def test_entries_behind_the_end_of_indptr_are_refused_in_files_only(pair, form, compressed, part):
+    matrix = dict(zip(("t.npz", "p.npz"), pair, strict=False))[part].asformat(form)
+    _, _, folder = pair
+    matrix.data, matrix.indices = np.append(matrix.data, [9, 9]), np.append(matrix.indices, [0, 1])
+    save_npz(folder / part, matrix, compressed=compressed)
+    problem = rf"{part}: its indptr ends at {matrix.indptr[-1]:,}, but there are {matrix.data.size:,} stored entries"
+    with pytest.raises(DataError, match=rf"{problem} \(hint: call its prune\(\)"):
+        read(folder / "p.npz")
+    matrices = {"t.npz": pair[0], "p.npz": pair[1], part: matrix}
+    assert dict(xmceval.score(matrices["t.npz"], matrices["p.npz"], k=1, metrics="P")) == dict(
+        xmceval.score(*pair[:2], k=1, metrics="P")
+    )
+    matrix.prune()
+    save_npz(folder / part, matrix, compressed=compressed)
+    read(folder / "p.npz")
+
+
+def test_indices_and_data_of_different_lengths_are_refused(pair):
+    _, scores, folder = pair
+    for n in (-1, 1):
+        indices = np.resize(scores.indices, scores.nnz + n)
+        parts = {"data": scores.data, "indices": indices, "indptr": scores.indptr}
+        np.savez(folder / "p.npz", shape=np.array(SHAPE), format=np.array(b"csr"), **parts)
+        with pytest.raises(DataError, match=r"p\.npz: its arrays of indices and data have different lengths"):
+            read(folder / "p.npz")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+def test_an_archive_with_a_member_twice_is_refused_by_every_reader(pair, monkeypatch):
+    _, scores, folder = pair
+    monkeypatch.chdir(folder)
+    files = {f"{form}.npz": lambda name: xmceval.score("t.npz", name) for form in ("csr", "csc", "coo")}
+    for name in files:
+        save_npz(name, scores.asformat(name.removesuffix(".npz")))
+    np.savez("lists.npz", labels=np.argsort(-scores.toarray())[:, :5], scores=-np.sort(-scores.toarray())[:, :5])
+    files["lists.npz"] = lambda name: xmceval.score("t.npz", name)
+    xmceval.score("t.npz", "p.npz", metrics="P", k=1, save_state="s.state", save_rows="s.rows.npz")
+    files |= {
+        "s.state": lambda name: xmceval.merge([name]),
+        "s.rows.npz": lambda name: xmceval.compare_rows([name, "csr.npz"]),
+    }
+    for name, read_file in files.items():
+        with zipfile.ZipFile(name, "a") as archive:
+            member = archive.namelist()[-1]
+            archive.writestr(member, archive.read(member))
+        with pytest.raises(DataError, match=rf"{name}: .*{member} appears twice"):
+            read_file(name)

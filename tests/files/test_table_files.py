@@ -507,10 +507,78 @@ def test_wrong_files_are_refused_with_their_place(case):
     refuses([{0}, {1}], *TEXTS[case], n_labels=2)
 
 
+def eight_names(encode):
+    names = pa.array([f"q{i}" for i in range(8)])
+    return pa.table({"query_id": encode(names), "doc_id": names, "score": np.arange(8) / 8})
+
+
+def eight_labels(encode):
+    return pa.table({"row": np.arange(8), "label": encode(pa.array(np.arange(8) % 4)), "score": np.arange(8) / 8})
+
+
+def eight_lists(kind):
+    labels = pa.array([[i % 4, (i + 1) % 4] for i in range(8)], kind(pa.int64()))
+    return pa.table({"labels": labels, "scores": pa.array(labels.to_pylist(), kind(pa.float64()))})
+
+
+ENDS, CODES = np.arange(0, 17, 2, dtype=np.int32), np.arange(8, dtype=np.int32)
+ADDRESSED = {  # tables, and the numbers in their files that say where values are
+    "text": lambda: (eight_names(lambda names: names), ENDS),
+    "large text": lambda: (eight_names(lambda names: names.cast(pa.large_string())), ENDS.astype(np.int64)),
+    "dictionary of text": lambda: (eight_names(pa.Array.dictionary_encode), CODES),
+    "dictionary of labels": lambda: (eight_labels(pa.Array.dictionary_encode), CODES % 4),
+    "runs": lambda: (eight_names(compute.run_end_encode), CODES + 1),
+    "lists": lambda: (eight_lists(pa.list_), ENDS),
+    "large lists": lambda: (eight_lists(pa.large_list), ENDS.astype(np.int64)),
+    "views of lists": lambda: (eight_lists(pa.list_view), ENDS[:8]),
+    "lengths of views of lists": lambda: (eight_lists(pa.list_view), np.full(8, 2, dtype=np.int32)),
+}
+
+
+def damage_arrow(case, wrong, writer=pa.ipc.new_stream):
+    """Return an Arrow file of which a number says that a value is elsewhere, and the truth for it."""
+    table, numbers = ADDRESSED[case]()
+    buffer = io.BytesIO()
+    with writer(buffer, table.schema) as file:
+        file.write_table(table)
+    damaged = numbers.copy()
+    damaged[3] = wrong
+    names = {f"q{i}": {"q1": 1} for i in range(8)}
+    truth = names if "query_id" in table.column_names else [{i % 4} for i in range(8)]
+    return buffer.getvalue().replace(numbers.tobytes(), damaged.tobytes()), truth
+
+
+@pytest.mark.parametrize("wrong", [-5, 99, 2**30])
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+@pytest.mark.parametrize("case", ADDRESSED)
+def test_arrow_with_values_outside_of_its_buffers_is_refused(case, writer, wrong):
+    content, truth = damage_arrow(case, wrong, writer)
+    write("s", content)
+    problem = "s: cannot be read as Arrow; is it damaged or truncated"
+    with pytest.raises(xmceval.DataError, match=problem):
+        score(truth, "s", metrics="P", k=1)
+    try:
+        report = str(xmceval.inspect("s"))  # lists what is wrong in the rows
+    except xmceval.DataError as error:
+        report = str(error)
+    assert problem in report
+
+
+@pytest.mark.parametrize("case", ADDRESSED)
+def test_tables_in_memory_with_values_outside_of_their_buffers_are_refused(case):
+    content, truth = damage_arrow(case, 2**30)
+    table = pa.ipc.open_stream(content).read_all()
+    for scores in (table, table.to_batches()[0]):
+        with pytest.raises(xmceval.DataError, match="y_score: cannot be read as a table"):
+            score(truth, scores, metrics="P", k=1)
+
+
 BROKEN_RUNS = {
     "cut": ('{"q1": {"d1": 0.5}', "s:1: expected JSON ("),
     "a query twice": ('{"q1": {"d1": 1}, "q1": {"d2": 1}}', "s: 'q1' appears twice in an object"),
     "a document twice": ('{"q1": {"d1": 1, "d1": 2}}', "s: 'd1' appears twice in an object"),
+    "a key twice in a line": ('{"query_id": "q1", "results": [], "results": [{"corpus_id": "d1", "score": 1}]}\n', "s:1: 'results' appears twice in an object"),
+    "a score twice in a line": ('{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1, "score": 2}]}\n', "s:1: 'score' appears twice in an object"),
     "text": ('{"q1": {"d1": "1"}}', "s: query 'q1', document 'd1': the score is not a number but str"),
     "two splits": ('{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 1}}}, "de": {"test": {"q1": {"d1": 1}}}}', "s: has predictions of several subsets or splits, 'en/test' and 'de/test'"),
     "results": ('{"query_id": "q1", "results": [{"doc": 1}]}\n', 's:1: expected {"query_id": ..., "results"'),

@@ -209,3 +209,24 @@ def test_every_measure_comes_back_by_its_canonical_name(metric):
         assert (again.name, again.metric, again.k, again.definition) == (
             *(measure.name, metric, measure.k, measure.definition),
         )
+
+
+@pytest.mark.parametrize(
+    ("metrics", "hint"),
+    [
+        ({"P": 5}, "['P@5']"),
+        ({"P": [1, 5], "nDCG": (3,), "RR": None}, "['P@1,5', 'nDCG@3', 'RR']"),
+        ({"P@5": "precision", "P": True, "R": []}, "['P@5', 'P', 'R']"),
+    ],
+)
+@pytest.mark.parametrize("call", [lambda **options: xmceval.score(np.eye(3), np.eye(3), **options), xmceval.Evaluator])
+def test_a_dict_of_metrics_is_refused(call, metrics, hint):
+    with pytest.raises(UsageError) as error:
+        call(metrics=metrics)
+    assert str(error.value) == f"metrics must be names such as 'P@5', got a dict (hint: metrics={hint})"
+
+
+@pytest.mark.parametrize("metrics", [{}, 5, 0.5])
+def test_what_is_no_list_of_metrics_is_refused(metrics):
+    with pytest.raises(UsageError, match=rf"^metrics must be names such as 'P@5', got a {type(metrics).__name__}$"):
+        xmceval.score(np.eye(3), np.eye(3), metrics=metrics)

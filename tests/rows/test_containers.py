@@ -125,6 +125,164 @@ def test_a_wrong_index_of_a_sparse_matrix_is_refused(form, part, index, tmp_path
             xmceval.score(Y_TRUE, tmp_path / "scores.npz", metrics="P", k=1)
 
 
+def changed(form, **arrays):
+    """Return scores in a form of scipy, of which whole arrays or the shape are others."""
+    matrix = getattr(sp, f"{form}_matrix")(Y_SCORE)
+    for name, array in arrays.items():
+        setattr(matrix, name, array)
+    return matrix
+
+
+def objects(*rows):
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    return array
+
+
+HUGE = 2**31
+CONTRADICTIONS = {
+    "lil, short rows": lambda: changed("lil", rows=objects([0], [0, 1, 2], [0], [0, 1, 2])),
+    "lil, long rows": lambda: changed("lil", rows=objects(*[list(range(3)) * 9] * 4)),
+    "lil, a row less": lambda: changed("lil", rows=objects(*[[0, 1, 2]] * 3)),
+    "lil, no lists": lambda: changed("lil", data=objects(1, 2, 3, 4)),
+    "lil, words": lambda: changed("lil", data=objects(*[["a", "b", "c"]] * 4)),
+    "lil, no columns": lambda: changed("lil", _shape=(4, 0)),
+    "coo, short data": lambda: changed("coo", data=np.ones(11)),
+    "coo, short coordinates": lambda: changed("coo", coords=(np.zeros(12, int), np.zeros(11, int))),
+    "coo, no columns": lambda: changed("coo", coords=(np.zeros(12, int),)),
+    "coo, fractions": lambda: changed("coo", coords=(np.zeros(12), np.zeros(12))),
+    "coo, two dimensions": lambda: changed("coo", data=np.ones((12, 1))),
+    "coo, a list": lambda: changed("coo", data=[1.0] * 12),
+    **{
+        f"{form}, {part} {what}": lambda form=form, part=part, array=array: changed(form, **{part: array})
+        for form in ("csr", "csc", "bsr")
+        for part in ("indptr", "indices", "data")
+        for what, array in {
+            "empty": np.empty(0, int),
+            "of two dimensions": np.zeros((12, 1), int),
+            "a list": [0] * 12,
+            "words": np.array(["a"] * 12),
+        }.items()
+        if (part, what) != ("data", "words")
+    },
+    "bsr, blocks too high": lambda: changed("bsr", data=np.ones((12, 3, 1))),
+    "bsr, blocks of nothing": lambda: changed("bsr", data=np.ones((12, 0, 1))),
+    "dia, an offset less": lambda: changed("dia", offsets=np.array([0])),
+    "dia, one dimension": lambda: changed("dia", data=np.ones(6)),
+    "dok, three coordinates": lambda: changed("dok", _dict={(0, 0, 0): 1.0, (1, 1): 1.0}),
+    "dok, a word": lambda: changed("dok", _dict={(0, 0): "a"}),
+    **{
+        f"{form}, {shape}": lambda form=form, shape=shape: changed(form, _shape=shape)
+        for form in ("csr", "csc", "bsr", "coo", "lil", "dia", "dok")
+        for shape in ((HUGE, 3), (2**40, 3), (-4, 3))
+    },
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_a_sparse_matrix_whose_arrays_contradict_each_other_is_refused(case):
+    scores = CONTRADICTIONS[case]()
+    calls = {
+        "score": lambda: xmceval.score(Y_TRUE, scores, metrics="P", k=1),
+        "truth": lambda: xmceval.score(scores, Y_SCORE, metrics="P", k=1),
+        "train": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="PSP", k=1, train=scores),
+        "Evaluator": lambda: evaluate(Y_TRUE, scores, metrics="P", k=1),
+        "drop-in of rankings": lambda: xmceval.ndcg_score(Y_TRUE, scores),
+        "drop-in of areas": lambda: xmceval.roc_auc_score(Y_TRUE, scores),
+        "drop-in of indicators": lambda: xmceval.label_ranking_average_precision_score(scores, Y_SCORE),
+    }
+    for call in calls.values():
+        with pytest.raises(DataError, match=r"do(es)? not describe|for [\d,]+ stored entr"):
+            call()
+
+
+def calls_of(scores):
+    return {
+        "score": lambda: xmceval.score(Y_TRUE, scores, metrics="P", k=1),
+        "truth": lambda: xmceval.score(scores, Y_SCORE, metrics="P", k=1),
+        "drop-in": lambda: xmceval.ndcg_score(Y_TRUE, scores),
+    }
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
+def test_masked_arrays_of_a_sparse_matrix_are_read_where_nothing_is_masked(form):
+    plain, masked_one, unmasked = (changed(form) for _ in range(3))
+    unmasked.data = np.ma.array(unmasked.data)
+    masked_one.data = np.ma.array(masked_one.data, mask=masked_one.data == 0.5)
+    assert xmceval.score(Y_TRUE, unmasked, metrics="P", k=1)["P@1"] == 0.75
+    assert xmceval.ndcg_score(Y_TRUE, unmasked) == xmceval.ndcg_score(Y_TRUE, plain)
+    for call in calls_of(masked_one).values():
+        with pytest.raises(DataError, match=r"y_\w+\.data: is an array with 1 masked cell, whose value is not known"):
+            call()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ">f2", ">f4", ">f8", np.longdouble])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_values_of_types_that_scipy_does_not_make_are_read_by_all(form, dtype):
+    matrix = changed(form)
+    matrix.data = matrix.data.astype(dtype)
+    rounded = Y_SCORE.astype(dtype).astype(float)
+    assert xmceval.score(Y_TRUE, matrix, metrics="P", k=1)["P@1"] == 0.75
+    assert xmceval.ndcg_score(Y_TRUE, matrix) == xmceval.ndcg_score(Y_TRUE, rounded)
+
+
+def test_shapes_that_are_far_too_wide_take_no_memory():
+    wide = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2**40))
+    for call in (
+        lambda: xmceval.dcg_score(wide, wide),
+        lambda: xmceval.ndcg_score(wide, wide),
+        lambda: xmceval.roc_curve([0, 1], wide),
+        lambda: xmceval.precision_recall_curve([0, 1], wide),
+    ):
+        with pytest.raises(DataError, match=r"y_true: has 1,099,511,627,776 columns|expected one score per row"):
+            call()
+    assert xmceval.dcg_score(wide, wide, k=3) == 1
+
+
+NO_LISTS = {
+    "a matrix": np.eye(4),
+    "a sparse matrix": sp.csr_matrix(Y_SCORE),
+    "a damaged sparse matrix": changed("csc", indptr=np.array([0, 10**8, 0, 0])),
+    "a number": np.array(3.0),
+}
+
+
+@pytest.mark.parametrize("value", NO_LISTS.values(), ids=NO_LISTS)
+def test_what_is_no_list_is_refused_where_one_is_expected(value):
+    calls = {
+        "row_ids": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, row_ids=value),
+        "by_group": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, by_group=value),
+        "sample_weight": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, sample_weight=value),
+    }
+    for name, call in calls.items():
+        with pytest.raises(xmceval.XmcevalError, match=f"^{name}: expected "):
+            call()
+
+
+@pytest.mark.parametrize("counts", [None, "x", ["a"], [None], [[1], [2, 3]], {"a": 1}, 1j, sp.csr_matrix(Y_SCORE)])
+def test_counts_that_are_no_numbers_are_refused(counts):
+    with pytest.raises(DataError, match=r"^counts: expected (numbers|a matrix)"):
+        xmceval.inverse_propensity(counts, 100)
+
+
+def test_rows_of_different_lengths_as_a_shard_are_refused():
+    with pytest.raises(DataError, match=r"y_score"):
+        xmceval.score([Y_TRUE, Y_TRUE], [Y_SCORE, [[1.5], [2.5, 3.5], [1], [2]]], metrics="P", k=1)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_room_behind_the_stored_entries_is_not_read(form):
+    matrix = getattr(sp, f"{form}_matrix")(Y_SCORE)
+    matrix.data, matrix.indices = np.append(matrix.data, [9.0, np.nan]), np.append(matrix.indices, -7)
+    assert xmceval.score(Y_TRUE, matrix, metrics="P", k=1)["P@1"] == 0.75
+    assert xmceval.ndcg_score(Y_TRUE, matrix) == xmceval.ndcg_score(Y_TRUE, Y_SCORE)
+
+
+def test_rows_without_entries_are_legal_in_any_number_that_memory_holds():
+    truth = sp.coo_matrix(([1.0], ([0], [1])), shape=(10**6, 3))
+    assert xmceval.score(truth, truth.tocsc(), metrics="P", k=1)["P@1"] == 1e-6
+
+
 def arrays_of(matrix):
     names = ("row", "col", "data") if matrix.format == "coo" else ("indptr", "indices", "data")
     return {**{name: getattr(matrix, name) for name in names}, "shape": matrix.shape, "format": matrix.format.encode()}

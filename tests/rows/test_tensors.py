@@ -221,3 +221,52 @@ def test_torch_is_not_imported_for_other_inputs():
         "sys.exit(any(name in sys.modules for name in ('torch', 'jax', 'cupy')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
+@pytest.mark.parametrize("part", ["indptr", "short indptr", "indices", "short indices", "values"])
+def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, scores, layout, part):
+    size = ((1, 1),) if layout[0] == "b" else ()
+    tensor = getattr(dense(scores, "float64"), f"to_sparse_{layout}")(*size)
+    rows = layout[-1] == "r"
+    indptr = (tensor.crow_indices() if rows else tensor.ccol_indices()).clone()
+    indices, values = (tensor.col_indices() if rows else tensor.row_indices()).clone(), tensor.values()
+    if part == "indptr":
+        indptr[1] = 10**9
+    elif part == "indices":
+        indices[0] = 10**9
+    indptr = indptr[:-1] if part == "short indptr" else indptr
+    indices = indices[:-1] if part == "short indices" else indices
+    values = values[:-1] if part == "values" else values
+    scores = torch.sparse_compressed_tensor(
+        indptr, indices, values, tensor.shape, layout=tensor.layout, check_invariants=False
+    )
+    with pytest.raises(DataError, match=r"not describe|stored entry is in row|label 1000000000 is outside"):
+        xmceval.score(truth, scores, metrics="P", k=1)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+@pytest.mark.parametrize("kind", ["sparse", "meta", "nested"])
+def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, kind):
+    tensor = {
+        "sparse": lambda: torch.ones(N_ROWS).to_sparse(),
+        "meta": lambda: torch.ones(N_ROWS).to("meta"),
+        "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    }[kind]()
+    calls = {
+        "by_group": lambda: xmceval.score(truth, scores, metrics="P", k=1, by_group=tensor),
+        "sample_weight": lambda: xmceval.score(truth, scores, metrics="P", k=1, sample_weight=tensor),
+        "y_true": lambda: xmceval.roc_auc_score(tensor, scores),
+    }
+    for name, call in calls.items():
+        with pytest.raises(DataError, match=f"^{name}: "):
+            call()
+    with pytest.raises(DataError, match="y_score"):
+        xmceval.score([truth, truth], [scores, tensor], metrics="P", k=1)
+
+
+def test_groups_may_be_a_tensor(truth, scores):
+    groups = torch.arange(N_ROWS) % 3
+    found = xmceval.score(truth, scores, metrics="P", k=1, by_group=groups)
+    assert found.to_json() == xmceval.score(truth, scores, metrics="P", k=1, by_group=groups.numpy()).to_json()

@@ -2,6 +2,8 @@
 
 import inspect
 from dataclasses import fields, make_dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import click
 import numpy as np
@@ -88,3 +90,29 @@ def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
 def test_options_that_are_wrong_or_exclude_each_other_are_refused(arguments, message):
     with pytest.raises(UsageError, match=message):
         Options(**arguments)
+
+
+NO_NUMBERS = ["0.5", b"0.5", [0.5, 0.5], np.array([0.5]), 1j, {}, np.array("0.5")]
+
+
+@pytest.mark.parametrize("name", [name for name, spec in specs().items() if spec.kind is float])
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+def test_a_number_of_another_type_is_refused(name, value):
+    with pytest.raises(UsageError) as raised:
+        Options(**{name: value})
+    assert str(raised.value) == f"{name} must be a number, got {value!r}"
+
+
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.array(0.5), Fraction(1, 2), Decimal("0.5")], ids=repr)
+def test_a_number_of_any_type_is_the_same_threshold(value):
+    truth, scores = np.eye(3), np.eye(3) * 0.5 + 0.25
+    options = {"metrics": "f1_score", "n_labels": 3}
+    found = xmceval.score(truth, scores, threshold=value, **options)
+    expected = xmceval.score(truth, scores, threshold=0.5, **options)
+    assert (found.estimates, found.to_json()) == (expected.estimates, expected.to_json())
+
+
+@pytest.mark.parametrize(("name", "message"), [("dataset", "must be a name, got 3"), ("row_ids", "expected the id of")])
+def test_a_number_where_none_is_expected_is_refused(name, message):
+    with pytest.raises(UsageError, match=f"^{name}:? {message}"):
+        Options(**{name: 3})

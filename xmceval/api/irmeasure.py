@@ -56,7 +56,8 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
     params: dict[str, ir_measures.ParamInfo] = {name: ir_measures.ParamInfo() for name in options}
     if taken.metric.cutoff != "none":
         params[CUTOFF] = ir_measures.ParamInfo(dtype=int, required=taken.metric.cutoff == "required")
-    body = {"NAME": taken.head, "__name__": taken.head, "SUPPORTED_PARAMS": params}
+    name = taken.head if CUTOFF in params else taken.name  # of R@n and IPrec@0.5, what follows the @ is no cutoff
+    body = {"NAME": name, "__name__": name, "SUPPORTED_PARAMS": params}
     made: ir_measures.Measure = type("Measure", (_Measure,), body)(**options)
     return made @ taken.k if "@" in metric and taken.k is not None else made
 

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.files.arrays.archive import refuse_repeated_members
 from xmceval.files.io.outputs import check_output, open_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.text.jsonlines import to_dict
 from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards
 from xmceval.version import ROWS_SCHEMA
@@ -95,8 +97,9 @@ def read_rows(source: str | Path | Shards) -> RowTable:
 def _read_npz(path: Path, content: bytes) -> RowTable:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            refuse_repeated_members(archive.zip)
             numbers, weights, values = (archive[name] for name in ("rows", "weights", "values"))
-            meta = json.loads(archive["meta"].tobytes())
+            meta = json.loads(archive["meta"].tobytes(), object_pairs_hook=to_dict)
             schema = meta.pop("schema")
             systems, metrics, has_ideal = (tuple(meta.pop(name)) for name in ("systems", "metrics", "has_ideal"))
     except Exception as error:  # numpy and zipfile raise nearly anything over damaged bytes

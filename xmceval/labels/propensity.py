@@ -16,7 +16,7 @@ from xmceval.kernels.compile.decorators import Arrays
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.plain import as_plain
+from xmceval.rows.matrices.arrays import as_array, check_dtype
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p
@@ -136,7 +136,8 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
         constant = float((np.log(n) - 1) * np.power(b + 1, a))
     if math.isinf(constant):
         raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}")
-    counts = as_plain(counts, "counts")
+    counts = as_array(counts, "counts")
+    check_dtype(counts.dtype, "counts")
     wrong = np.flatnonzero(~((counts >= 0) & (counts <= n)))
     if wrong.size:
         raise DataError(

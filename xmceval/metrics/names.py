@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 from xmceval.errors import UsageError, listed, names_flags
 from xmceval.metrics.entry import Metric, format_number
@@ -135,12 +136,24 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
         The cutoffs of names without one; default 1, 3 and 5, and the whole list of metrics that are usually of it.
     """
     cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
+    if isinstance(names, dict) or not isinstance(names, (str, Metric, Iterable)):
+        hint = f" (hint: metrics={_names_of(names)})" if isinstance(names, dict) and names else ""
+        raise UsageError(f"metrics must be names such as 'P@5', got a {type(names).__name__}{hint}")
     texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
     for each in texts:
         if not isinstance(each, str):
             hint = f" (hint: pass its name, {each.name!r})" if isinstance(each, Metric) else ""
             raise UsageError(f"metrics must be names, got a {type(each).__name__}{hint}")
     return list(_parse_names(texts, cutoffs))
+
+
+def _names_of(metrics: dict[Any, Any]) -> list[str]:
+    """Return the names that a dict stands for: its keys, with the cutoffs of ``{"P": 5}`` and ``{"P": [1, 5]}``."""
+    cutoffs = {name: k if isinstance(k, (list, tuple)) else [k] for name, k in metrics.items()}
+    return [
+        f"{name}@{','.join(map(str, ks))}" if ks and all(type(k) is int for k in ks) else str(name)
+        for name, ks in cutoffs.items()
+    ]
 
 
 @lru_cache(maxsize=64)

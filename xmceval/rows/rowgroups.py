@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Int64
+from xmceval.rows.matrices import tensors
 from xmceval.rows.plain import as_plain
 
 MOST_GROUPS = 100  # each is a section of the table
@@ -50,6 +51,8 @@ class RowGroups:
     def of(cls, values: Any) -> RowGroups:
         """Take the group of each row from a sequence."""
         source = "by_group"
+        if tensors.is_tensor(values):
+            values = tensors.as_array(values, source)
         values = as_plain(values, source) if isinstance(values, np.ndarray) else values
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)

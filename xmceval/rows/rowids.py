@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, UsageError, argument, counted
 
 Value = TypeVar("Value")
 
@@ -25,6 +25,8 @@ class RowIds:
             from xmceval.rows.plain import as_plain  # not loaded for the help of the command
 
             ids = as_plain(ids, "row_ids")
+        if not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
+            raise UsageError(f"row_ids: expected the id of each row, got {type(ids).__name__}")
         found = cls([str(each) for each in ids], "row_ids")
         found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))] if found.is_doubtful else ())
         return found

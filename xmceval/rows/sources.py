@@ -98,16 +98,18 @@ class ReopenedSource:
         As it was opened once; it is not kept.
     reopen : callable
         Opens it again; it can be pickled.
+    files : sequence of Path
+        Those that are opened.
     """
 
-    def __init__(self, source: Source, reopen: Callable[[], Source]) -> None:
+    def __init__(self, source: Source, reopen: Callable[[], Source], files: Sequence[Path]) -> None:
         self.name, self.n_rows, self.n_labels = source.name, source.n_rows, source.n_labels
         self.is_exact, self.dtype, self.warnings = source.is_exact, source.dtype, list(source.warnings)
-        self.reopen = reopen
+        self.reopen, self._files = reopen, tuple(files)
 
     def files(self) -> tuple[Path, ...]:
-        """Return nothing: its rows are in memory while they are read."""
-        return ()
+        """Return the files that are opened for each pass."""
+        return self._files
 
     def blocks(self) -> Generator[Block, None, None]:
         """Open the source and yield its blocks."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import closing
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, UsageError, argument, as_here, counted
-from xmceval.files.io.inputfiles import input_at
+from xmceval.errors import DataError, Fault, UsageError, XmcevalError, argument, as_here, counted
+from xmceval.files.io.inputfiles import Stamp, input_at, stamp_of
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.io.pipes import pipe_key
 from xmceval.files.text.textsource import Mark, TextSource
@@ -54,7 +54,7 @@ class LocalFile(NamedTuple):
 
     name: str  # in messages
     place: str
-    size: int
+    stamp: Stamp
 
 
 @dataclass(frozen=True)
@@ -239,6 +239,7 @@ def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[
             if not marks or mark.offset >= marks[-1].offset + MARK_BYTES:
                 marks.append(mark)
             n_rows = block.first_row + block.n_rows
+        _check_files(files)
     except DataError as error:
         return error
     return n_rows, marks if text.can_start else [], text.warnings
@@ -258,21 +259,29 @@ def _describe(source: Source, counts: dict[int, tuple[int, list[Mark]]]) -> Shar
 def _local_files(source: Source) -> list[LocalFile]:
     """Return the local files of a source."""
     paths = [path for path in source.files() if not isinstance(path, RemotePath)]
-    return [LocalFile(str(path), str(path.absolute()), input_at(path).size or 0) for path in paths]
+    stamped = [(path, stamp_of(path)) for path in paths]
+    return [LocalFile(str(path), str(path.absolute()), stamp) for path, stamp in stamped if stamp is not None]
 
 
 def _check_files(files: Sequence[LocalFile]) -> None:
-    """Refuse files that are others where this task runs."""
-    for name, place, size in files:
+    """Refuse files that are others where this task runs, or have changed while it ran."""
+    for name, place, stamp in files:
         path = Path(name)
-        if str(path.absolute()) != place or not path.exists():
+        its_stamp = stamp_of(path)
+        if str(path.absolute()) != place or its_stamp is None:
             raise DataError(
                 f"{name}: a worker in {Path.cwd()} does not see this file (hint: pass its absolute path, on storage "
                 "that all workers share)"
             )
-        its_size = path.stat().st_size
-        if its_size != size:
-            raise DataError(f"{name}: has {counted(size, 'byte')}, but {its_size:,} where a worker sees it")
+        if its_stamp.n_bytes != stamp.n_bytes:
+            raise DataError(
+                f"{name}: has {counted(stamp.n_bytes, 'byte')}, but {its_stamp.n_bytes:,} where a worker sees it"
+            )
+        if its_stamp != stamp:
+            raise DataError(
+                f"{name}: has changed since it was opened, or is another copy where a worker sees it (hint: score "
+                "again once nothing writes to it any more, on storage that all workers share)"
+            )
 
 
 def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], terms: Terms) -> int:
@@ -336,25 +345,43 @@ def _run(
     """
     waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
 
+    def submit(arguments: tuple[Any, ...]) -> None:
+        try:
+            waiting.append((arguments, executor.submit(as_here(task), *arguments)))
+        except (RuntimeError, OSError) as error:  # it was shut down, its workers are gone, or the connection to them
+            raise _early_end(error) from error
+
     def take_first() -> tuple[Any, Any]:
         arguments, future = waiting.popleft()
-        return arguments, future.result()
+        try:
+            error = future.exception()
+        except CancelledError as cancelled:
+            error = cancelled
+        if isinstance(error, Exception) and not isinstance(error, XmcevalError):
+            raise _early_end(error) from error
+        result = future.result()
+        if not isinstance(result, (tuple, DataError)):
+            raise _early_end(f"a task returned {result!r}")
+        return arguments, result
 
     try:
         for arguments in calls:
-            waiting.append((arguments, executor.submit(as_here(task), *arguments)))
+            submit(arguments)
             if len(waiting) == MOST_WAITING:
                 yield take_first()
         while waiting:
             yield take_first()
-    except (BrokenExecutor, CancelledError) as error:
-        reason = f" ({error})" if str(error) else ""
-        raise DataError(
-            f"the executor ended before all rows were scored{reason}; were its workers killed, or out of memory?"
-        ) from None
     finally:
         for _, future in waiting:
             future.cancel()
+
+
+def _early_end(reason: Exception | str) -> DataError:
+    """Return the error of an executor that does not do all tasks."""
+    return DataError(
+        f"the executor ended before all rows were scored ({str(reason) or type(reason).__name__}); were its workers "
+        "killed, or out of memory?"
+    )
 
 
 def score_part(version: str, program: Program, observers: Sequence[Any], part: Part) -> PartResult:
@@ -373,6 +400,7 @@ def score_part(version: str, program: Program, observers: Sequence[Any], part: P
         faults, error = run_alone(iter(steps), lambda: Worker(program, systems, observers), Worker.add)
         if not faults and error is None and steps.n_rows != part.truth.n_rows:
             error = DataError(f"{part.truth.name}: has changed since its rows were counted")
+        _check_files(part.files)
     except DataError as problem:
         faults, error = [], problem
     if faults or error is not None:

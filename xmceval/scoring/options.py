@@ -221,6 +221,10 @@ class Options:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
             if spec.kind is int and value is not None:
                 spec.check_whole(name, value)
+            if spec.kind is float and not isinstance(value, (int, float)):
+                object.__setattr__(self, name, spec.as_number(name, value))
+            if spec.metavar == "NAME" and not isinstance(value, str):
+                raise UsageError(f"{argument(name)} must be a name, got {value!r}")
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
         self._take_groups()

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Number, Real
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,13 @@ class Spec:
             bounds = "" if low is None else f" of at least {low}"
             bounds += "" if high is None else f" and at most {high}"
             raise UsageError(f"{argument(name)} must be a whole number{bounds}, got {value!r}")
+
+    def as_number(self, name: str, value: Any) -> float:
+        """Return the value of a float, which may be in an array or a tensor without dimensions."""
+        number = value.item() if getattr(value, "ndim", None) == 0 else value
+        if not isinstance(number, Number) or isinstance(number, complex):
+            raise UsageError(f"{argument(name)} must be a number, got {value!r}")
+        return float(number)  # type: ignore[arg-type]
 
     def expect(self, value: Any) -> str:
         """Return what a value should be where its type is wrong, else nothing; check_whole has the whole numbers."""

@@ -16,6 +16,7 @@ from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WOR
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.mergeable import MOST_ROWS, Mergeable, PartField
 
+LARGEST_ROW = float(1 << 62)  # what a row can gain or lose: the squares of its values, which are below, have a sum
 ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
@@ -82,6 +83,8 @@ def check_extremes(name: str, extremes: Float64) -> None:
     )
     if not (is_missing | (np.isfinite(first) & np.isfinite(second))).all() or not is_in_order.all():
         raise ValueError(f"{name} has rows that are not finite, or not in their order")
+    if extremes.max(initial=0) >= LARGEST_ROW or extremes[np.isfinite(extremes)].min(initial=0) <= -LARGEST_ROW:
+        raise ValueError(f"{name} has rows out of range")
 
 
 class Sums(Mergeable):
@@ -95,7 +98,8 @@ class Sums(Mergeable):
     left_out : int64 array [n_outputs]
         Rows without a value.
     true : int64 array [2]
-        True labels without a score, and all true labels; counted where whole rows are scored.
+        True labels without a score, and all true labels; counted where whole rows are scored. Where labels are decided
+        on, twice their number.
     extremes : float64 array [n_outputs + n_shares, 2, KEPT, 2]
         The rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus infinity
         for those that are not there.

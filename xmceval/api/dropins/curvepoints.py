@@ -147,7 +147,10 @@ def _compute_steps(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
 def _as_scores(y_score: Any) -> AnyArray:
     """Return one finite score per row, as they are: thresholds are scores."""
     if is_sparse(y_score):
-        y_score = as_csr(y_score, "y_score").toarray()
+        csr = as_csr(y_score, "y_score")
+        if csr.shape[1] != 1:
+            raise DataError(f"y_score: expected one score per row, got shape {csr.shape}")
+        y_score = csr.toarray()
     scores = as_array(y_score, "y_score")
     if scores.dtype.kind == "U" or (scores.ndim == 2 and scores.shape[1] != 1):
         raise DataError(f"y_score: expected one score per row, got shape {scores.shape} of {scores.dtype}")

@@ -94,6 +94,8 @@ def as_csr(matrix: Any, name: str) -> Any:
     if wrong.size:
         columns = counted(matrix.shape[1], "column")
         raise DataError(f"{name}: has {columns}, but a stored entry is in column {indices[wrong[0]]}")
+    dtype = values.dtype.newbyteorder("=")
+    values = values.astype(np.float32 if dtype == np.float16 else dtype, copy=False)  # as scipy's constructor asks
     csr = sparse.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=False)
     if not csr.has_canonical_format or np.any(csr.data == 0):
         csr = csr.copy()
@@ -163,7 +165,7 @@ def is_matrix(values: Any) -> bool:
     """Return whether this has at least two columns; rows of different lengths are refused where they are read."""
     try:
         shape = values.shape if hasattr(values, "shape") else np.shape(values)
-    except ValueError:
+    except (ValueError, RuntimeError):  # a nested tensor has no shape
         return False
     return len(shape) == 2 and shape[1] > 1
 

@@ -20,13 +20,14 @@ from xmceval.api.dropins.indicators import (
 )
 from xmceval.api.dropins.storedcells import finite_scores, iterate_rows
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
 
 LRAP, COVERAGE, LOSS = 0, 1, 2
+MOST_RANKS = 1 << 26  # of which the sums of discounts are held
 
 
 def label_ranking_average_precision_score(
@@ -306,7 +307,13 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
 
 def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
     """Return the sums of the first 0, 1, 2 ... discounts, up to rank k."""
-    ranks = np.arange(2, 2 + min(n_labels, n_labels if k is None else int(k)), dtype=np.float64)
+    depth = n_labels if k is None else min(n_labels, int(k))
+    if depth > MOST_RANKS:
+        raise DataError(
+            f"y_true: has {counted(n_labels, 'column')}, but ranks beyond {MOST_RANKS:,} are not discounted "
+            "(hint: pass a smaller k)"
+        )
+    ranks = np.arange(2, 2 + depth, dtype=np.float64)
     return np.concatenate([[0.0], np.cumsum(np.log(log_base) / np.log(ranks))])
 
 

@@ -286,13 +286,28 @@ class Evaluator:
             return self._accumulator.state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = self._state
-        content = pack_state(replace(state, terms=replace(state.terms, filter=None)))
-        return restore_evaluator, (content, self._threads, state.terms.filter)
+        return restore_evaluator, (self._packed(), self._threads, self._state.terms.filter)
+
+    def _packed(self) -> bytes:
+        """Return the rows so far and the configuration, but for the pairs of a filter."""
+        return pack_state(_without_filter(self._state))
+
+    def _unpacked(self, content: bytes, name: str) -> Evaluator:
+        """Return an Evaluator of this configuration, with the filter of this one, that has the rows which were packed.
+
+        `name` is that of messages.
+        """
+        own, state = self._state, unpack_state(content, name)
+        _without_filter(own).check_compatible(state)
+        return self._of(replace(state, name=NAME, terms=replace(state.terms, filter=own.terms.filter)), self._threads)
 
     def __repr__(self) -> str:
         state = self._state
         return f"<Evaluator of {', '.join(map(str, state.program.measures))}: {state.n_rows:,} rows>"
+
+
+def _without_filter(state: State) -> State:
+    return replace(state, terms=replace(state.terms, filter=None))
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:

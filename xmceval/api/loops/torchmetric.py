@@ -12,6 +12,7 @@ from torch import distributed
 from xmceval.api.loops.evaluator import Evaluator
 from xmceval.errors import UsageError
 
+STATE = "state"  # the key of the rows in checkpoints
 FLOAT32_ONLY = frozenset({"mps"})  # devices without float64
 
 
@@ -19,7 +20,8 @@ class Metric(torchmetrics.Metric):
     """The metrics of an Evaluator as one metric of torchmetrics: in several processes, in collections, in Lightning.
 
     ``compute`` returns a dict of scalar tensors by name, which ``self.log_dict`` of a LightningModule takes; the values
-    are those of one `score` over the rows of all processes.
+    are those of one `score` over the rows of all processes. After ``persistent(True)``, ``state_dict()`` has the rows
+    of this process so far, and ``load_state_dict()`` goes on from there.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ class Metric(torchmetrics.Metric):
         if n_rows is not None and n_rows < 1:
             raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
         self._n_rows, self._sep, self._n_seen = n_rows, sep, 0
-        self._evaluator = Evaluator(n_labels=n_labels, **options)
+        self._evaluator, self._is_persistent = Evaluator(n_labels=n_labels, **options), False
 
     def update(self, preds: Any, target: Any) -> None:
         """Add a batch of rows.
@@ -115,6 +117,41 @@ class Metric(torchmetrics.Metric):
             raise UsageError(f"a Metric is merged with another one, not with a {type(incoming_state).__name__}")
         self._evaluator.merge(incoming_state._evaluator)
         self._computed = None  # torchmetrics keeps what it computed before
+
+    def persistent(self, mode: bool = False) -> None:
+        """Set whether ``state_dict()`` has the rows so far, for a checkpoint in the middle of an epoch."""
+        self._is_persistent = mode
+
+    def state_dict(
+        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """Return the rows so far as a tensor of bytes, if they are persistent."""
+        found: dict[str, Any] = super().state_dict(destination=destination, prefix=prefix, keep_vars=keep_vars)
+        if self._is_persistent:
+            found[prefix + STATE] = torch.frombuffer(bytearray(self._evaluator._packed()), dtype=torch.uint8)
+        return found
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Take the rows of a checkpoint; where it has none, those of a persistent metric are missing."""
+        name = prefix + STATE
+        if name in state_dict:
+            content = state_dict.pop(name).to("cpu", torch.uint8).numpy().tobytes()
+            self._evaluator = self._evaluator._unpacked(content, f"the checkpoint ({name})")
+            self._n_seen, self._computed = self._evaluator._state.n_rows, None
+        elif strict and self._is_persistent:
+            missing_keys.append(name)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
 
     def reset(self) -> None:
         """Forget all rows."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from xmceval.api.scoring.weights import check_any_weight, doubt_small_weights
-from xmceval.errors import UsageError
+from xmceval.errors import Doubt, UsageError
+from xmceval.kernels.metrics.topk import PREDICTIONS
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.report.result import Result, make_result
 from xmceval.rows.repairs import describe_duplicates
@@ -37,6 +39,7 @@ def finish_state(state: State, n_mentioned: int | None = None) -> Result:
         warnings=(
             *state.warnings,
             *_check_weights(state),
+            *_doubt_decisions(state),
             *_check_dataset(options, sizes, terms),
             *(
                 f"{name}: {describe_duplicates(n)}"
@@ -67,6 +70,18 @@ def _check_dataset(options: Options, sizes: Sizes, terms: Terms) -> Iterator[str
         yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
     else:
         yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
+
+
+def _doubt_decisions(state: State) -> Iterator[Doubt]:
+    """Doubt a threshold that no score reaches."""
+    threshold = state.options.threshold
+    if threshold is None or math.isinf(threshold) or not state.totals.tally.counts[PREDICTIONS]:
+        return
+    tasks = zip(state.program.tasks, state.totals.parts, strict=True)
+    n_decided = next((n for task, part in tasks if (n := task.n_decided(part)) is not None), None)
+    if n_decided == 0:
+        question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
+        yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
 
 
 def _check_weights(state: State) -> tuple[str, ...]:

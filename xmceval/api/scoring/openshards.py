@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.io.paths import to_path
+from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.io.inputfiles import Stamp, stamp_of
+from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards
@@ -86,6 +88,13 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
     return train
 
 
+def take_stamps(inputs: Sequence[Any]) -> dict[Path, Stamp | None]:
+    """Return the stamps of all files among inputs, whose shards are found."""
+    paths = [to_path(part) for whole in inputs for part in parts_of(whole) if isinstance(part, (str, Path))]
+    local = [path for path in paths if not isinstance(path, RemotePath)]
+    return {file: stamp_of(file) for path in local for file in find_files(path)}
+
+
 def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_scores: bool) -> Input:
     """Open shards as one input; `open_part` opens one of them, given its number."""
     parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
@@ -125,7 +134,8 @@ def open_lean(path: str | Path | Records | Table, open_file: Callable[[], Opened
     opened = open_file()
     if not is_shard or not opened.is_held or not isinstance(path, (str, Path)) or pipe_key(to_path(path)) is not None:
         return opened
-    return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, open_file)))
+    files = () if isinstance(to_path(path), RemotePath) else find_files(to_path(path))
+    return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, open_file), files))
 
 
 def _open_again(open_file: Callable[[], Opened]) -> Source:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.api.scoring.inputs import Opener, are_both_named, check_narrow, find_filter, is_same
-from xmceval.api.scoring.openshards import Input, check_inputs
+from xmceval.api.scoring.openshards import Input, check_inputs, take_stamps
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, Doubt, UsageError, argument, listed
+from xmceval.files.io.inputfiles import Stamp, check_unchanged
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
@@ -99,6 +100,7 @@ class Setup(Rules):
     truth_name: str  # in reports
     named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
+    stamps: Mapping[Path, Stamp | None] = field(default_factory=dict)  # of truth and scores, before they were opened
 
     @classmethod
     def of(
@@ -121,6 +123,7 @@ class Setup(Rules):
         name, y_true = input_name(y_true), find_shards(y_true)
         leaves = [leaf for system in systems for leaf in system.leaves]
         train = check_inputs(y_true, leaves, options)
+        stamps = take_stamps([y_true, *leaves])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options, train).beside(y_true, leaves)
@@ -158,6 +161,7 @@ class Setup(Rules):
             truth_name=name,
             named_pairs=_find_named_pairs(options, truth),
             executor=executor,
+            stamps=stamps,
         )
         if options.by_group is None:
             return setup
@@ -218,10 +222,14 @@ class Setup(Rules):
         """Return the totals of systems, and show the values of their rows to observers."""
         truth, program, threads = self.truth.source, self.program, self.options.threads
         if self.executor is None:
-            return evaluate(truth, systems, program, observers=observers, threads=threads, progress=progress)
-        from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
+            totals = evaluate(truth, systems, program, observers=observers, threads=threads, progress=progress)
+        else:
+            from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
 
-        return evaluate_in_parts(self.executor, truth, systems, program, observers=observers, progress=progress)
+            totals = evaluate_in_parts(self.executor, truth, systems, program, observers=observers, progress=progress)
+        sources = truth, *(system.scores for system in systems)
+        check_unchanged(self.stamps, [path for source in sources for path in source.files()])
+        return totals
 
     def states(
         self, systems: Sequence[System], totals: Sequence[Totals], first_rows: FirstRows | None = None
@@ -397,9 +405,9 @@ def _describe_left(options: Options) -> str:
     return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
 
 
-def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
-    """Warn of a threshold that no metric uses."""
+def _doubt_threshold(options: Options, program: Program) -> tuple[Doubt, ...]:
+    """Doubt a threshold that no metric uses."""
     if options.threshold is None or any(measure.metric.family == "confusion" for measure in program.measures):
         return ()
     decisions = ", ".join(DECISION_NAMES)
-    return (f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})",)
+    return (Doubt(f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})"),)

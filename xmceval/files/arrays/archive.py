@@ -6,6 +6,7 @@ import io
 import os
 import struct
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ class Archive:
             try:
                 file = stored_at(self.path) if self.content is None else io.BytesIO(self.content)
                 opened = stack.enter_context(zipfile.ZipFile(file))
+                refuse_repeated_members(opened)
             except DataError:
                 raise
             except Exception as error:  # zipfile raises nearly anything over damaged bytes
@@ -114,6 +116,13 @@ class Archive:
             items = stream.read_rest()
             stream.check_end()
         return items
+
+
+def refuse_repeated_members(opened: zipfile.ZipFile) -> None:
+    """Refuse an archive with two members of one name: readers take the last, or the first, without a word."""
+    members = Counter(opened.namelist()).most_common(1)
+    if members and members[0][1] > 1:
+        raise zipfile.BadZipFile(f"{members[0][0]} appears twice")
 
 
 class _Until(io.RawIOBase):

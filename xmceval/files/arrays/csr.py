@@ -19,14 +19,19 @@ def csc_to_csr(
     """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given those of the columns of a CSC matrix."""
     ends = indptr.astype(np.int64)
     lengths = ends[1:] - ends[:-1]
-    if (
-        lengths.size != shape[1]
-        or np.any(lengths < 0)
-        or indptr[:1].tolist() != [0]
-        or indptr[-1:].tolist() != [indices.size]
-    ):
+    if lengths.size != shape[1] or np.any(lengths < 0) or indptr[:1].tolist() != [0] or indptr[-1] > indices.size:
         raise DataError(f"{name}: its indptr does not describe {counted(shape[1], 'column')}")
+    if indptr[-1] < indices.size:
+        raise early_end_error(name, int(indptr[-1]), indices.size)
     return coo_to_csr(name, indices, np.repeat(np.arange(shape[1]), lengths), values, shape[0])
+
+
+def early_end_error(name: str, end: int, n_stored: int) -> DataError:
+    """Return the error for an indptr that leaves out the last stored entries; in memory scipy's matrices have such."""
+    return DataError(
+        f"{name}: its indptr ends at {end:,}, but there are {counted(n_stored, 'stored entry')} "
+        "(hint: call its prune() before scipy.sparse.save_npz)"
+    )
 
 
 def coo_to_csr(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed, names_flags
 from xmceval.files.arrays.archive import Archive
-from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
+from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr, early_end_error
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.npypairs import open_lists
 from xmceval.files.arrays.storedmembers import StoredArray
@@ -57,7 +57,9 @@ def open_npz(path: Path, request: Request) -> Opened:
             return _open_lists(archive, parts, request)
         form, lengths, shape, dtype = _check(archive, opened)
         if form == "csr":
-            n_stored = min(lengths["indices"], lengths["data"])
+            n_stored = lengths["data"]
+            if lengths["indices"] != n_stored:
+                raise DataError(f"{path}: its arrays of indices and data have different lengths")
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
             pieces = _CsrPieces(archive, *shape, n_stored, request.are_scores)
@@ -239,7 +241,7 @@ class _CsrPieces:
             indptr = self._indptr(row, last, ends[row + 1 : min(row + ROWS_AT_ONCE, self.n_rows) + 1])
             yield Csr(indptr, indices, values, self.are_scores)
             last = int(indptr[-1])
-        if last == self.n_stored and not self.first_row:
+        if not self.first_row:
             for array in (ends, indices, values):
                 array.check_end()
 
@@ -259,7 +261,7 @@ class _CsrPieces:
                     yield Csr(part, indices.read(n), values.read(n), self.are_scores)
                     start = stop
                 last = int(indptr[-1])
-            if last == self.n_stored and not self.first_row:
+            if not self.first_row:
                 for stream in (ends, indices, values):
                     stream.check_end()
 
@@ -269,6 +271,8 @@ class _CsrPieces:
         indptr = np.concatenate([[last], ends.astype(np.int64)])
         if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:
             raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
+        if row + ends.size == self.n_rows and indptr[-1] < self.n_stored:
+            raise early_end_error(str(self.archive.path), int(indptr[-1]), self.n_stored)
         self._check_lengths(row, indptr)
         return indptr
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from xmceval.errors import DataError
-from xmceval.files.io.pipes import stored_at
+from xmceval.files.io.paths import RemotePath
+from xmceval.files.io.pipes import pipe_key, stored_at
 from xmceval.rows.progress import watch_work
 
 
@@ -55,3 +57,30 @@ class InputFile:
 def input_at(path: Path) -> InputFile:
     """Return what a path names."""
     return InputFile(path, stored_at(path))
+
+
+class Stamp(NamedTuple):
+    """Size and time of a file, by which a change between two readings is noticed."""
+
+    n_bytes: int
+    modified: int  # in nanoseconds
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Return the stamp of a file; None for pipes and remote files, whose copies cannot change, and without a file."""
+    if isinstance(path, RemotePath) or pipe_key(path) is not None:
+        return None
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return Stamp(status.st_size, status.st_mtime_ns)
+
+
+def check_unchanged(stamps: Mapping[Path, Stamp | None], files: Iterable[Path]) -> None:
+    """Refuse files that have changed since their stamps were taken: each pass may have read other rows."""
+    for path in files:
+        if stamps.get(path) not in {None, stamp_of(path)}:
+            raise DataError(
+                f"{path}: has changed since it was opened (hint: score again once nothing writes to it any more)"
+            )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.recordlines import records_of
 from xmceval.files.ranking.trec import open_by_query
+from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 
 META = "mteb_model_meta"  # a key beside the subsets of a task
 
@@ -42,11 +42,11 @@ def _load(path: Path) -> dict[str, Any]:
     """Load an object with objects; a key that appears twice is refused."""
     text = _text(path)
     try:
-        loaded = json.loads(text, object_pairs_hook=_to_dict)
+        loaded = json.loads(text, object_pairs_hook=to_dict)
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}: expected JSON ({error.msg}: character {error.colno})") from None
-    except _TwiceError as error:
-        raise DataError(f"{path}: {error.args[0][:60]!r} appears twice in an object; expected each key once") from None
+    except RepeatedKeyError as error:
+        raise DataError(f"{path}: {error}") from None
     except (RecursionError, ValueError):
         raise DataError(f"{path}: expected JSON without deep nesting and huge numbers") from None
     return dict(loaded)
@@ -57,19 +57,6 @@ def _text(path: Path) -> str:
         return read_all_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
-
-
-class _TwiceError(Exception):
-    """A key appears twice."""
-
-
-def _to_dict(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    pairs = list(pairs)
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _TwiceError(next(key for i, key in enumerate(keys) if key in keys[:i]))
-    return table
 
 
 def _subset(path: Path, task: dict[str, Any]) -> dict[str, Any]:
@@ -94,9 +81,11 @@ def _results(path: Path) -> dict[str, Any]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=to_dict)
             pairs = [(str(hit["corpus_id"]), hit["score"]) for hit in row["results"]]
             query = str(row["query_id"])
+        except RepeatedKeyError as error:
+            raise DataError(f"{path}:{number}: {error}") from None
         except (ValueError, TypeError, KeyError, RecursionError):
             expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
             raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}") from None

@@ -60,9 +60,12 @@ def _index_names(value: Any) -> list[str]:
 
 def _indexed(value: Any, name: str) -> Axis | None:
     """Return the index of a data frame or Series whose lines are rows in order, as no column has their names."""
+    index = getattr(value, "index", ())
+    if not hasattr(index, "names"):
+        return None
     columns = [*_index_names(value), *map(str, getattr(value, "columns", []))]
-    roles, index = find_roles(columns, columns), getattr(value, "index", ())
-    if roles["row"] or roles["query"] or not hasattr(index, "names"):
+    roles = find_roles(columns, columns)
+    if roles["row"] or roles["query"]:
         return None
     return rows_of(value, name)
 

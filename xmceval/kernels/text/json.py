@@ -22,7 +22,7 @@ ESCAPED, HEX = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
 ESCAPED[[*b'"\\/bfnrtu']] = True
 HEX[[*b"0123456789abcdefABCDEF"]] = True
 
-U0, U1, U8, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 8, 18, 25, 64))
+U0, U1, U6, U8, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 6, 8, 18, 25, 64))
 ODD = np.uint64(0)  # instead of an offset: Python reads the line
 
 _non_digit_mask = instruction("non_digit_mask")
@@ -158,21 +158,45 @@ def _read_label(text, at, names, indices, n):
 
 
 @function
-def _read_key(text, at):
-    """Return a key, and the offset of its value."""
+def _read_key(text, at, first, seen):
+    """Return a key, the offset of its value, and a bit for each key of the object that begins at `first` so far.
+
+    A key that the object has twice is odd. Other keys share a few bits, so equal bits are looked into.
+    """
     if text[at] != QUOTE:
-        return OTHER, ODD
+        return OTHER, ODD, seen
     begin = at + U1
     end, is_plain = _string_end(text, begin)
     if end == ODD:
-        return OTHER, ODD
-    key = OTHER
+        return OTHER, ODD, seen
+    key, bit = OTHER, U1 << U6 + (np.uint64(text[begin]) + np.uint64(text[end - U1]) + end - begin) % (U64 - U6)
     if is_plain:
         for i in range(OTHER):
             if is_same(text, begin, end, KEYS, np.uint64(KEY_ENDS[i]), np.uint64(KEY_ENDS[i + 1])):
-                key = i
+                key, bit = i, U1 << np.uint64(i)
+    if seen & bit != U0 and (key != OTHER or _is_repeated(text, first, begin, end)):
+        return OTHER, ODD, seen
     at = _skip(text, end + U1)
-    return (key, _skip(text, at + U1)) if is_plain and text[at] == COLON else (OTHER, ODD)
+    return (key, _skip(text, at + U1), seen | bit) if is_plain and text[at] == COLON else (OTHER, ODD, seen)
+
+
+@function
+def _is_repeated(text, first, begin, end):
+    """Whether an object that begins at `first` has the same key before."""
+    at, depth = first + U1, 0
+    while at < begin:
+        if text[at] == QUOTE:
+            last, _ = _string_end(text, at + U1)
+            is_key = depth == 0 and text[_skip(text, last + U1)] == COLON and last < begin
+            if is_key and is_same(text, at + U1, last, text, begin, end):
+                return True
+            at = last
+        elif text[at] == OPEN or text[at] == OPEN_LIST:
+            depth += 1
+        elif text[at] == CLOSE or text[at] == CLOSE_LIST:
+            depth -= 1
+        at += U1
+    return False
 
 
 @helper
@@ -217,12 +241,12 @@ def _read_entry(text, at, names, indices, values, n, needs_score):
     """Read ``{"label": label, "score": score}``; return the offset after it."""
     if text[at] != OPEN:
         return ODD
-    at, is_closed = _skip(text, at + U1), False
-    has_label, has_score = False, not needs_score
+    first, at, is_closed = at, _skip(text, at + U1), False
+    has_label, has_score, seen = False, not needs_score, U0
     values[n] = 1.0
     while not is_closed:
-        key, at = _read_key(text, at)
-        if at == ODD or (key == LABEL and has_label):
+        key, at, seen = _read_key(text, at, first, seen)
+        if at == ODD:
             return ODD
         if key == LABEL:
             has_label = True
@@ -266,15 +290,13 @@ def _read_list(text, at, names, indices, values, n, kind, are_scores):
 @function
 def _read_object(text, at, names, indices, values, first, are_scores):
     """Read an object with the lists of a format; return the offset after it, and the entries with those of the row."""
-    at, is_closed = _skip(text, at + U1), False
-    n, n_grades, has_labels, has_grades = first, first, False, False
+    begin, at, is_closed = at, _skip(text, at + U1), False
+    n, n_grades, has_labels, has_grades, seen = first, first, False, False, U0
     while not is_closed:
-        key, at = _read_key(text, at)
+        key, at, seen = _read_key(text, at, begin, seen)
         if at == ODD:
             return ODD, first
         if key == (PAIRS if are_scores else TRUTH):
-            if has_labels:
-                return ODD, first
             has_labels = True
             at, n = _read_list(text, at, names, indices, values, first, key, are_scores)
         elif key == GRADES and not are_scores:
@@ -297,7 +319,8 @@ def _read_object(text, at, names, indices, values, first, are_scores):
 def parse_json(text, start, stop, are_scores, names, indptr, indices, values, status):
     """Parse JSON lines; return the offset of the first that is odd and left to Python, or `stop`.
 
-    What is odd may be wrong, or merely rare: escapes in names, further values that are lists, numbers of many digits.
+    What is odd may be wrong, such as a key that appears twice, or merely rare: escapes in names, further values that
+    are lists, numbers of many digits.
     Text is UTF-8. Where a label is a name, -1 is written, and begin and end of the name to `names`, int64 [2, as many
     as labels], or [2, 0] without names. `indices` are int64 and `values` float64 [at least half the bytes of text],
     `indptr` is int64 [n_rows + 1]. `status`, int64 [2], has the rows and entries so far.

@@ -35,7 +35,7 @@ class IdColumn(NamedTuple):
 
 def is_frame(value: Any) -> bool:
     """Return whether a value is a data frame, of pandas or polars."""
-    return hasattr(value, "columns") and hasattr(value, "to_numpy") and not hasattr(value, "tocsr")
+    return hasattr(value, "to_numpy") and hasattr(value, "columns") and not hasattr(value, "tocsr")
 
 
 def as_frame(value: Any, name: str) -> Frame:

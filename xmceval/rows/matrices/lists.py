@@ -77,7 +77,7 @@ def find_pair(values: Any, name: str) -> Pair | None:
 
 def is_pair(values: Any, name: str) -> bool:
     """Return whether values are labels and their scores, and not two matrices of scores."""
-    are_arrays = isinstance(values, (tuple, list)) and all(len(getattr(each, "shape", ())) == 2 for each in values)
+    are_arrays = isinstance(values, (tuple, list)) and all(len(_shape(each)) == 2 for each in values)
     return are_arrays and find_pair(values, name) is not None and any(_is_integer(each) for each in values)
 
 
@@ -152,15 +152,24 @@ def _join(labels: AnyArray, lengths: Int64) -> LabelLists:
 
 def _is_row(row: Any) -> bool:
     """Return whether a value can be the labels of one row."""
-    return isinstance(row, _ROW_TYPES) or len(getattr(row, "shape", ())) == 1
+    return isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1
 
 
 def _is_integer(values: Any) -> bool:
     """Return whether an array of any library has integers."""
-    dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
+    try:
+        dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
+    except ValueError:  # rows of different lengths
+        return False
     return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
 
 
 def _have_same_shape(first: Any, second: Any) -> bool:
-    shapes = [tuple(getattr(each, "shape", ())) for each in (first, second)]
-    return shapes[0] == shapes[1] and len(shapes[0]) == 2
+    return _shape(first) == _shape(second) and len(_shape(first)) == 2
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    try:
+        return tuple(getattr(values, "shape", ()))
+    except RuntimeError:  # a nested tensor has none
+        return ()

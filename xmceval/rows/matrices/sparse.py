@@ -1,50 +1,58 @@
-"""Sparse matrices of scipy, in any storage, as CSR: every stored entry is kept, and no index is trusted."""
+"""Sparse matrices of scipy, in any storage, as CSR: every stored entry is kept, and no array is trusted."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.matrices.storage import AnyArray
+from xmceval.rows.plain import as_plain
+
+PARTS = {  # the arrays of each storage that may be masked
+    **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),
+    "coo": ("data", "row", "col"),
+    "dia": ("data", "offsets"),
+}
+MANY_ROWS = 1 << 27  # an indptr of 1 GiB, which a wrong shape alone does not make us allocate
 
 
 def is_sparse(matrix: Any) -> bool:
     """Whether it is a sparse matrix, of scipy or with the same attributes."""
-    return hasattr(matrix, "tocsr") and hasattr(matrix, "nnz")
+    return hasattr(matrix, "tocsr")  # not `nnz`, which reads arrays that are not checked yet
 
 
 def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with duplicates too.
 
-    Rows are checked, because scipy's conversions write wherever a wrong index says; columns are not.
+    Arrays are checked, because scipy's conversions read and write wherever a wrong length or row says; columns are not.
     """
+    scipy_sparse = sys.modules.get("scipy.sparse")  # which is loaded already if this is one of its matrices
+    if scipy_sparse is None or not scipy_sparse.issparse(matrix):
+        matrix = matrix.tocsr()
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
-    n_rows, n_columns = matrix.shape
-    if matrix.format == "csc":
-        check_indptr(matrix.indptr, matrix.indices, matrix.data, n_columns, name, noun="column")
-        _check_rows(matrix.indices, n_rows, name)
     try:
+        _check_arrays(matrix, name)
         # The constructors of DOK and BSR check their indices, and COO of them has every stored entry.
         stored = matrix.tocoo(copy=False) if matrix.format in {"bsr", "dok"} else matrix
-        csr = None if stored.format == "coo" else stored.tocsr()
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise DataError(
-            f"{name}: its arrays in {matrix.format} form do not describe a matrix of shape {matrix.shape} ({error})"
-        ) from None
-    if csr is None:
-        return _group_by_row(stored, name)
-    check_indptr(csr.indptr, csr.indices, csr.data, n_rows, name)
-    return csr.indptr, csr.indices, csr.data
+        if stored.format == "coo":
+            indptr, indices, values = _group_by_row(stored, name)
+            return indptr, np.asarray(indices), np.asarray(values)
+        csr = stored.tocsr()
+    except DataError:
+        raise
+    except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
+        raise _contradiction(matrix, name, f" ({error})") from error
+    check_indptr(csr.indptr, min(csr.indices.size, csr.data.size), matrix.shape[0], name)
+    n_stored = int(csr.indptr[-1])  # scipy's matrices may have room for more entries
+    return np.asarray(csr.indptr), np.asarray(csr.indices)[:n_stored], np.asarray(csr.data)[:n_stored]
 
 
-def check_indptr(
-    indptr: AnyArray, indices: AnyArray, values: AnyArray, n_rows: int, name: str, *, noun: str = "row"
-) -> None:
+def check_indptr(indptr: AnyArray, n_stored: int, n_rows: int, name: str, *, noun: str = "row") -> None:
     """Refuse an indptr that does not divide the stored entries among the rows, or the columns of CSC."""
-    n_stored = min(indices.size, values.size)
     ends = indptr.size == n_rows + 1 and indptr[0] == 0 and indptr[-1] <= n_stored
     if not ends or (indptr[1:] < indptr[:-1]).any():
         raise indptr_error(name, n_rows, n_stored, noun)
@@ -57,6 +65,62 @@ def indptr_error(name: str, n_rows: int, n_stored: int, noun: str = "row") -> Da
     )
 
 
+def _contradiction(matrix: Any, name: str, reason: str = "") -> DataError:
+    return DataError(
+        f"{name}: its arrays in {matrix.format} form do not describe a matrix of shape {matrix.shape}{reason}"
+    )
+
+
+def _check_arrays(matrix: Any, name: str) -> None:
+    """Refuse arrays whose dimensions, lengths and rows scipy would trust."""
+    storage, (n_rows, n_columns) = matrix.format, matrix.shape
+    if n_rows < 0 or n_columns < 0 or not _fit_together(matrix, storage):
+        raise _contradiction(matrix, name)
+    for part in PARTS.get(storage, ()):
+        if isinstance(array := getattr(matrix, part), np.ma.MaskedArray):
+            as_plain(array, f"{name}.{part}")  # refuses masked cells
+    if storage in {"coo", "csc", "dia", "dok"}:  # whose indptr is still to be made
+        n_stored = len(matrix.keys()) if storage == "dok" else matrix.data.size
+        if n_rows > max(MANY_ROWS, 16 * n_stored):
+            raise DataError(
+                f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(n_stored, 'stored entry')}"
+            )
+    if storage == "csc":
+        check_indptr(matrix.indptr, min(matrix.indices.size, matrix.data.size), n_columns, name, noun="column")
+        _check_rows(matrix.indices[: matrix.indptr[-1]], n_rows, name)
+    elif storage == "bsr":
+        n_blocks = min(matrix.indices.size, len(matrix.data))
+        check_indptr(matrix.indptr, n_blocks, n_rows // matrix.data.shape[1], name, noun="row of blocks")
+
+
+def _fit_together(matrix: Any, storage: str) -> bool:
+    """Whether the arrays of a matrix have the dimensions, types and lengths of its storage."""
+    n_rows, n_columns = matrix.shape
+    match storage:
+        case "csr" | "csc":
+            return _are_indices(matrix.indptr) and _are_indices(matrix.indices) and matrix.data.ndim == 1
+        case "bsr":
+            if matrix.data.ndim != 3 or not (_are_indices(matrix.indptr) and _are_indices(matrix.indices)):
+                return False
+            _, height, width = matrix.data.shape
+            return bool(min(height, width) > 0 and n_rows % height == n_columns % width == 0)
+        case "coo":
+            row, column = matrix.row, matrix.col
+            return _are_indices(row) and _are_indices(column) and row.shape == column.shape == matrix.data.shape
+        case "dia":
+            return _are_indices(matrix.offsets) and matrix.data.ndim == 2 and len(matrix.data) == matrix.offsets.size
+        case "dok":
+            return set(map(len, matrix.keys())) <= {2}
+    lengths = [len(row) for row in matrix.rows]
+    has_rows = matrix.rows.shape == matrix.data.shape == (n_rows,)
+    # scipy drops the entries of a matrix without columns
+    return has_rows and lengths == [len(row) for row in matrix.data] and (n_columns > 0 or not any(lengths))
+
+
+def _are_indices(array: AnyArray) -> bool:
+    return array.ndim == 1 and array.dtype.kind in "iu"
+
+
 def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
     """Refuse stored entries, given by their rows, outside of the matrix."""
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
@@ -66,15 +130,13 @@ def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
 
 def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
-    if not coo.row.size == coo.col.size == coo.data.size:
-        raise DataError(f"{name}: its arrays of rows, columns and data have different lengths")
     starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of entries of one row
     rows = coo.row[starts]
     _check_rows(rows, coo.shape[0], name)
     if (rows[1:] > rows[:-1]).all():
         lengths = np.zeros(coo.shape[0] + 1, dtype=np.int64)
         lengths[1:][rows] = np.diff(starts, append=coo.row.size)
-        return np.cumsum(lengths), coo.col, coo.data
+        return np.cumsum(lengths, out=lengths), coo.col, coo.data
     csr = coo.tocsr()
     if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
         return csr.indptr, csr.indices, csr.data

@@ -14,6 +14,7 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.rows.block import Int64, Rows, Selected
+from xmceval.rows.matrices.sparse import check_indptr
 from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values, comparable
 
 Copied = TypeVar("Copied")
@@ -68,11 +69,12 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
         indices = tensor.col_indices() if is_csr else tensor.row_indices()
         values = _read(tensor.values(), name)
         parts = _single(values), as_array(indices, name), as_array(indptr, name)
-        if is_csr:
-            return _assemble(sp.csr_matrix, _shape(tensor), ("data", "indices", "indptr"), parts), values.dtype
-        return sp.csc_matrix(parts, shape=_shape(tensor)), values.dtype
+        n_stored, n_lines = min(parts[0].size, parts[1].size), tensor.shape[0 if is_csr else 1]
+        check_indptr(parts[2], n_stored, n_lines, name, noun="row" if is_csr else "column")
+        kind = sp.csr_matrix if is_csr else sp.csc_matrix
+        return _assemble(kind, _shape(tensor), ("data", "indices", "indptr"), parts), values.dtype
     if tensor.layout != torch.sparse_coo:
-        tensor = tensor.to_sparse()
+        tensor = _unblocked(tensor, name)
     places, values = as_array(tensor._indices(), name), _read(tensor._values(), name)
     matrix = _assemble(sp.coo_matrix, _shape(tensor), ("data",), (_single(values),))
     if hasattr(matrix, "coords"):  # of scipy since 1.13, whose `row` and `col` would copy ids of 64 bits
@@ -80,6 +82,21 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     else:
         matrix.row, matrix.col = places
     return matrix, values.dtype
+
+
+def _unblocked(tensor: Any, name: str) -> Any:
+    """Return a tensor of compressed blocks, whose indices are checked here, as COO."""
+    torch = sys.modules["torch"]
+    by_row = tensor.layout == torch.sparse_bsr
+    indptr = tensor.crow_indices() if by_row else tensor.ccol_indices()
+    indices = tensor.col_indices() if by_row else tensor.row_indices()
+    try:
+        return torch.sparse_compressed_tensor(
+            indptr, indices, tensor.values(), tensor.shape, layout=tensor.layout, check_invariants=True
+        ).to_sparse()
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{name}: its arrays do not describe a tensor of shape {_shape(tensor)} ({reason})") from error
 
 
 def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: tuple[AnyArray, ...]) -> Any:

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Doubt, argument, split_doubts
+from xmceval.files.arrays.archive import refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
+from xmceval.files.text.jsonlines import to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
@@ -162,6 +164,7 @@ def _read_arrays(content: bytes) -> Arrays:
     """Return the arrays of an archive by name: integers as int64, others as float64."""
     arrays: Arrays = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        refuse_repeated_members(archive)
         members = archive.infolist()
         is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
         if not is_plain or sum(member.file_size for member in members) > len(content):
@@ -185,7 +188,7 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
     def refuse_constant(constant: str) -> Any:
         raise ValueError(f"{constant} is no number of JSON")
 
-    header = json.loads(text.astype(np.uint8).tobytes(), parse_constant=refuse_constant)
+    header = json.loads(text.astype(np.uint8).tobytes(), parse_constant=refuse_constant, object_pairs_hook=to_dict)
     if not isinstance(header, dict) or not str(header.get("schema")).startswith("xmceval/state/"):
         raise ValueError("its header is not that of a state")
     if header["schema"] != STATE_SCHEMA:

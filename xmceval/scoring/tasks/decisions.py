@@ -60,7 +60,12 @@ class Decisions(RowTask):
         for o, measure in enumerate(self.measures):
             values[:, o, 0], values[:, o, 1] = _fraction(measure, cells)
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
-        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped))
+        n_decided = np.full(2, decisions.sum(), dtype=np.int64)
+        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped), n_decided)
+
+    def n_decided(self, part: Sums) -> int:
+        """Return how many labels were decided on."""
+        return int(part.true[0])
 
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide; 0/0 counts as the option of the measure says."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xmceval.kernels.metrics.labelwise import FIRST_SPAN
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch, Terms
@@ -86,6 +87,10 @@ class Labelwise(Task):
             )
         else:
             part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
+
+    def n_decided(self, part: LabelCounters) -> int | None:
+        """Return how many labels were decided on, in units of sample weights."""
+        return None if self.cutoffs.size else int(part.table().counts[:, FIRST_SPAN].sum())
 
     def finish(self, part: LabelCounters, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of label-wise values."""

@@ -92,6 +92,10 @@ class Task(ABC):
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
 
+    def n_decided(self, part: Any) -> int | None:  # noqa: ARG002 - most decide on none
+        """Return how many labels were decided on; None where ranked labels are counted."""
+        return None
+
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002 - most have none
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""
         return ()
@@ -122,7 +126,8 @@ class RowValues(NamedTuple):
     # float64 array [n_rows, n_measures * n_bins, SLOTS]; the parts of bins of labels in them, or no rows
     shares: Float64
     left_out: Int64  # int64 array [n_measures]; rows without a value
-    # int64 array [2], optional; true labels without a score, and all true labels, where whole rows are looked at
+    # int64 array [2], optional; true labels without a score, and all true labels, where whole rows are looked at; or
+    # twice the labels that are decided on
     true: Int64 | None = None
 
 

@@ -705,7 +705,10 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
     )
     options = {"metrics": "P", "k": [1, 3], "labels": "names"}
     assert dict(xmceval.score("t.txt", "words", **options)) == dict(xmceval.score("t.txt", "fasttext", **options))
-    for numbers in ("pairs", y_score, sparse.csr_array(y_score)):
+    long = [(row, int(name), 3 - j) for row, each in enumerate(best) for j, name in enumerate(each)]
+    table = pd.DataFrame(long, columns=["row", "label", "score"])
+    table.to_parquet("p.parquet")
+    for numbers in ("pairs", y_score, sparse.csr_array(y_score), table, "p.parquet"):
         with pytest.raises(
             AmbiguousError, match=r"are these names too, as in t.txt, or do they count the names from 0"
         ):
@@ -719,3 +722,7 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
     quoted = [[{**item, "label": str(item["label"])} for item in row] for row in numbered]
     Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in quoted))
     assert dict(xmceval.score("t.txt", "p.json", **options)) == dict(xmceval.score("t.txt", "words", **options))
+    text = table.astype({"label": str})
+    text.to_parquet("p.parquet")
+    for named in (text, "p.parquet"):
+        assert dict(xmceval.score("t.txt", named, **options)) == dict(xmceval.score("t.txt", "words", **options))

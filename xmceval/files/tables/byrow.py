@@ -220,12 +220,10 @@ def refuse_beyond_memory(name: str, n_lines: int) -> None:
 
 def _find_names(table: Table, label: str, names: Names | None) -> Names | None:
     """Return the label names, unless the first labels are ids of which none is a name."""
-    if names is None or table.path is None:  # what is in memory may be read only once
+    head = [] if names is None else table.head([label])
+    if names is None or not head:
         return names
-    first = next(table.batches([label]), None)
-    if first is None:
-        return names
-    column = flatten(first[0])[0] if table.is_list(label) else first[0]
+    column = flatten(head[0])[0] if table.is_list(label) else head[0]
     if not is_text(column):
         return None
     words = [word for word in column.array.to_pylist() if word is not None]

@@ -226,6 +226,16 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)} (hint: pass {', or '.join(ways)})")
 
 
+def are_distinct(values: AnyArray) -> bool:
+    """Return whether values [n] are whole numbers or text and all different, as ids of rows are."""
+    if values.dtype.kind == "f":
+        is_whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+    else:
+        kinds = {type(value) for value in values} if values.dtype.kind == "O" else set()
+        is_whole = values.dtype.kind in "iuU" or kinds in ({str}, {int})
+    return is_whole and len(set(values.tolist())) == len(values)
+
+
 def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0) -> bool:
     """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and not scores.
 

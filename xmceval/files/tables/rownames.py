@@ -13,7 +13,7 @@ from xmceval.files.tables.arrays import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.rownumbers import ByRow
 from xmceval.files.tables.table import Table
-from xmceval.rows.readings import LEAST_IDS, Axis, find_order
+from xmceval.rows.readings import LEAST_IDS, Axis, are_distinct, find_order
 
 
 def index_of(table: ByRow) -> Axis | None:
@@ -67,7 +67,7 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
 
 
 def _are_ids(values: list[Any]) -> bool:
-    return len(values) >= LEAST_IDS and None not in values and "" not in values and len(set(values)) == len(values)
+    return len(values) >= LEAST_IDS and are_distinct(np.array(values, dtype=object))
 
 
 def _axis(table: ByRow, names: Any) -> Axis:

@@ -10,7 +10,7 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows.matrices.storage import AnyArray
-from xmceval.rows.readings import LEAST_IDS, Axis, find_order
+from xmceval.rows.readings import LEAST_IDS, Axis, are_distinct, find_order
 
 USUAL_GRADE = 10  # larger whole numbers that all differ are likelier ids, also in few rows
 INDEX_NAMES = frozenset({"id", "index", "unnamed: 0"})  # what pandas calls an index that was saved, and the usual name
@@ -127,16 +127,6 @@ def aligned(
     return values if order is None else values[order]
 
 
-def are_distinct(values: AnyArray) -> bool:
-    """Return whether values [n] are whole numbers or text, and all different."""
-    if values.dtype.kind == "f":
-        is_whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
-    else:
-        kinds = {type(value) for value in values} if values.dtype.kind == "O" else set()
-        is_whole = values.dtype.kind in "iuU" or kinds in ({str}, {int})
-    return is_whole and len(set(values.tolist())) == len(values)
-
-
 def _head(value: Any) -> AnyArray | None:
     """Return the first rows of a data frame or array of two dimensions; None for others."""
     if is_frame(value):
@@ -196,7 +186,7 @@ def _few_rows_error(name: str, column: IdColumn) -> AmbiguousError:
     return AmbiguousError(
         f"{name}: its column {column.name!r} has a different whole number in each row, and so it has in the "
         f"predictions: an id of the row, or a label? (hint: of ids pass both without it, {axis.unnamed}; of a label "
-        f"pass {'scipy.sparse.csr_array(' + name + ')'})"
+        f"pass scipy.sparse.csr_array({name}))"
     )
 
 

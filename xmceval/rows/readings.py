@@ -309,7 +309,7 @@ def is_ranking(values: Any) -> bool:
 
 def _can_rank(rows: AnyArray) -> bool:
     """Return whether numbers are ids of as many labels as there are columns, or -1."""
-    return bool(((rows >= -1) & (rows < rows.shape[1]) & (rows == np.floor(rows))).all())
+    return bool((rows == np.floor(rows)).all() and rows.min() >= -1 and rows.max() < rows.shape[1])
 
 
 def _ids_or_scores_error(values: Any, name: str) -> AmbiguousError:

@@ -155,6 +155,8 @@ class MatrixSource:
 
 def count_columns(y_score: Any) -> int | None:
     """Return the number of labels of predictions in memory; 0 of a pair, None where it is not known before reading."""
+    if isinstance(y_score, np.ndarray):
+        return y_score.shape[1] if y_score.ndim == 2 and y_score.dtype.kind == "f" else None
     y_score = tensors.unnested(as_list(y_score))
     if isinstance(y_score, (list, tuple)):
         return 0 if is_pair(y_score, "y_score") else None

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
+from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROUNDED, ROWS, count_rows
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
+from xmceval.rows.matrices.storage import count_rounded
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, Mergeable, PartField
 from xmceval.scoring.program import Program
@@ -102,6 +103,8 @@ class Tally(Mergeable):
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
         longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
+        if not cutoffs.size:  # then no ranked scores are looked at
+            counts[ROUNDED] = count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
         whole = np.array(
             [explicit_zeros, largest_label, longest_row, unpredicted, binary_rows, *filtered], dtype=np.int64
         )

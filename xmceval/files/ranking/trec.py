@@ -24,12 +24,11 @@ from xmceval.files.tables.byquery import QueryTable, TableLines
 from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.matrices import MatrixSource
-from xmceval.rows.matrices.storage import Csr
+from xmceval.rows.matrices.storage import Csr, count_rounded
 
 # What is looked at of a run: the ranks and scores in its first bytes, and the scores of its first queries.
 BYTES_WITH_RANKS, QUERIES_WITH_TIES = 1 << 16, 1000
 LEAST_QUERIES = 3  # of which most give reason for a doubt
-MASKED = -3.38e38  # the scores of masked documents may be as low, the lowest of 32-bit or 64-bit floats
 
 
 def open_qrels(path: Path | Records | QueryTable, request: Request, columns: LineColumns = QRELS) -> Opened:
@@ -151,13 +150,7 @@ def _doubt_equal_scores(path: Path | Records | QueryTable, entries: Entries) -> 
 
 def _doubt_rounded(path: Path | Records | QueryTable, entries: Entries) -> Iterator[Doubt]:
     """Yield the doubt that scores of a query were different whole numbers, and are equal in 64-bit floats."""
-    values = entries.values
-    large = np.flatnonzero((np.abs(values) >= 2**53) & (values > MASKED) & (values < np.inf))
-    if not large.size:
-        return
-    queries = np.searchsorted(entries.indptr, large, side="right")
-    pairs, n_equal = np.unique(np.stack([queries, values[large]]), axis=1, return_counts=True)
-    n_rounded = np.unique(pairs[0, n_equal > 1]).size
+    n_rounded = count_rounded(entries.indptr, entries.values)
     if n_rounded:
         yield Doubt(
             f"{path}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are "

@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
-from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
+from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows
 
 AnyArray = NDArray[Any]
 
 # The types of CSR matrices that are copied fast: each one takes a kernel of its own.
 INTEGERS, FLOATS = (frozenset(map(np.dtype, names)) for names in (("int32", "int64"), ("float32", "float64")))
+
+LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
+
+MASKED = -3.38e38  # the scores of masked labels may be as low, the lowest of 32-bit or 64-bit floats
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
 
@@ -251,6 +255,16 @@ def _rounded_to_bfloat16(number: float) -> float:
 def may_be_wide(dtype: np.dtype[Any]) -> bool:
     """Return whether float64 would round some numbers of a type."""
     return (dtype.kind in "iu" and dtype.itemsize == 8) or (dtype.kind == "f" and dtype.itemsize > 8)
+
+
+def count_rounded(indptr: Int64, values: Float64) -> int:
+    """Return how many rows of CSR have equal scores that may have been different whole numbers, beyond 2^53."""
+    if not values.size or max(values.max(), -values.min()) < LARGEST_WHOLE:
+        return 0
+    large = np.flatnonzero((np.abs(values) >= LARGEST_WHOLE) & (values > MASKED) & (values < np.inf))
+    rows = np.searchsorted(indptr, large, side="right")
+    pairs, n_equal = np.unique(np.stack([rows, values[large]]), axis=1, return_counts=True)
+    return int(np.unique(pairs[0, n_equal > 1]).size)
 
 
 def is_wide(values: AnyArray) -> bool:

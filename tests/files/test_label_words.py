@@ -102,18 +102,18 @@ def test_text_never_meets_numbers(form):
     truth, scores = named(TRUTH), named(PREDS)
     dense = np.ones((N, N_LABELS))
     for pair, options, message in (
-        ((as_form(truth, form, "t"), PREDS), {}, "its labels are text, and those of y_score are numbers"),
-        ((truth, as_form(PREDS, form, "p")), {}, "y_true: its labels are text, and those of"),
-        ((truth, dense), {}, "y_true: its labels are text, and those of y_score are numbers"),
+        ((as_form(truth, form, "t"), PREDS), {}, "its labels are text, and y_score has them by number"),
+        ((truth, as_form(PREDS, form, "p")), {}, "y_true: its labels are text, and "),
+        ((truth, dense), {}, "y_true: its labels are text, and y_score has them by number"),
         ((TRUTH, as_form(scores, form, "q")), {}, "is a name, not a label id"),
         ((dense, as_form(scores, form, "o")), {}, "is a name, not a label id"),
-        ((truth, scores), {"train": as_form(TRAIN, form, "r")}, "y_true: its labels are text, and those of"),
-        ((truth, scores), {"train": dense}, "y_true: its labels are text, and those of train are numbers"),
-        ((TRUTH, PREDS), {"train": as_form(named(TRAIN), form, "n")}, "its labels are text, and those of y_true are"),
-        ((dense, dense), {"train": as_form(named(TRAIN), form, "m")}, "its labels are text, and those of y_true are"),
-        ((truth, scores), {"counts": np.ones(35), "n_train": 9}, "and those of counts are numbers"),
-        ((truth, scores), {"inverse_propensities": np.ones(35)}, "and those of inverse_propensities are numbers"),
-        ((truth, scores), {"filter": [(0, 1)]}, "and those of filter are numbers"),
+        ((truth, scores), {"train": as_form(TRAIN, form, "r")}, "y_true: its labels are text, and "),
+        ((truth, scores), {"train": dense}, "y_true: its labels are text, and train has them by number"),
+        ((TRUTH, PREDS), {"train": as_form(named(TRAIN), form, "n")}, "its labels are text, and y_true has them by"),
+        ((dense, dense), {"train": as_form(named(TRAIN), form, "m")}, "its labels are text, and y_true has them by"),
+        ((truth, scores), {"counts": np.ones(35), "n_train": 9}, "and counts has them by number"),
+        ((truth, scores), {"inverse_propensities": np.ones(35)}, "and inverse_propensities has them by number"),
+        ((truth, scores), {"filter": [(0, 1)]}, "and filter has them by number"),
     ):  # fmt: skip
         found = refusal(*pair, **{"metrics": "PSP" if "train" in options else "P", **options})
         assert message in found

@@ -146,7 +146,8 @@ def to_whole(column: Column, hint: Callable[[str, None], str] | None = None) -> 
         if wrong.any():
             line = int(np.argmax(wrong))
             word = repr(numbers.tolist()[line])
-            raise column.refuse(line, f"has the {column.name} {word}; expected a 0-based whole number below 2^53")
+            way = " (hint: leave padding out)" if word in {"-1", "-100"} else ""
+            raise column.refuse(line, f"has the {column.name} {word}; expected a 0-based whole number below 2^53{way}")
     return numbers if numbers.dtype in {np.dtype(np.int32), np.dtype(np.int64)} else numbers.astype(np.int64)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, listed
+from xmceval.errors import AmbiguousError, DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Documents
@@ -149,6 +149,8 @@ class RowPieces(FilePieces):
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
+    if columns.are_lists and columns.value is None and not request.are_scores:
+        _refuse_indicators(table, columns.label)
     names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
     others = [] if columns.key is not None else id_columns(table, columns)
     index = [] if columns.key is not None else index_columns(table)
@@ -215,6 +217,21 @@ def refuse_beyond_memory(name: str, n_lines: int) -> None:
         raise DataError(
             f"{name}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than this "
             "machine has (hint: write the table sorted by the numbers of rows: it is then read part by part)"
+        )
+
+
+def _refuse_indicators(table: Table, label: str) -> None:
+    """Refuse lists of 0 and 1, equally long, in truth: they may have a column per label, and not ids."""
+    head = table.head([label])
+    if not head or is_text(flatten(head[0])[0]):
+        return
+    column, lengths = flatten(head[0])
+    values = column.array.to_pylist()
+    if len(lengths) > 1 and lengths.min() == lengths.max() > 1 and set(values) == {0, 1}:
+        column_of = f"{table.pandas}[{label!r}].tolist()"
+        raise AmbiguousError(
+            f"{table}: its lists are of 0 and 1, and equally long: a column per label, or ids of labels? (hint: of "
+            f"columns pass numpy.array({column_of}); of ids pass [set(row) for row in {column_of}])"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ _HINTS = (  # two attributes of an object that is no table itself, and what make
     ("table", "column_names", "the data set's .with_format('arrow')[:]"),
 )
 
-_NUMBERS = ("int", "uint", "float", "bool")  # types of columns, in small letters, begin so
+_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # types of columns, in small letters, begin so
+
+LOOKED_AT = 100  # cells of a column of objects
 
 
 def find_table(value: Any, name: str) -> Table | None:
@@ -94,7 +97,8 @@ def _is_wide(frame: Any, name: str) -> bool:
     columns = [str(column) for column in frame.columns]
     roles = find_roles([*named, *columns], columns)
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
-    has_numbers = all(str(kind).lower().startswith(_NUMBERS) for kind in frame.dtypes)
+    kinds = [str(kind).lower() for kind in frame.dtypes]
+    has_numbers = all(kind.startswith(_NUMBERS) or _has_numbers(frame, i) for i, kind in enumerate(kinds))
     if (keys and labels) or not has_numbers:
         if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):
             raise DataError(f"{name}: is a sparse data frame, which is not read (hint: pass {name}.sparse.to_coo())")
@@ -107,3 +111,11 @@ def _is_wide(frame: Any, name: str) -> bool:
             f"{name}.to_numpy() if there is one column per label)"
         )
     return True
+
+
+def _has_numbers(frame: Any, place: int) -> bool:
+    """Return whether the first cells of a column of objects of pandas are numbers, True or False, or missing."""
+    if not hasattr(frame, "iloc") or frame.dtypes.iloc[place].kind != "O":
+        return False
+    cells = frame.iloc[:LOOKED_AT, place].tolist()
+    return all(cell is None or isinstance(cell, Number) for cell in cells)

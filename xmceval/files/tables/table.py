@@ -274,7 +274,9 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
         for batch in chain([] if first is None else [first], reader):
             yield from _in_parts(_validated(batch.select(names)))
 
-    place, code = partial(_row_of_table, name), name if hasattr(value, "iloc") else f"pyarrow.table({name}).to_pandas()"
+    place, code = partial(_row_of_table, name), name if is_frame(value) else f"pyarrow.table({name}).to_pandas()"
+    if hasattr(value, "iloc") and not is_frame(value):
+        code = f"{name}.to_frame({reader.schema.names[0]!r})"
     return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, rows)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from xmceval.errors import DataError, counted, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.matrices.frames import aligned
+from xmceval.rows.matrices.frames import aligned, check_rows
 from xmceval.rows.matrices.storage import comparable
 from xmceval.statistics.curves import RankedGroups, find_starts, roc_areas, sort_by_score
 
@@ -166,6 +166,7 @@ def group_aucs(
 
 def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
     """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
+    check_rows(y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     y_score, groups, sample_weight = (
         aligned(y_true, values, name, in_columns=False)
         for values, name in ((y_score, "y_score"), (groups, "groups"), (sample_weight, "sample_weight"))

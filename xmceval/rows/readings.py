@@ -8,9 +8,13 @@ is refused, with a line to run for each.
 from __future__ import annotations
 
 import json
+import math
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,8 +27,13 @@ from xmceval.rows.block import Int64, Rows
 AnyArray = NDArray[Any]
 
 SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
-LEAST_IDS = 10  # rows; in fewer, grades may be all different by chance
+LEAST_IDS, FEW_ROWS = 10, 3  # rows; in fewer, grades may be all different, or the same as scores, by chance
+MOST = 0.75  # of the rows, in which ids are above 1
+MOST_OF_IDS = 10  # labels that may be columns of ids; where more have whole numbers above 1, these are grades
+USUAL_GRADE = 10  # larger whole numbers are likelier ids
+INDEX_NAMES = frozenset({"id", "index", "unnamed: 0"})  # what pandas calls an index that was saved, and the usual name
 MOST_NAMED = 3  # names in a message
+EARLIER = "an earlier batch"  # what messages call the labels that it named
 LOOKED_AT, CELLS_LOOKED_AT, FIRST_CELLS = 1000, 1 << 22, 1 << 16  # rows, and cells of them
 PADDINGS = -1, -100  # of lists of ids; the second is that of PyTorch's losses
 
@@ -40,7 +49,7 @@ class Axis:
     are_text: bool = False  # whether numbers are text in the input
     code: str = ""  # the expression that is the input as a data frame of pandas, if not its name
     is_file: bool = False
-    column: Any = None  # of rows that a column of ids names: its name, or its place in an array
+    column: Any = None  # of rows that a column of ids names: its name, or its place in an array; a list of several
     is_index: bool = False  # whether an index names labels, of a Series with a value per label
 
     @classmethod
@@ -48,7 +57,7 @@ class Axis:
         """Take the names in an index, in columns or in any sequence."""
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop))
-        words = list(names)
+        words = list(map(_as_name, names))
         numbers = [_as_number(word) for word in words]
         if None in numbers:
             return cls(source, noun, words)
@@ -67,6 +76,11 @@ class Axis:
         return isinstance(names, np.ndarray) and bool((np.sort(names) == np.arange(names.size)).all())
 
     @property
+    def listed(self) -> list[Any]:
+        """The names as a list."""
+        return self.names.tolist() if isinstance(self.names, np.ndarray) else list(self.names or ())
+
+    @property
     def attribute(self) -> str:
         """The attribute of a data frame that has the names."""
         return "index" if self.noun == "row" or self.is_index else "columns"
@@ -74,12 +88,19 @@ class Axis:
     @property
     def holder(self) -> str:
         """What has the names, for a message."""
-        return self.attribute if self.column is None else f"column {self.column!r}"
+        if self.column is None:
+            return self.attribute
+        return f"columns {listed(map(repr, self.column), 'and')}" if self.has_columns else f"column {self.column!r}"
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether several columns of ids name the rows."""
+        return isinstance(self.column, list)
 
     @property
     def unnamed(self) -> str:
         """A line that leaves the names out."""
-        if isinstance(self.column, int):
+        if isinstance(self.column[0] if self.has_columns else self.column, int):
             return f"numpy.delete({self.source}, {self.column}, axis=1)"
         if self.column is not None:
             return self.after(f".drop(columns={self.column!r})")
@@ -97,15 +118,22 @@ def write_frame(code: str, path: str) -> str:
     return f"python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
 
 
+def _as_name(word: Any) -> Any:
+    """Return a name that can be looked up: there is one NaN, and lists are names by what they look like."""
+    if isinstance(word, float) and math.isnan(word):
+        return math.nan
+    return word if isinstance(word, Hashable) else repr(word)
+
+
 def _as_number(word: Any) -> int | None:
     """Return the whole number that a name is, or that its text is without a leading zero; None for other names."""
     if isinstance(word, str):
         is_number = word.isascii() and word.isdecimal() and (word == "0" or word[0] != "0") and len(word) < 19
         return int(word) if is_number else None
-    if isinstance(word, (bool, np.bool_)) or not isinstance(word, (int, float, np.number)):
+    if isinstance(word, (bool, np.bool_)) or not isinstance(word, (Real, Decimal)):
         return None
     number = float(word)
-    return int(word) if number.is_integer() and abs(number) < 2**53 else None
+    return int(number) if number.is_integer() and abs(number) < 2**53 else None
 
 
 def _as_range(numbers: Int64) -> range | Int64:
@@ -139,10 +167,49 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
         if other.is_numbered and not are_ids:
             _check_position(named, other, in_batch=in_batch)
             return None
-    order = _find_positions(ours.names, theirs.names)
+    order = _find_positions(ours.listed, theirs.listed)
     if order is None:
         raise _other_names_error(ours, theirs)
     return order
+
+
+def first_named(known: Axis | None, other: Axis | None, unnamed: str, *, in_batch: bool = False) -> Axis | None:
+    """Return the rows or labels of the first input that names them; another one may not name them in another order.
+
+    `unnamed` is the name of the input without names that has these rows or labels in the order of all others.
+    """
+    if other is None or other.is_numbered:
+        return known
+    if known is None or known.is_numbered:
+        return other
+    if find_order(known, other, in_batch=in_batch) is not None:
+        raise unnamed_error(known, other, unnamed)
+    return known
+
+
+def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
+    """Return the error for two inputs that name their rows or labels in different orders, beside one without names."""
+    have = "have" if second.holder.startswith("columns") else "has"
+    return DataError(
+        f"{second.source}: its {second.holder} {have} the names of {first.source} in another order, and {unnamed} has "
+        f"none, which would say which {second.noun} is which (hint: pass all in one order, or {unnamed} with names)"
+    )
+
+
+def are_both_named(*axes: Axis | None) -> bool:
+    """Return whether inputs name their rows or labels, so that these are joined by name."""
+    return all(axis is not None and not axis.is_numbered for axis in axes)
+
+
+def say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
+    """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
+    has_columns = theirs.column is not None and (ours is None or ours.column is not None)
+    if has_columns or are_both_named(ours or theirs, theirs):
+        return f"column {theirs.column!r}" if theirs.column is not None else "name"
+    if ours is None or (not are_both_named(ours) and not are_both_named(theirs)):
+        return otherwise
+    unnamed = theirs if are_both_named(ours) else ours
+    return f"position, as {unnamed.source} does not name them"
 
 
 def _are_equal(ours: Any, theirs: Any) -> bool:
@@ -163,17 +230,12 @@ def _check_position(named: Axis, other: Axis, *, in_batch: bool) -> None:
         raise _order_error(named, other)
 
 
-def _find_positions(ours: Any, theirs: Any) -> Int64 | None:
+def _find_positions(names: list[Any], others: list[Any]) -> Int64 | None:
     """Return where each of some names is among others, int64 [n]; None where these are not the same, each once."""
-    places = {name: place for place, name in enumerate(_listed(theirs))}
-    names = _listed(ours)
-    if not len(places) == len(theirs) == len(set(names)) == len(names) or not all(name in places for name in names):
+    places = {name: place for place, name in enumerate(others)}
+    if not len(places) == len(others) == len(set(names)) == len(names) or not all(name in places for name in names):
         return None
     return np.array([places[name] for name in names], dtype=np.int64)
-
-
-def _listed(names: Any) -> list[Any]:
-    return names.tolist() if isinstance(names, np.ndarray) else list(names)
 
 
 def _order_error(named: Axis, other: Axis) -> AmbiguousError:
@@ -181,10 +243,10 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
     names, attribute = f"{named.source}.{named.attribute}", named.attribute
     ordered = f"sorted({names}{', key=int' if named.are_text else ''})"
     by_name = f"[{ordered}]" if attribute == "columns" else f".loc[{ordered}]" if named.are_text else ".sort_index()"
-    place = next(place for place, name in enumerate(_listed(named.names)) if name != place)
+    place = next(place for place, name in enumerate(named.listed) if name != place)
     return AmbiguousError(
         f"{named.source}: its {attribute} {'has' if attribute == 'index' else 'have'} the numbers of the {named.noun}s "
-        f"of {other.source} in another order, {_listed(named.names)[place]} in place of {place}: which {named.noun} is "
+        f"of {other.source} in another order, {named.listed[place]} in place of {place}: which {named.noun} is "
         f"meant, by number or by position? (hint: {named.after(by_name)} puts them into the order of the numbers, "
         f"{named.unnamed} leaves the numbers out)"
     )
@@ -193,21 +255,22 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
 def _overlap_error(named: Axis, other: Axis) -> AmbiguousError:
     """Return the error for consecutive numbers of which the other input has some in other places."""
     names: Any = named.names
-    last = len(other.names or ()) - 1
+    last, goes = len(other.names or ()) - 1, "goes" if named.attribute == "index" else "go"
+    select = ".loc[{}:{}]" if named.attribute == "index" else ".loc[:, {}:{}]"
     return AmbiguousError(
-        f"{named.source}: its {named.attribute} goes from {names[0]} to {names[-1]}, and that of {other.source} from "
+        f"{named.source}: its {named.attribute} {goes} from {names[0]} to {names[-1]}, and that of {other.source} from "
         f"0 to {last}: which {named.noun} is meant, by number or by position? (hint: by number, pass "
-        f"{other.after(f'.loc[{names[0]}:]')} and {named.after(f'.loc[:{last}]')}; by position, pass "
+        f"{other.after(select.format(names[0], ''))} and {named.after(select.format('', last))}; by position, pass "
         f"{named.unnamed})"
     )
 
 
 def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     """Return the error for two inputs that name their rows or labels, but not the same ones."""
-    here, there = _listed(theirs.names), _listed(ours.names)
+    here, there = theirs.listed, ours.listed
     extra = [name for name in here if name not in set(there)][:MOST_NAMED]
     missing = [name for name in there if name not in set(here)][:MOST_NAMED]
-    has, lacks = ("have", "lack") if theirs.holder == "columns" else ("has", "lacks")
+    has, lacks = ("have", "lack") if theirs.holder.startswith("columns") else ("has", "lacks")
     found = [f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks"] if extra else []
     found += [f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}"] if missing else []
     if not found:
@@ -219,21 +282,44 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
         ways = [f"{ours.unnamed} and {theirs.unnamed} to go by position"]
     else:
         ways = [f"{theirs.unnamed} to go by position"]
-        if extra and not missing:
+        if ours.source == EARLIER:
+            ways.insert(0, f"{theirs.source}.reindex(columns=first.columns) with the first batch that has names")
+        elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # as a list of names in a file
+            pass
+        elif extra and not missing:
             ways.insert(0, f"{theirs.after(select.format(names[0]))} to leave out the others")
-        if missing and not extra:
+        elif missing and not extra:
             ways.insert(0, f"{ours.after(select.format(names[1]))} to leave out the others")
     return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)} (hint: pass {', or '.join(ways)})")
 
 
 def are_distinct(values: AnyArray) -> bool:
     """Return whether values [n] are whole numbers or text and all different, as ids of rows are."""
+    return is_whole(values) and len(set(values.tolist())) == len(values)
+
+
+def is_whole(values: AnyArray) -> bool:
+    """Return whether values [n] are whole numbers, or text."""
     if values.dtype.kind == "f":
-        is_whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
-    else:
-        kinds = {type(value) for value in values} if values.dtype.kind == "O" else set()
-        is_whole = values.dtype.kind in "iuU" or kinds in ({str}, {int})
-    return is_whole and len(set(values.tolist())) == len(values)
+        return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+    kinds = {type(value) for value in values} if values.dtype.kind == "O" else set()
+    return values.dtype.kind in "iuU" or kinds in ({str}, {int})
+
+
+def may_be_ids_of_rows(ours: AnyArray, theirs: AnyArray, *, is_graded: bool, name: Any = None) -> bool:
+    """Return whether a column of truth and predictions may name or group the rows, though its values are not distinct.
+
+    Its whole numbers are then the same in each row, or mostly some of the same that are larger than usual grades. Where
+    other labels have grades too (`is_graded`), it takes ten rows to tell.
+    """
+    n_rows = len(ours)
+    if not (is_whole(ours) and is_whole(theirs)) or n_rows < (LEAST_IDS if is_graded else 1):
+        return False
+    are_words = ours.dtype.kind in "OU" or str(name).lower() in INDEX_NAMES
+    known = {value for value in ours.tolist() if are_words or value > USUAL_GRADE}
+    if n_rows == len(theirs) and np.array_equal(ours, theirs):
+        return n_rows >= FEW_ROWS or bool(known)
+    return bool(known) and 2 * sum(value in known for value in theirs.tolist()) >= len(theirs)
 
 
 def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0) -> bool:
@@ -258,6 +344,17 @@ def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids:
         They may be either.
     """
     width, is_whole = values.shape[1], values.dtype.kind in "iu"
+    head = values[:LOOKED_AT] if is_whole else None
+    if (
+        head is not None
+        and head.size
+        and head.min() == PADDINGS[1]
+        and are_ranked_lists(np.maximum(head, -1), n_labels)
+    ):
+        raise DataError(
+            f"{name}: has different whole numbers in each row, or {PADDINGS[1]}: are they ids of labels? (hint: their "
+            f"padding is -1, as in numpy.maximum({_read(name)}, -1))"
+        )
     if n_labels not in {None, width}:
         return is_whole and are_ranked_lists(values[:], n_labels)
     if is_ranking(values):
@@ -298,13 +395,7 @@ def is_ranking(values: Any) -> bool:
     if not n_rows or n_labels < 3 or not _can_rank(values[:1]):
         return False
     rows = values[: max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)]
-    is_used = rows >= 0
-    return (
-        _can_rank(rows)
-        and bool((is_used[:, 1:] <= is_used[:, :-1]).all())  # padding is at the end
-        and int(rows.max()) >= min(2, n_labels - 1)
-        and _are_different(rows)
-    )
+    return _can_rank(rows) and int(rows.max()) >= min(2, n_labels - 1) and _are_different(rows)
 
 
 def _can_rank(rows: AnyArray) -> bool:
@@ -318,7 +409,7 @@ def _ids_or_scores_error(values: Any, name: str) -> AmbiguousError:
     if rows.max() >= n_labels:
         found = "has different whole numbers in each row"
     elif rows.min() < 0:
-        found = f"every row has different numbers below {n_labels}, and -1 at its end"
+        found = f"every row has different numbers below {n_labels}, or -1"
     else:
         found = f"every row is a permutation of 0..{n_labels - 1}"
     scores = f"1 + {_read(name)}"
@@ -370,25 +461,35 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
 
 
 def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
-    """Refuse rows in which a label has whole numbers that all differ, in truth and scores: they may be ids of rows."""
-    n_rows = truth.indptr.size - 1
-    if n_rows < LEAST_IDS or truth.values[: truth.indptr[LEAST_IDS]].max(initial=0) <= 1:
+    """Refuse rows in which a label has whole numbers that may name or group the rows, in truth and scores."""
+    n_rows, n_true = truth.indptr.size - 1, truth.indptr[-1]
+    labels, values = truth.indices[:n_true], truth.values[:n_true]
+    if n_rows < FEW_ROWS or values.max(initial=0) <= 1 or _are_same(truth, scores):
         return
-    first = truth.indices[: truth.indptr[1]]
-    for label in first[truth.values[: truth.indptr[1]] > 1].tolist():
-        if all(_are_ids_of_rows(rows, label) for rows in (truth, scores)):
+    large, n_large = np.unique(labels[values > 1], return_counts=True)
+    candidates = large[n_large >= MOST * n_rows]
+    for label in candidates.tolist() if candidates.size <= MOST_OF_IDS else ():
+        is_graded = bool(values[labels != label].max(initial=0) > 1)
+        ours, theirs = (
+            rows.values[: rows.indptr[-1]][rows.indices[: rows.indptr[-1]] == label] for rows in (truth, scores)
+        )
+        are_ids = (
+            not is_graded and min(ours.size, theirs.size) >= LEAST_IDS and are_distinct(ours) and are_distinct(theirs)
+        )
+        if theirs.size >= MOST * n_rows and (are_ids or may_be_ids_of_rows(ours, theirs, is_graded=is_graded)):
             raise AmbiguousError(
-                f"{place}: label {label} has a different whole number in each row, in truth and predictions: an id of "
-                "the row, or a label? (hint: leave the column out of both if it is an id; of a label, scores "
-                "that are not whole, such as 0.5 + score, tell it apart)"
+                f"{place}: label {label} has whole numbers that may name or group the rows, in truth and predictions: "
+                "is it a label? (hint: leave the column out of both if it is none; of a label, scores that are not "
+                "whole, such as 0.5 + score, tell it apart)"
             )
 
 
-def _are_ids_of_rows(rows: Rows, label: int) -> bool:
-    """Return whether each row has a label, with whole numbers that all differ."""
-    values = rows.values[: rows.indptr[-1]][rows.indices[: rows.indptr[-1]] == label]
-    is_whole = values.size == rows.indptr.size - 1 and bool((values == np.floor(values)).all())
-    return is_whole and np.unique(values).size == values.size
+def _are_same(truth: Rows, scores: Rows) -> bool:
+    """Return whether predictions are the truth itself."""
+    n, m = truth.indptr[-1], scores.indptr[-1]
+    return bool(
+        n == m and (truth.indices[:n] == scores.indices[:n]).all() and (truth.values[:n] == scores.values[:n]).all()
+    )
 
 
 def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.readings import refuse_id_label
+from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.firstrows import FirstRows
@@ -149,7 +149,7 @@ class Worker:
             truth, weights = rows_where(truth, is_kept, self._rooms_of_kept[0]), weights[is_kept]
         for system, other in zip(self.systems, others, strict=True):
             scores = self._checked_scores(system.terms, other, all_truth, in_truth)
-            if block.first_row == 0:
+            if block.first_row < LEAST_IDS:
                 refuse_id_label(all_truth, scores.rows, other.place(0))
             if is_kept is not None:
                 scores = scores.where(is_kept, self._rooms_of_kept[1])

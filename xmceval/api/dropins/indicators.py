@@ -15,7 +15,7 @@ from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.rows.block import Float64, Scratch
 from xmceval.rows.matrices.arrays import as_array as take_array
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.frames import aligned, find_id_columns, split_ids
+from xmceval.rows.matrices.frames import aligned, check_rows, find_id_columns, split_ids, to_numbers
 from xmceval.rows.matrices.sparse import csr_arrays
 
 AnyArray = NDArray[Any]
@@ -53,6 +53,7 @@ def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, An
     (y_true, ours), (y_score, theirs) = (
         split_ids(values, ids, name) for values, name in ((y_true, "y_true"), (y_score, "y_score"))
     )
+    check_rows(y_true, y_score=y_score, sample_weight=sample_weight)
     scores = aligned(y_true, y_score, "y_score", (ours, theirs))
     return y_true, scores, aligned(y_true, sample_weight, "sample_weight", (ours, None), in_columns=False)
 
@@ -65,6 +66,8 @@ def is_sparse(matrix: Any) -> bool:
 def as_array(values: Any, name: str) -> AnyArray:
     """Return an array of numbers or strings, of one or two dimensions and at least one row, without NaN."""
     array = take_array(values, name)
+    if array.dtype == object and hasattr(values, "to_numpy"):
+        array = to_numbers(values)
     if array.dtype == object and all(isinstance(value, str) for value in array.flat):
         array = array.astype(str)
     if array.dtype.kind not in "biufU":

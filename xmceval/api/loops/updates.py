@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, table_of, take_numbers
-from xmceval.api.scoring.openshards import check_inputs
+from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
 from xmceval.rows.block import Float64
-from xmceval.rows.readings import Axis
+from xmceval.rows.matrices.frames import rows_of
+from xmceval.rows.readings import first_named
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.width import Width
 from xmceval.scoring.evaluate import select_scores
@@ -71,7 +72,7 @@ def add_batch(
             )
         if table_of(matrix, name) is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
-    opener = Opener(state.options, labels=state.labels, in_batch=True).beside(y_true, [y_score])
+    opener = Opener(state.options, labels=state.labels, in_batch=True).beside(y_true, [y_score], to.ids)
     width = state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
     opener = opener.naming(opened.labels)
@@ -80,12 +81,12 @@ def add_batch(
     scores = predicted.source
     first_row = to.n_rows if first_row is None else first_row
     truth = BatchSource(opened.source, first_row, number)
-    weights = _read_weights(state, sample_weight, truth, opened.rows)
+    weights = _read_weights(state, sample_weight, truth, opened, predicted)
     if state.options.threshold is not None:
-        check_narrow(scores)
+        check_narrow(scores, "with a threshold")
     predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
     to.add(truth, predictions, weights, hint_at_lists(opened))
-    to.describe((opened, predicted), opener.naming(predicted.labels).labels)
+    to.describe((opened, predicted), opener.naming(predicted.labels).labels, opener.ids)
 
 
 def _check_growing(state: State) -> None:
@@ -107,7 +108,9 @@ def _check_growing(state: State) -> None:
         )
 
 
-def _read_weights(state: State, sample_weight: Any, truth: BatchSource, rows: Axis | None) -> Float64 | None:
+def _read_weights(
+    state: State, sample_weight: Any, truth: BatchSource, opened: Input, predicted: Input
+) -> Float64 | None:
     """Check the sample weights of a batch."""
     greatest, name = state.max_weight, f"sample_weight of batch {truth.number}"
     if greatest is None or sample_weight is None:
@@ -119,7 +122,9 @@ def _read_weights(state: State, sample_weight: Any, truth: BatchSource, rows: Ax
     if hasattr(sample_weight, "to_numpy"):
         from xmceval.api.scoring.perrow import in_order  # not loaded for weights without an index
 
-        sample_weight = in_order(sample_weight, name, "weight", None, rows, in_batch=True)
+        if opened.rows is None or opened.rows.is_numbered:
+            first_named(predicted.rows, rows_of(sample_weight, name), opened.source.name, in_batch=True)
+        sample_weight, _ = in_order(sample_weight, name, "weight", lambda: None, opened.rows, in_batch=True)
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(

@@ -31,10 +31,30 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.frames import IdColumn, as_frame, find_id_columns, is_frame, rows_of, split_ids
+from xmceval.rows.matrices.frames import (
+    IdColumn,
+    as_frame,
+    find_id_columns,
+    is_frame,
+    refuse_lone_ids,
+    refuse_mixed,
+    rows_of,
+    split_ids,
+)
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth, count_columns
 from xmceval.rows.matrices.storage import PaddedLists, is_wide
-from xmceval.rows.readings import Axis, are_triples, begin_with_ids, find_order, lists_of_ids_error, look_like_ids
+from xmceval.rows.readings import (
+    Axis,
+    are_both_named,
+    are_triples,
+    begin_with_ids,
+    find_order,
+    first_named,
+    lists_of_ids_error,
+    look_like_ids,
+    say_how,
+    unnamed_error,
+)
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ShardedSource, shards_of
@@ -66,12 +86,19 @@ class Opener:
         names = None if options.labels is None else read_names(options.labels)
         return cls(options, names, train)
 
-    def beside(self, truth: Any, systems: Sequence[Any]) -> Opener:
-        """Return an opener that knows the predictions in memory: columns of ids in both, and the number of columns."""
+    def beside(self, truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Opener:
+        """Return an opener that knows the predictions in memory: columns of ids in both, and the number of columns.
+
+        `known` are columns of ids in earlier batches.
+        """
         if isinstance(truth, (str, Path, Shards)):
             return self
         is_long = is_frame(truth) and has_known_columns(truth)
-        ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems)
+        ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems, known=known)
+        for system in systems:
+            refuse_mixed(truth, system)
+            if is_long or isinstance(truth, (list, tuple)):
+                refuse_lone_ids(system, "y_true")
         widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
         if not ids and len(widths) != 1:
             return self
@@ -137,8 +164,12 @@ class Opener:
             return opened
 
         opened = open_shards(matrix, open_part, are_scores=True)
-        if not is_paired and truth.rows is not None and opened.rows is not None:
-            find_order(truth.rows, opened.rows)
+        rows = None if is_paired else opened.rows
+        if rows is not None and truth.rows is not None and find_order(truth.rows, rows) is not None:
+            raise DataError(
+                f"y_score: its shards have the rows of {truth.source.name} in another order (hint: pass "
+                "pandas.concat(y_score))"
+            )
         if self.options.threshold is not None:
             check_threshold(self.options.threshold, opened)
         return opened
@@ -204,9 +235,15 @@ class Opener:
 
     def _as_input(self, source: MatrixSource, rows: Axis, labels: Axis, truth: Input | None = None) -> Input:
         """Return a matrix in the order of the rows and labels that were named before."""
-        known, ours = self._known_labels(labels, truth or self.first), None if truth is None else truth.rows
+        known = self._known_labels(labels, truth or self.first)
         label_order = None if known is None else find_order(known, labels)
+        ours = None if truth is None else truth.rows
         row_order = None if ours is None else find_order(ours, rows, in_batch=self.in_batch)
+        if truth is not None and known is not None and truth.labels is not None:
+            if label_order is not None and truth.labels.is_numbered:
+                raise unnamed_error(known, labels, truth.source.name)
+            if truth.is_reordered and labels.is_numbered:
+                raise unnamed_error(known, replace(truth.labels, source=truth.source.name), labels.source)
         if label_order is not None or row_order is not None:
             source = source.ordered(row_order, label_order)
         return Input(
@@ -217,8 +254,9 @@ class Opener:
             is_ranked=source.is_ranked,
             rows=rows,
             labels=labels if label_order is None else known,
-            rows_by=_say_how(ours, rows, "position"),
-            labels_by=_say_how(known, labels, "number"),
+            is_reordered=label_order is not None,
+            rows_by=say_how(ours, rows, "position"),
+            labels_by=say_how(known, labels, "number"),
         )
 
     def _known_labels(self, labels: Axis, truth: Input | None) -> Axis | None:
@@ -246,7 +284,7 @@ class Opener:
             str(matrix),
             is_ranked=opened.is_ranked,
             rows=rows,
-            rows_by="query" if is_by_query else _say_how(ours, rows, "position"),
+            rows_by="query" if is_by_query else say_how(ours, rows, "position"),
             labels_by="name" if is_by_query else opened.labels_by,
             by_row=opened.by_row,
         )
@@ -276,8 +314,7 @@ class Opener:
 
     def naming(self, labels: Axis | None) -> Opener:
         """Return an opener that puts others into the order of these labels, if they are the first that have names."""
-        has_names = labels is not None and labels.names is not None
-        return replace(self, labels=labels) if has_names and self.labels is None else self
+        return replace(self, labels=labels) if self.labels is None and are_both_named(labels) else self
 
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
@@ -307,29 +344,16 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     if is_frame(matrix):
         frame = as_frame(matrix, name)
         return frame.values, frame.rows, frame.labels
-    return matrix, rows_of(matrix, name), Axis(name, "label")
+    rows = rows_of(matrix, name)
+    if isinstance(matrix, (list, tuple)) and len(matrix) == 2 and is_frame(matrix[0]):  # labels and their scores
+        rows = rows_of(matrix[0], f"{name}[0]")
+        first_named(rows, rows_of(matrix[1], f"{name}[1]"), name)
+    return matrix, rows, Axis(name, "label")
 
 
 def _as_frame(source: MatrixSource, matrix: Any) -> MatrixSource:
     """Return a matrix that says if it was read from a data frame."""
     return replace(source, reading=source.reading.replace("dense array", "data frame")) if is_frame(matrix) else source
-
-
-def are_both_named(*axes: Axis | None) -> bool:
-    """Return whether inputs name their rows or labels, so that these are joined by name."""
-    return all(axis is not None and not axis.is_numbered for axis in axes)
-
-
-def _say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
-    """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
-    if theirs.names is None and (ours is None or ours.names is None):
-        return otherwise
-    if ours is None or are_both_named(ours, theirs) or (ours.column is not None and theirs.column is not None):
-        return f"column {theirs.column!r}" if theirs.column is not None else "name" if ours else otherwise
-    if not are_both_named(ours) and not are_both_named(theirs):
-        return otherwise
-    unnamed = theirs if are_both_named(ours) else ours
-    return f"position, as {unnamed.source} does not name them"
 
 
 def _refuse_array(truth: Input, name: str) -> None:
@@ -482,12 +506,12 @@ def _held_pieces(scores: Source) -> list[Any]:
     return source.pieces if isinstance(source, MatrixSource) and isinstance(source.pieces, list) else []
 
 
-def check_narrow(scores: Source) -> None:
-    """Refuse scores that cannot be compared with a threshold, because float64 would round them."""
+def check_narrow(scores: Source, what: str) -> None:
+    """Refuse scores that cannot be compared with a threshold, or across rows, because float64 would round them."""
     for piece in _held_pieces(scores):
         stored = piece.scores if isinstance(piece, PaddedLists) else piece.values
         if stored.dtype.kind in "iuf" and stored.dtype.itemsize >= 8 and is_wide(stored[:]):
             raise DataError(
-                f"y_score has values that float64 would round ({stored.dtype}), so they cannot be compared with a "
-                "threshold (hint: scale them, or pass float64)"
+                f"y_score has values that float64 would round ({stored.dtype}), so they cannot be compared {what} "
+                "(hint: scale them, or pass float64)"
             )

@@ -17,7 +17,7 @@ from xmceval.files.io.inputfiles import Stamp, stamp_of
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.presence import check_files
-from xmceval.files.io.shardfiles import check_pairing, find_shards
+from xmceval.files.io.shardfiles import check_pairing, find_shards, is_matrix
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.recordlines import Records
@@ -51,6 +51,7 @@ class Input:
     lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
     rows: Axis | None = None
     labels: Axis | None = None
+    is_reordered: bool = False  # whether its labels were put into the order of another input
     rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # and labels: by number or name
     lists: Path | None = None  # the file, if it is text of lists of ids without a header
@@ -86,6 +87,19 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
     for system in scores:
         check_pairing(truth, system)
     return train
+
+
+def find_scores(y_score: Any, y_true: Any) -> Any:
+    """Return the shards of predictions; beside a list of matrices as truth, a list of as many is no pair."""
+    are_many = isinstance(y_true, list) and isinstance(y_score, list) and len(y_true) == len(y_score) > 1
+    are_shards = are_many and all(map(is_matrix, y_true)) and not _are_whole(y_score, y_true)
+    return find_shards(y_score, are_scores=not are_shards)
+
+
+def _are_whole(y_score: Sequence[Any], y_true: Sequence[Any]) -> bool:
+    """Return whether each of some matrices has as many rows as all shards of the truth together."""
+    lengths = [getattr(part, "shape", (-1,))[0] for part in (*y_true, y_score[0])]
+    return -1 not in lengths and lengths[-1] == sum(lengths[:-1])
 
 
 def take_stamps(inputs: Sequence[Any]) -> dict[Path, Stamp | None]:

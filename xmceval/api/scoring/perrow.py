@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,20 @@ from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.opening import table_at
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.matrices.frames import is_frame, rows_of
-from xmceval.rows.readings import Axis, find_order
+from xmceval.rows.readings import Axis, find_order, say_how
 from xmceval.rows.rowids import RowIds, join_by_id
 
 
 def in_order(
-    values: Any, name: str, noun: str, ids: RowIds | None, rows: Axis | None, *, in_batch: bool = False
-) -> Any:
-    """Return one value per row: in the order of the rows where values have names of rows, else as they were passed.
+    values: Any,
+    name: str,
+    noun: str,
+    find_ids: Callable[[], RowIds | None],
+    rows: Axis | None,
+    *,
+    in_batch: bool = False,
+) -> tuple[Any, str]:
+    """Return one value per row, in the order of the rows where values have names of rows, and how they were joined.
 
     Parameters
     ----------
@@ -28,29 +34,31 @@ def in_order(
         An array or sequence, a Series, a mapping by id, a table of two columns, or a path.
     name, noun : str
         What messages call them, and one of them.
-    ids : RowIds or None
-        The ids of the rows.
+    find_ids : callable
+        Returns the ids of the rows, or None.
     rows : Axis or None
         Those of the truth, which the index of a Series may have in another order.
     in_batch : bool
         Whether they are those of a batch.
     """
-    index = getattr(values, "index", None)
+    if not isinstance(values, (str, Path, Mapping)) and not hasattr(values, "to_numpy"):
+        return values, "position"
+    index, ids = getattr(values, "index", None), find_ids()
     if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
         return _of_series(values, name, noun, ids, rows or Axis("y_true", "row"), in_batch=in_batch)
     if isinstance(values, Mapping):
         if ids is None and rows is not None and not rows.is_numbered:
-            ids = RowIds(list(map(str, rows.names or ())), rows.source)
-        return join_by_id({str(key): value for key, value in values.items()}, ids, name, noun)
+            ids = RowIds(list(map(str, rows.listed)), rows.source)
+        return join_by_id({str(key): value for key, value in values.items()}, ids, name, noun), "name"
     if isinstance(values, (str, Path)):
         table = table_at(to_path(values))
     else:
         table = memory_table(values, name) if is_frame(values) or hasattr(values, "to_batches") else None
-    return values if table is None else _of_table(table, noun, ids)
+    return (values, "position") if table is None else (_of_table(table, noun, ids), "name")
 
 
-def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis, *, in_batch: bool) -> Any:
-    """Return the values of a Series of pandas, whose index may name the rows."""
+def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis, *, in_batch: bool) -> tuple[Any, str]:
+    """Return the values of a Series of pandas, whose index may name the rows, and how they were joined."""
     axis = rows_of(series, name)
     if ids is not None and axis.is_numbered and Axis.of(ids.source, "row", ids.ids).is_reordered:
         raise DataError(
@@ -61,9 +69,9 @@ def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis
         if not series.index.is_unique:
             twice = str(series.index[series.index.duplicated()][0])
             raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
-        return join_by_id(dict(zip(map(str, series.index), series.tolist(), strict=True)), ids, name, noun)
+        return join_by_id(dict(zip(map(str, series.index), series.tolist(), strict=True)), ids, name, noun), "name"
     order = None if ids is not None else find_order(rows, axis, in_batch=in_batch)
-    return series.to_numpy() if order is None else series.to_numpy()[order]
+    return series.to_numpy() if order is None else series.to_numpy()[order], say_how(rows, axis, "position")
 
 
 def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 from xmceval.api.scoring.inputs import Opener, are_same, take_numbers
 from xmceval.api.scoring.openshards import Input
@@ -12,9 +13,9 @@ from xmceval.files.io.paths import to_path
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
-from xmceval.rows.block import Float64, Source
+from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.readings import Axis, find_order
+from xmceval.rows.readings import Axis, find_order, say_how
 from xmceval.rows.width import Width
 from xmceval.scoring.program import Program
 
@@ -38,21 +39,24 @@ def find_propensities(opener: Opener, truth: Source | None, width: Width) -> Pro
     options = opener.options
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
     if options.inverse_propensities is not None:
-        values, name = _take(options.inverse_propensities, "inverse_propensities", opener.labels)
-        return PropensityLookup(width.agree(values.size, name), from_values(values, name))
+        return _take(opener, "inverse_propensities", width, from_values)
     if options.counts is not None:
-        values, name = _take(options.counts, "counts", opener.labels)
-        return PropensityLookup(width.agree(values.size, name), from_counts(values, options.n_train or 0, name, a, b))
+        return _take(opener, "counts", width, partial(from_counts, n_train=options.n_train or 0, a=a, b=b))
     return _estimate_propensities(opener, truth, width, a, b)
 
 
-def _take(values: Any, name: str, labels: Axis | None) -> tuple[Float64, str]:
-    """Take a number per label; a Series of pandas names the labels in its index."""
-    order, axis = None, rows_of(values, name)
-    if axis.names is not None:
-        order = find_order(labels or Axis("y_true", "label"), replace(axis, noun="label", is_index=True))
-    numbers, name = take_numbers(values, name)
-    return (numbers if order is None else numbers[order]), name
+def _take(opener: Opener, option: str, width: Width, convert: Callable[..., Propensities]) -> PropensityLookup:
+    """Take a number per label from an option; a Series of pandas names the labels in its index."""
+    passed, order = getattr(opener.options, option), None
+    known = opener.labels or (None if opener.first is None else opener.first.labels) or Axis("y_true", "label")
+    labels = replace(rows_of(passed, option), noun="label", is_index=True)
+    if labels.names is not None:
+        order = find_order(known, labels)
+    numbers, name = take_numbers(passed, option)
+    line = f"{name}: {counted(numbers.size, 'number')}; labels by {say_how(known, labels, 'number')}"
+    values = numbers if order is None else numbers[order]
+    labels = labels if order is None else known
+    return PropensityLookup(width.agree(values.size, name), convert(values, source=name), (line,), labels)
 
 
 def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a: float, b: float) -> PropensityLookup:

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.openshards import find_scores
 from xmceval.api.scoring.saving import NOTHING, Saving, list_files
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.outputs import check_output
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
@@ -237,7 +237,7 @@ def score(
             "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
             "a pair of labels and scores is a tuple; a run is {query: {document: score}})"
         )
-    systems = [Named(find_shards(y_score, are_scores=True))]
+    systems = [Named(find_scores(y_score, y_true))]
     options = Options(
         k=k,
         metrics=metrics,
@@ -297,6 +297,8 @@ def score_opened(
     progress: Progress | None = None,
 ) -> tuple[Sequence[Totals], tuple[Result, ...]]:
     """Score opened systems, show the values of their rows to observers, and save what is asked for."""
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress must be callable, got {type(progress).__name__}")
     held = _hold_rows(setup, systems, saving) if saving.holds_rows else None
     if saving.save_state is not None:
         from xmceval.api.scoring.savestate import check_documents, write_state

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.matrixlike import MatrixLike
+from xmceval.api.scoring.openshards import find_scores
 from xmceval.api.scoring.saving import Saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup, check_systems
 from xmceval.errors import UsageError, listed, warn
-from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.results import Results
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options, specs
@@ -82,7 +82,7 @@ def score_all(
     check_systems(systems)
     if not systems:
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
-    named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
+    named = [Named(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
     saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
     setup = Setup.of(y_true, chosen, named)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.inputs import Opener, are_both_named, check_narrow, find_filter, is_same
+from xmceval.api.scoring.inputs import Opener, check_narrow, find_filter, is_same
 from xmceval.api.scoring.openshards import Input, check_inputs, take_stamps
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
@@ -22,8 +22,9 @@ from xmceval.files.sidecars.labelnames import names_beside_ids
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Rows, Source
+from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.storage import rounded
-from xmceval.rows.readings import Axis, find_order
+from xmceval.rows.readings import Axis, are_both_named, find_order, first_named
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
@@ -101,6 +102,7 @@ class Setup(Rules):
     named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
     stamps: Mapping[Path, Stamp | None] = field(default_factory=dict)  # of truth and scores, before they were opened
+    rows: Axis | None = None  # as weights or groups name them
 
     @classmethod
     def of(
@@ -141,7 +143,8 @@ class Setup(Rules):
             truth = replace(truth, rows=_name_rows(_find_ids(options, truth), truth))
         opener = replace(opener.naming(truth.labels), first=truth)
         find_ids = partial(_find_ids, options, truth)
-        weights = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
+        rows = _check_rows(options, truth)
+        weights, lines = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
         rules = find_rules(
             opener,
             program,
@@ -153,29 +156,31 @@ class Setup(Rules):
         setup = cls(
             program=rules.program,
             terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
-            inputs=(truth.line, *rules.inputs),
+            inputs=(truth.line, *rules.inputs, *lines),
             warnings=(*warnings, *rules.warnings),
             options=options,
-            opener=opener,
+            opener=opener.naming(rules.labels),
             truth=truth,
             truth_name=name,
             named_pairs=_find_named_pairs(options, truth),
             executor=executor,
             stamps=stamps,
+            rows=rows,
         )
         if options.by_group is None:
             return setup
-        return replace(setup, terms=replace(setup.terms, groups=setup._find_groups(options.by_group)))
+        groups, lines = setup._find_groups(options.by_group)
+        return replace(setup, terms=replace(setup.terms, groups=groups), inputs=(*setup.inputs, *lines))
 
     @cached_property
     def row_ids(self) -> RowIds | None:
         """The ids of the rows, where there are any: those that were passed, or the queries of the truth."""
         return _find_ids(self.options, self.truth)
 
-    def _find_groups(self, passed: Any) -> RowGroups:
-        """Return the group of each row."""
+    def _find_groups(self, passed: Any) -> tuple[RowGroups, tuple[str, ...]]:
+        """Return the group of each row, and how they were read."""
         n_rows = self.truth.source.n_rows
-        passed = _per_row(passed, "by_group", "group", lambda: self.row_ids, self.truth)
+        passed, lines = _per_row(passed, "by_group", "group", lambda: self.row_ids, self.truth)
         if isinstance(passed, RowGroups):
             groups = passed
         elif isinstance(passed, (str, Path, Shards)):
@@ -186,23 +191,23 @@ class Setup(Rules):
             groups = RowGroups.of(passed)
         if n_rows is not None:
             groups.check_number(n_rows, _describe_left(self.options))
-        return groups
+        return groups, lines
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
-        opened = [self._open(system) for system in systems]
-        if not are_both_named(self.opener.labels):  # then systems may only agree among themselves
-            named = [
-                (each.name, each.labels) for each in opened if each.labels is not None and each.labels.names is not None
-            ]
-            for name, labels in named[1:]:
-                if find_order(named[0][1], labels) is not None:
-                    raise _other_order_error(named[0][0], name, self.truth.name)
+        opener, rows, opened = self.opener, self.rows, list[System]()
+        for system in systems:
+            scores = opener.scores(system.input, self.truth, self.terms.width)
+            opener.check_numbers(scores)
+            if self.truth.judgments is None and not are_both_named(self.truth.rows):
+                rows = first_named(rows, _called(scores.rows, system.name), self.truth.source.name)
+            opener = opener.naming(_called(scores.labels, system.name))
+            opened.append(self._system(system, scores))
         return opened
 
-    def _open(self, system: Named) -> System:
-        scores, truth = self.opener.scores(system.input, self.truth, self.terms.width), self.truth.source
-        self.opener.check_numbers(scores)
+    def _system(self, system: Named, scores: Input) -> System:
+        """Return a system whose scores were opened."""
+        truth = self.truth.source
         is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
         doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
@@ -281,7 +286,10 @@ class Setup(Rules):
                 f"(hint: pass {argument('n_labels')})"
             )
         if self.options.threshold is not None:
-            check_narrow(scores)
+            check_narrow(scores, "with a threshold")
+        across = [measure for measure in self.program.measures if measure.metric.family == "column"]
+        if across:
+            check_narrow(scores, f"across rows for {listed(across)}")
         if by_frequency is not None and not width.is_known:
             raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
         terms = self.terms.with_width(width, by_frequency)
@@ -320,21 +328,29 @@ def _name_rows(ids: RowIds | None, truth: Input) -> Axis:
     return rows
 
 
-def _other_order_error(first: str, second: str, truth: str) -> DataError:
-    """Return the error for two systems that name their columns in different orders, beside a truth without names."""
-    return DataError(
-        f"{second}: its columns are those of {first} in another order, and {truth} has no names to say which is right "
-        f"(hint: name the columns of {truth}, or pass both systems in its order)"
-    )
+def _called(axis: Axis | None, name: str | None) -> Axis | None:
+    return replace(axis, source=name) if axis is not None and name else axis
 
 
-def _per_row(values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Input) -> Any:
-    """Return weights or groups in the order of the rows, where they name these."""
-    if not isinstance(values, (str, Path, Mapping)) and not hasattr(values, "to_numpy"):
-        return values
+def _check_rows(options: Options, truth: Input) -> Axis | None:
+    """Return the rows that weights or groups name, where the truth does not."""
+    if truth.judgments is not None or are_both_named(truth.rows):
+        return None
+    rows = rows_of(options.sample_weight, "sample_weight")
+    return first_named(rows, rows_of(options.by_group, "by_group"), truth.source.name)
+
+
+def _per_row(
+    values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Input
+) -> tuple[Any, tuple[str, ...]]:
+    """Return weights or groups in the order of the rows, where they name these, and how they were read."""
+    if values is None:
+        return None, ()
     from xmceval.api.scoring.perrow import in_order  # not loaded by a score without it
 
-    return in_order(values, name, noun, find_ids(), truth.rows)
+    ordered, how = in_order(values, name, noun, find_ids, truth.rows)
+    path = str(values) if isinstance(values, (str, Path)) else name
+    return ordered, (f"{path}: a {noun} per row; rows by {how}",)
 
 
 def find_rules(

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
+from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import AnyArray
-from xmceval.rows.readings import LEAST_IDS, Axis, are_distinct, find_order
-
-USUAL_GRADE = 10  # larger whole numbers that all differ are likelier ids, also in few rows
-INDEX_NAMES = frozenset({"id", "index", "unnamed: 0"})  # what pandas calls an index that was saved, and the usual name
+from xmceval.rows.matrices.tensors import first_rows, is_tensor
+from xmceval.rows.readings import (
+    LEAST_IDS,
+    MOST,
+    Axis,
+    are_distinct,
+    find_order,
+    first_named,
+    is_whole,
+    may_be_ids_of_rows,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +49,24 @@ def is_frame(value: Any) -> bool:
 
 def as_frame(value: Any, name: str) -> Frame:
     """Take a data frame of numbers; a missing one becomes NaN."""
-    values = value.to_numpy()
-    if values.dtype.kind == "O":  # of pandas' own types that may have missing values
-        try:
-            values = value.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            raise DataError(f"{name}: expected a data frame of numbers, one column per label") from None
+    values = to_numbers(value)
+    if values.dtype.kind == "O":
+        raise DataError(f"{name}: expected a data frame of numbers, one column per label")
     return Frame(values, rows_of(value, name), Axis.of(name, "label", value.columns))
+
+
+def to_numbers(value: Any) -> AnyArray:
+    """Return a frame or Series as an array: of numbers, also those that pandas has with missing ones, if it can be."""
+    values: AnyArray = value.to_numpy()
+    if values.dtype.kind != "O":
+        return values
+    try:
+        if {type(each) for each in values.flat} <= {int, bool}:  # those beyond 2^53 are kept
+            return values.astype(np.int64)
+        numbers: AnyArray = value.to_numpy(dtype=np.float64, na_value=np.nan)
+        return numbers
+    except (TypeError, ValueError, OverflowError):
+        return values
 
 
 def rows_of(value: Any, name: str) -> Axis:
@@ -55,31 +75,72 @@ def rows_of(value: Any, name: str) -> Axis:
     return Axis(name, "row") if index is None or callable(index) else Axis.of(name, "row", index)
 
 
-def find_id_columns(truth: Any, systems: Sequence[Any], name: str = "y_true") -> tuple[IdColumn, ...]:
+def find_id_columns(
+    truth: Any, systems: Sequence[Any], name: str = "y_true", known: Sequence[IdColumn] = ()
+) -> Sequence[IdColumn]:
     """Return the columns of a wide truth in memory whose values name its rows, and those of all predictions.
 
-    Such a column is known by its values: whole numbers or text, all different in the truth and in the predictions. One
-    that predictions lack is refused, and one in few rows.
+    Such a column is known by its values: whole numbers or text, all different in the truth and in the predictions,
+    beside labels of 0 and 1. One that predictions lack is refused, and one that may be a label. Columns that are
+    `known` from earlier batches are returned as they are.
     """
+    if known:
+        return known
     head = _head(truth)
-    if head is None or min(head.shape) < 2 or (head.dtype.kind != "O" and head.max() <= 1):
+    if head is None or head.shape[1] < 2 or (head.dtype.kind != "O" and head.max() <= 1):
         return ()
     names = list(truth.columns) if is_frame(truth) else list(range(head.shape[1]))
+    places = list(_candidates(head))
+    rest = np.delete(head, places, axis=1)
+    is_graded = not rest.size or not _are_binary(rest)
+    heads = [_head(system) for system in systems]
     found = []
-    for place in _candidates(head):
+    for place in places if rest.size else ():
         column = IdColumn(place, names[place], len(names))
-        values = _column(truth, place)
-        is_certain = len(values) >= LEAST_IDS
-        if not are_distinct(values) or not (is_certain or _may_be_ids(values, column.name)):
-            continue
-        theirs = [_find_column(system, column) for system in systems]
-        if theirs and all(others is not None and are_distinct(others) for others in theirs):
-            if not is_certain:
-                raise _few_rows_error(name, column)
+        values, theirs = _column(truth, place), [_find_column(system, column) for system in systems]
+        is_certain = len(values) >= LEAST_IDS and are_distinct(values)
+        if any(others is None for others in theirs):
+            if is_certain and any(_lacks(system, column, truth) for system in systems):
+                raise _lone_column_error(name, column, "the predictions lack it")
+        elif is_certain and not is_graded and all(others is not None and are_distinct(others) for others in theirs):
             found.append(column)
-        elif is_certain and any(_lacks(system, column, truth) for system in systems):
-            raise _lone_column_error(name, column)
+        elif any(
+            may_be_ids_of_rows(values, others, is_graded=is_graded, name=column.name)
+            for others, other_head in zip(theirs, heads, strict=True)
+            if others is not None and other_head is not None and not np.array_equal(head, other_head)
+        ):
+            raise _doubtful_column_error(name, column)
     return tuple(found)
+
+
+def refuse_lone_ids(scores: Any, truth: Any, name: str = "y_score") -> None:
+    """Refuse a column of ids in dense scores beside a truth that has no columns, such as lists of labels."""
+    head = _head(scores)
+    if head is None or head.shape[1] < 2 or len(scores) < LEAST_IDS:
+        return
+    names = list(scores.columns) if is_frame(scores) else list(range(head.shape[1]))
+    places = [place for place in _candidates(head) if are_distinct(_column(scores, place))]
+    rest = np.delete(head, places, axis=1)
+    if rest.dtype.kind == "f" and 2 * np.count_nonzero(rest != np.floor(rest)) > rest.size:
+        for place in places:
+            raise _lone_column_error(name, IdColumn(place, names[place], len(names)), f"{truth} has no such column")
+
+
+def refuse_mixed(truth: Any, scores: Any) -> None:
+    """Refuse a column that names the rows of a wide data frame and of a table of lists: an index would join them."""
+    wide, table = (truth, scores) if _head(truth) is not None else (scores, truth)
+    if not (is_frame(wide) and is_frame(table)) or _head(wide) is None or _head(table) is not None:
+        return
+    index = set(rows_of(wide, "").listed)
+    for name in table.columns:
+        ids = table[name].to_numpy()
+        is_shared = name in list(wide.columns) and are_distinct(wide[name].to_numpy())
+        if len(ids) >= LEAST_IDS and are_distinct(ids) and (is_shared or set(ids.tolist()) == index):
+            both = f"y_true.set_index({name!r})", f"y_score.set_index({name!r})"
+            raise DataError(
+                f"y_true and y_score: {name!r} names the rows of both, of which one has lists and the other a column "
+                f"per label (hint: pass {' and '.join(both)}, which are joined by index)"
+            )
 
 
 def split_ids(value: Any, columns: Sequence[IdColumn], name: str) -> tuple[Any, Axis | None]:
@@ -90,11 +151,20 @@ def split_ids(value: Any, columns: Sequence[IdColumn], name: str) -> tuple[Any, 
     names = list(value.columns) if is_frame(value) else []
     values = [_column(value, place).tolist() for place in places]
     rows = values[0] if len(values) == 1 else list(zip(*values, strict=True))
-    axis = replace(Axis.of(name, "row", rows), column=columns[0].name if names else places[0])
+    column = [names[place] for place in places] if names else places
+    axis = replace(Axis.of(name, "row", rows), column=column[0] if len(column) == 1 else column)
     if not names:
-        return np.delete(value, places, axis=1), axis
+        return np.delete(as_array(value, name), places, axis=1), axis
     dropped = [names[place] for place in places]
     return (value.drop(columns=dropped) if hasattr(value, "iloc") else value.drop(dropped)), axis
+
+
+def check_rows(truth: Any, **others: Any) -> None:
+    """Refuse objects whose index names the rows in different orders, where that of the truth does not name them."""
+    known = None
+    if rows_of(truth, "y_true").is_numbered:
+        for name, value in others.items():
+            known = first_named(known, rows_of(value, name), "y_true")
 
 
 def aligned(
@@ -114,7 +184,7 @@ def aligned(
     """
     order = find_order(rows[0] or rows_of(truth, "y_true"), rows[1] or rows_of(other, name))
     columns = None
-    if in_columns and (is_frame(truth) or is_frame(other)):
+    if in_columns and any(is_frame(value) and len(value.columns) > 1 for value in (truth, other)):
         labels = [
             Axis.of(source, "label", value.columns) if is_frame(value) else Axis(source, "label")
             for source, value in (("y_true", truth), (name, other))
@@ -128,29 +198,42 @@ def aligned(
 
 
 def _head(value: Any) -> AnyArray | None:
-    """Return the first rows of a data frame or array of two dimensions; None for others."""
+    """Return the first rows of a data frame, array or tensor of two dimensions; None for others, also tables."""
     if is_frame(value):
         rows: AnyArray = (value.iloc[:LEAST_IDS] if hasattr(value, "iloc") else value[:LEAST_IDS]).to_numpy()
-        return rows if rows.size and rows.dtype.kind in "iufO" else None
+        is_wide = rows.dtype.kind in "iuf" or (
+            rows.dtype.kind == "O" and all(isinstance(each, (str, Number)) for each in rows.flat)
+        )
+        return rows if rows.size and is_wide else None
+    if is_tensor(value):
+        value = first_rows(value, LEAST_IDS)
     is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.size and value.dtype.kind in "iuf"
-    return value[:LEAST_IDS] if is_matrix else None
+    return np.asarray(value[:LEAST_IDS]) if is_matrix else None
 
 
 def _candidates(head: AnyArray) -> Iterator[int]:
-    """Yield the columns whose first values are all different."""
-    if head.dtype.kind == "O":
-        yield from (place for place in range(head.shape[1]) if are_distinct(head[:, place]))
-        return
-    ordered = np.sort(head, axis=0)
-    is_distinct = (ordered[1:] > ordered[:-1]).all(axis=0) & (head == np.floor(head)).all(axis=0)
-    yield from np.flatnonzero(is_distinct).tolist()
+    """Yield the columns whose first values are text or whole numbers that are all different, or mostly above 1."""
+    for place in range(head.shape[1]) if head.dtype.kind == "O" else np.flatnonzero(head.max(axis=0) > 1).tolist():
+        values = head[:, place]
+        if are_distinct(values) or (
+            is_whole(values) and sum(_is_above_1(each) for each in values) >= MOST * len(values)
+        ):
+            yield place
+
+
+def _is_above_1(value: Any) -> bool:
+    return not isinstance(value, str) and value > 1
+
+
+def _are_binary(values: AnyArray) -> bool:
+    return all(value in {0, 1} for value in values.flat)
 
 
 def _column(value: Any, place: int) -> AnyArray:
-    if isinstance(value, np.ndarray):
-        return value[:, place]
-    column: AnyArray = (value.iloc[:, place] if hasattr(value, "iloc") else value.to_series(place)).to_numpy()
-    return column
+    if is_frame(value):
+        column: AnyArray = (value.iloc[:, place] if hasattr(value, "iloc") else value.to_series(place)).to_numpy()
+        return column
+    return np.asarray(as_array(value[:, place], "y_true")).ravel()
 
 
 def _find_place(value: Any, column: IdColumn) -> int | None:
@@ -167,11 +250,6 @@ def _find_column(system: Any, column: IdColumn) -> AnyArray | None:
     return None if place is None else _column(system, place)
 
 
-def _may_be_ids(values: AnyArray, name: Any) -> bool:
-    """Return whether a few values that all differ are likelier ids than grades."""
-    return values.dtype.kind in "OU" or bool(values.max() > USUAL_GRADE) or str(name).lower() in INDEX_NAMES
-
-
 def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
     """Return whether predictions lack a column of the truth; of an array it shows only where they have one less."""
     if is_frame(truth) and is_frame(system):
@@ -181,18 +259,18 @@ def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
     return bool(n_columns != truth.shape[1] if is_frame(truth) else n_columns == truth.shape[1] - 1)
 
 
-def _few_rows_error(name: str, column: IdColumn) -> AmbiguousError:
+def _doubtful_column_error(name: str, column: IdColumn) -> AmbiguousError:
     axis = Axis(name, "row", column=column.name)
     return AmbiguousError(
-        f"{name}: its column {column.name!r} has a different whole number in each row, and so it has in the "
-        f"predictions: an id of the row, or a label? (hint: of ids pass both without it, {axis.unnamed}; of a label "
-        f"pass scipy.sparse.csr_array({name}))"
+        f"{name}: its column {column.name!r} has the same whole numbers in truth and predictions: does it name or "
+        f"group the rows, or is it a label? (hint: if it is no label, pass both without it, {axis.unnamed}; else pass "
+        "scores that are not whole, such as 0.5 + y_score)"
     )
 
 
-def _lone_column_error(name: str, column: IdColumn) -> DataError:
+def _lone_column_error(name: str, column: IdColumn, lack: str) -> DataError:
     axis = Axis(name, "row", column=column.name)
     return DataError(
-        f"{name}: its column {column.name!r} has a different value in each row, as ids have, and the predictions lack "
-        f"it (hint: {axis.unnamed} leaves it out)"
+        f"{name}: its column {column.name!r} has a different value in each row, as ids have, and {lack} (hint: "
+        f"{axis.unnamed} leaves it out)"
     )

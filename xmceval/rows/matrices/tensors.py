@@ -39,6 +39,16 @@ def unnested(value: Any) -> Any:
     return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
 
 
+def first_rows(tensor: Any, n_rows: int) -> AnyArray | None:
+    """Return the first rows of a matrix; None where there are none, or what later reading refuses."""
+    if is_sparse(tensor) or tensor.is_nested or tensor.dim() != 2:
+        return None
+    try:
+        return as_array(tensor[:n_rows], "")
+    except DataError:
+        return None
+
+
 def as_values(tensor: Any, name: str) -> Values:
     """Take a dense matrix [n_rows, n_labels], in memory without a copy; elsewhere rows are copied when needed."""
     tensor = _plain(tensor, name)

@@ -10,7 +10,7 @@ from xmceval.errors import DataError, Fault, UsageError, listed
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.storage import rounded
-from xmceval.rows.readings import Axis
+from xmceval.rows.readings import EARLIER, Axis
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.threads import each_block
@@ -49,6 +49,7 @@ class Accumulator:
     def _begin(self, state: State) -> None:
         self._base: State = state
         self._is_torn = self._is_described = False
+        self.ids: Sequence[Any] = ()  # the columns of ids in the first batch
         self._n_new, self._system = 0, ""  # rows since then, and how reports call their system
         self._weight_range: tuple[float, float] = state.weight_range
         self._removed: tuple[int, int] = state.removed
@@ -120,13 +121,14 @@ class Accumulator:
             self.take(before)
             raise
 
-    def describe(self, inputs: Sequence[Any], labels: Axis | None) -> None:
-        """Note how the first batch was read, and the names of the labels, which later ones follow."""
+    def describe(self, inputs: Sequence[Any], labels: Axis | None, ids: Sequence[Any]) -> None:
+        """Note how the first batch was read, the names of the labels and columns of ids, which later ones follow."""
+        self.ids = ids
         if not self._base.truth and not self._is_described:
             lines = (*self._base.inputs, *(each.line for each in inputs))
             self._base, self._is_described = replace(self._base, inputs=lines), True
         if labels is not None and self._base.labels is None:
-            self._base = replace(self._base, labels=labels)
+            self._base = replace(self._base, labels=replace(labels, source=EARLIER))
 
     def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:
         """Take the number of labels from a batch, or check it against that of earlier ones."""

@@ -4,6 +4,7 @@ Names of rows and labels, their order, batches, masks and ids of rows are change
 """
 
 import json
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -538,6 +539,73 @@ def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
     assert xmceval.group_auc(*series) == xmceval.group_auc(*plain)
 
 
+def test_names_in_two_orders_are_refused_beside_truth_without_names(y_true, y_score, rng):
+    index = [f"r{i}" for i in range(N_ROWS)]
+    truth, scores = frames(y_true, y_score, LETTERS, index)
+    train, other = truth[LETTERS[::-1]], rng.permutation(N_ROWS)
+    weights, groups = pd.Series(rng.random(N_ROWS), index), pd.Series(np.arange(N_ROWS) % 5, index)
+    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)[::-1]
+    score = partial(xmceval.score, metrics=["P", "PSP"], k=1)
+    labels, rows = (
+        "its columns have the names of {} in another order, and y_true has none",
+        "its index has the names of",
+    )
+    evaluator = xmceval.Evaluator(metrics=["P", "PSP"], k=1, train=train)
+    of_train = labels.format("train")
+    for call, message in (
+        (lambda: score(y_true, scores, train=train), of_train),
+        (lambda: evaluator.update(y_true, scores), of_train),
+        (lambda: score(y_true, scores, counts=counts, n_train=50), labels.format("counts")),
+        (lambda: xmceval.compare(y_true, {"a": scores, "b": train}, metrics="P", k=1), labels.format("a")),
+        (lambda: xmceval.compare(y_true, {"a": scores, "b": scores.iloc[other]}, metrics="P", k=1), f"b: {rows} a in"),
+        (lambda: score(y_true, scores, train=truth, sample_weight=weights.iloc[other]), f"{rows} sample_weight in"),
+        (lambda: score(y_true, scores, train=truth, by_group=groups.iloc[other]), f"{rows} by_group in"),
+        (lambda: xmceval.ndcg_score(y_true, scores, sample_weight=weights.iloc[other]), f"sample_weight: {rows} y_sc"),
+        (lambda: xmceval.group_auc(y_true[:, 1], scores["b"], groups.iloc[other]), f"groups: {rows} y_score in"),
+        (lambda: score(y_true, [scores.iloc[:9], scores.iloc[9:, ::-1]], train=y_true), "in another order, and y_true"),
+    ):
+        with pytest.raises(DataError, match=message):
+            call()
+    with pytest.raises(DataError, match="its shards have the rows of y_true in another order"):
+        score(truth, [scores.iloc[20:], scores.iloc[:20]], train=train)
+    pair = np.argsort(-y_score, axis=1), -np.sort(-y_score, axis=1)
+    pair = pd.DataFrame(pair[0], index).iloc[other], pd.DataFrame(pair[1], index)
+    with pytest.raises(DataError, match=r"y_score\[1\]: its index has the names of y_score\[0\] in another order"):
+        score(y_true, pair, metrics="P")
+
+
+def test_values_per_label_keep_their_names_in_every_door(y_true, y_score):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
+    options = {"metrics": ["PSP"], "k": [1, 3], "n_train": 50}
+    expected = dict(xmceval.score(y_true, y_score, counts=counts.to_numpy(), **options))
+    evaluator = xmceval.Evaluator(counts=counts[::-1], **options)
+    for batch in (slice(0, 9), slice(9, N_ROWS)):
+        evaluator.update(truth.iloc[batch], scores.iloc[batch])
+    assert dict(evaluator.result()) == pytest.approx(expected)
+    result = xmceval.score(truth, scores, counts=counts[::-1], **options)
+    assert dict(result) == pytest.approx(expected)
+    assert [line for line in result.inputs if line.startswith("counts")] == ["counts: 12 numbers; labels by name"]
+
+
+@pytest.mark.parametrize(
+    "as_name", [lambda i: Decimal(i + 7), lambda i: float("nan") if i == 3 else i + 7, lambda i: [i, i]]
+)
+def test_any_object_may_be_a_name(y_true, y_score, rng, as_name):
+    index = pd.Index([as_name(i) for i in range(N_ROWS)], dtype=object)
+    truth, scores = frames(y_true, y_score, index=index)
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    assert dict(xmceval.score(truth, scores.iloc[rng.permutation(N_ROWS)], **OPTIONS)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dtype", [object, "Float64", "double[pyarrow]"])
+def test_frames_of_objects_and_nullable_numbers_are_read_as_numbers(y_true, y_score, dtype):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    scores = scores.astype(dtype)
+    assert dict(xmceval.score(truth, scores, **OPTIONS)) == dict(xmceval.score(y_true, y_score, **OPTIONS))
+    assert xmceval.ndcg_score(truth, scores) == pytest.approx(xmceval.ndcg_score(y_true, y_score))
+
+
 # Columns of ids
 
 
@@ -585,6 +653,71 @@ def test_a_column_of_ids_in_arrays_names_the_rows_or_is_refused(y_true, y_score,
         xmceval.score(truth[:5], scores[:5], metrics="P", k=1)
     grades = np.column_stack([rng.permutation(N_ROWS) + 1, y_true])
     assert xmceval.score(grades, np.column_stack([rng.random(N_ROWS), y_score]), metrics="P", k=1).counts.n_labels == 13
+
+
+def test_columns_that_may_group_the_rows_are_refused(y_true, y_score, rng):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    grades = y_true * rng.integers(1, 5, y_true.shape)
+    refused = {
+        "repeated": (truth.assign(z=np.arange(N_ROWS) // 3 + 100), scores.assign(z=np.arange(N_ROWS) // 3 + 100)),
+        "folds": (truth.assign(z=np.arange(N_ROWS) % 5), scores.assign(z=np.arange(N_ROWS) % 5)),
+        "one id twice": (truth.assign(z=range(900, 940)), scores.assign(z=[900, *range(900, 939)])),
+        "beside grades": (np.column_stack([grades, range(900, 940)]), np.column_stack([y_score, range(900, 940)])),
+    }
+    for pair in refused.values():
+        with pytest.raises(AmbiguousError, match="does it name or group the rows, or is it a label"):
+            xmceval.score(*pair, metrics="P", k=1)
+        with pytest.raises(AmbiguousError, match="label 12 has whole numbers that may name or group the rows"):
+            xmceval.score(*(sparse.csr_array(np.asarray(each, dtype=float)) for each in pair), metrics="P", k=1)
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    with pytest.raises(AmbiguousError, match="does it name or group the rows"):
+        evaluator.update(*(each[:1] for each in refused["beside grades"]))
+    assert xmceval.ndcg_score(grades, 2 * grades) == pytest.approx(np.mean(grades.max(axis=1) > 0))  # grades, not ids
+
+
+def test_evaluators_and_arrays_keep_the_columns_of_ids(y_true, y_score):
+    truth, scores = (np.column_stack([range(900, 940), each]) for each in (y_true, y_score))
+    evaluator = xmceval.Evaluator(**OPTIONS)
+    for start in range(0, N_ROWS, 13):  # the last batch has a single row
+        evaluator.update(truth[start : start + 13], scores[start : start + 13])
+    assert dict(evaluator.result()) == pytest.approx(dict(xmceval.score(y_true, y_score, **OPTIONS)))
+
+
+def test_several_columns_of_ids_have_to_agree(y_true, y_score):
+    truth, scores = (
+        frame.assign(m=range(900, 940), n=ID_COLUMNS["text"]) for frame in frames(y_true, y_score, LETTERS)
+    )
+    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    assert dict(xmceval.score(truth, scores.iloc[::-1].reset_index(drop=True), **OPTIONS)) == pytest.approx(expected)
+    with pytest.raises(DataError, match="its columns 'm' and 'n' have"):
+        xmceval.score(truth, scores.assign(m=range(939, 899, -1)), **OPTIONS)
+
+
+def test_ids_of_rows_beside_lists_are_refused_with_the_way_out(y_true, y_score):
+    true = [np.flatnonzero(row).tolist() for row in y_true]
+    scores = pd.DataFrame(y_score, columns=LETTERS)
+    expected = xmceval.score(true, y_score, metrics="P", k=1)["P@1"]
+    with pytest.raises(DataError, match=r"'z' has a different .*, and y_true has no such column .*drop\(columns='z'\)"):
+        xmceval.score(true, scores.assign(z=range(900, 940)), metrics="P", k=1)
+    table, wide = pd.DataFrame({"labels": true, "z": range(900, 940)}), scores.assign(z=range(900, 940)).iloc[::-1]
+    with pytest.raises(DataError, match=r"'z' names the rows of both, .*hint: pass y_true\.set_index"):
+        xmceval.score(table, wide.reset_index(drop=True), metrics="P", k=1)
+    pair = table.set_index("z"), wide.set_index("z").set_axis(range(N_LABELS), axis=1)
+    assert xmceval.score(*pair, metrics="P", k=1)["P@1"] == expected
+    assert xmceval.score(table, scores.set_axis(range(N_LABELS), axis=1), metrics="P", k=1)["P@1"] == expected
+
+
+def test_lists_of_zeros_and_ones_may_be_columns_or_ids(y_true, y_score):
+    hot = pd.Series(y_true.tolist())
+    with pytest.raises(AmbiguousError, match="its lists are of 0 and 1, and equally long: a column per label, or ids"):
+        xmceval.score(hot, y_score, metrics="P", k=1)
+    assert xmceval.score(np.array(hot.tolist()), y_score, metrics="P", k=1)["P@1"]
+
+
+def test_grades_of_a_single_row_are_looked_at_quickly():
+    n = 200_000
+    truth = sparse.csr_array(np.full((1, n), 5.0))
+    assert xmceval.score(truth, sparse.csr_array(np.arange(1.0, n + 1)[None]), metrics="P", k=1)["P@1"] == 1
 
 
 def test_lists_that_begin_with_the_id_of_their_row_are_refused(y_true, y_score):

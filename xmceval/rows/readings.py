@@ -28,7 +28,7 @@ AnyArray = NDArray[Any]
 
 SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
 LEAST_IDS, FEW_ROWS = 10, 3  # rows; in fewer, grades may be all different, or the same as scores, by chance
-MOST = 0.75  # of the rows, in which ids are above 1
+MOST = 0.5  # of the rows, in which ids are above 1
 MOST_OF_IDS = 10  # labels that may be columns of ids; where more have whole numbers above 1, these are grades
 USUAL_GRADE = 10  # larger whole numbers are likelier ids
 INDEX_NAMES = frozenset({"id", "index", "unnamed: 0"})  # what pandas calls an index that was saved, and the usual name

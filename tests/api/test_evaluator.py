@@ -488,7 +488,7 @@ def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype
 def test_a_threshold_is_refused_beside_scores_that_float64_would_round():
     evaluator = xmceval.Evaluator(metrics="precision_score", threshold=0.5)
     wide = np.array([[2**60 + 1, 0]])
-    with pytest.raises(xmceval.DataError, match=r"^y_score has values that float64 would round \(int64\)"):
+    with pytest.raises(xmceval.DataError, match=r"^y_score: has values that float64 would round \(int64\)"):
         evaluator.update(np.array([[1, 0]]), wide)
     same = xmceval.Evaluator(metrics="P", k=1)
     same.update(np.array([[1, 0]]), wide)

@@ -2,6 +2,7 @@
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,10 +30,18 @@ def test_a_threshold_without_a_metric_of_decisions_is_doubted():
     assert not xmceval.score(sparse.eye(2), sparse.eye(2), metrics="f1_score(average=macro)", threshold=0.5).doubts
 
 
-def test_scores_that_float64_would_round_have_no_threshold():
+def test_scores_that_float64_would_round_are_not_compared_across_rows(tmp_path):
     for wide in ([[2**53 + 1, 1], [0, 1]], [[-(2**60) - 1, -(2**60)], [2**60 + 1, 0]]):
-        with pytest.raises(xmceval.DataError, match=r"values that float64 would round .int64., so they cannot"):
-            xmceval.score(np.eye(2), np.array(wide), threshold=0.5, metrics="confusion")
+        files = tmp_path / "s.npy", tmp_path / "s.npz"
+        np.save(files[0], np.array(wide))
+        sparse.save_npz(files[1], sparse.csr_array(np.array(wide)))
+        for scores in (np.array(wide), sparse.csr_array(np.array(wide)), *files):
+            name = scores if isinstance(scores, Path) else "y_score"
+            message = rf"^{name}: has values that float64 would round \(int64\), so they cannot be compared {{}} \(hint"
+            with pytest.raises(xmceval.DataError, match=message.format("with a threshold")):
+                xmceval.score(np.eye(2), scores, threshold=0.5, metrics="confusion")
+            with pytest.raises(xmceval.DataError, match=message.format(r"across rows for macroAUC")):
+                xmceval.score(np.eye(2), scores, metrics="macroAUC")
 
 
 SCORES = np.array([[0.9, 0.25, 0.0], [0.125, 0.5, 0.75]])

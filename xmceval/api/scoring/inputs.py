@@ -42,7 +42,7 @@ from xmceval.rows.matrices.frames import (
     split_ids,
 )
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth, count_columns
-from xmceval.rows.matrices.storage import PaddedLists, is_wide
+from xmceval.rows.matrices.storage import AnyArray, Csr, PaddedLists, is_wide, may_be_wide
 from xmceval.rows.readings import (
     Axis,
     are_both_named,
@@ -498,20 +498,28 @@ def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None
     return checked
 
 
-def _held_pieces(scores: Source) -> list[Any]:
-    """Return what is in memory of scores, or of their shards."""
+def _find_matrices(scores: Source) -> list[MatrixSource]:
+    """Return the matrices that hold scores, or their shards."""
     if isinstance(scores, ShardedSource):
-        return [piece for shard in scores.shards for piece in _held_pieces(shard)]
+        return [matrix for shard in scores.shards for matrix in _find_matrices(shard)]
     source = _unrepaired(scores)
-    return source.pieces if isinstance(source, MatrixSource) and isinstance(source.pieces, list) else []
+    return [source] if isinstance(source, MatrixSource) else []
 
 
 def check_narrow(scores: Source, what: str) -> None:
     """Refuse scores that cannot be compared with a threshold, or across rows, because float64 would round them."""
-    for piece in _held_pieces(scores):
-        stored = piece.scores if isinstance(piece, PaddedLists) else piece.values
-        if stored.dtype.kind in "iuf" and stored.dtype.itemsize >= 8 and is_wide(stored[:]):
-            raise DataError(
-                f"y_score has values that float64 would round ({stored.dtype}), so they cannot be compared {what} "
-                "(hint: scale them, or pass float64)"
-            )
+    for matrix in _find_matrices(scores):
+        is_read = matrix.dtype is not None and may_be_wide(matrix.dtype)
+        for values in map(_read_values, matrix.pieces if is_read else ()):
+            if is_wide(values):
+                raise DataError(
+                    f"{matrix.name}: has values that float64 would round ({values.dtype}), so they cannot be compared "
+                    f"{what} (hint: scale them, or pass float64)"
+                )
+
+
+def _read_values(piece: Any) -> AnyArray:
+    """Return the numbers of some rows of a matrix, in any shape."""
+    if isinstance(piece, Csr):
+        return np.asarray(piece.values[int(piece.indptr[0]) : int(piece.indptr[-1])])
+    return np.asarray((piece.scores if isinstance(piece, PaddedLists) else piece.values)[:])

@@ -533,6 +533,9 @@ def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
         assert found == pytest.approx(expected), name
         with pytest.raises(AmbiguousError, match="which row is meant"):
             function(y_true, pd.DataFrame(y_score).iloc[order])
+    log = [each["l"].reset_index(drop=True).iloc[order] for each in (truth, scores, truth)]  # sorted by a column
+    for function, n in ((xmceval.roc_auc, 2), (xmceval.roc_auc_score, 2), (xmceval.group_auc, 3)):
+        assert function(*log[:n]) == pytest.approx(function(*(each.to_numpy() for each in log[:n])))
     series = [truth["l"], scores["l"].iloc[order], pd.Series(np.arange(N_ROWS) // 8, index).iloc[::-1]]
     plain = [y_true[:, -1], y_score[:, -1], np.arange(N_ROWS) // 8]
     assert xmceval.roc_auc(*series[:2]) == xmceval.roc_auc(*plain[:2])
@@ -660,19 +663,44 @@ def test_columns_that_may_group_the_rows_are_refused(y_true, y_score, rng):
     grades = y_true * rng.integers(1, 5, y_true.shape)
     refused = {
         "repeated": (truth.assign(z=np.arange(N_ROWS) // 3 + 100), scores.assign(z=np.arange(N_ROWS) // 3 + 100)),
-        "folds": (truth.assign(z=np.arange(N_ROWS) % 5), scores.assign(z=np.arange(N_ROWS) % 5)),
+        "five folds": (truth.assign(z=np.arange(N_ROWS) % 5), scores.assign(z=np.arange(N_ROWS) % 5)),
+        "three folds": (truth.assign(z=np.arange(N_ROWS) // 14), scores.assign(z=np.arange(N_ROWS) // 14)),
         "one id twice": (truth.assign(z=range(900, 940)), scores.assign(z=[900, *range(900, 939)])),
-        "beside grades": (np.column_stack([grades, range(900, 940)]), np.column_stack([y_score, range(900, 940)])),
     }
+    ids = np.column_stack([grades, range(900, 940)]), np.column_stack([y_score, range(940, 900, -1)])
+    with pytest.raises(AmbiguousError, match="its column 12 has the same whole numbers"):
+        xmceval.score(*ids, metrics="P", k=1)
     for pair in refused.values():
-        with pytest.raises(AmbiguousError, match="does it name or group the rows, or is it a label"):
+        with pytest.raises(AmbiguousError, match="does it name or group the rows"):
             xmceval.score(*pair, metrics="P", k=1)
         with pytest.raises(AmbiguousError, match="label 12 has whole numbers that may name or group the rows"):
             xmceval.score(*(sparse.csr_array(np.asarray(each, dtype=float)) for each in pair), metrics="P", k=1)
     evaluator = xmceval.Evaluator(metrics="P", k=1)
     with pytest.raises(AmbiguousError, match="does it name or group the rows"):
-        evaluator.update(*(each[:1] for each in refused["beside grades"]))
-    assert xmceval.ndcg_score(grades, 2 * grades) == pytest.approx(np.mean(grades.max(axis=1) > 0))  # grades, not ids
+        evaluator.update(*(each[:1] for each in refused["one id twice"]))
+    columns = {"fold": np.arange(N_ROWS) % 4, "group": np.arange(N_ROWS) // 2}
+    with pytest.raises(AmbiguousError, match="its columns 'fold' and 'group' have the same whole numbers"):
+        xmceval.score(truth.assign(**columns), scores.assign(**columns), metrics="P", k=1)
+
+
+def grades_up_to(rng, largest, shape):
+    """Grades, and whole scores that are often the same."""
+    grades = rng.integers(0, largest + 1, shape)
+    is_same = rng.random(shape) < 0.7
+    return grades, np.where(is_same, grades, rng.integers(0, largest + 1, shape))
+
+
+@pytest.mark.parametrize("largest", [1, 2, 4, 20, 100])
+@pytest.mark.parametrize("n_rows", [2, 3, 5, 12, 50])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_grades_and_whole_scores_are_no_ids(rng, largest, n_rows, form):
+    for n_labels in (4, 7, 15):
+        grades, scores = grades_up_to(rng, largest, (n_rows, n_labels))
+        grades[0], scores[0] = np.arange(n_labels) % (largest + 1), 0.0
+        for predicted in (scores + 0.25, scores, grades):
+            expected = xmceval.ndcg_score(grades, predicted)
+            found = xmceval.score(form(grades), form(predicted), metrics="nDCG", k=n_labels, n_labels=n_labels)
+            assert np.isnan(expected) or found[f"nDCG@{n_labels}"] >= 0
 
 
 def test_evaluators_and_arrays_keep_the_columns_of_ids(y_true, y_score):

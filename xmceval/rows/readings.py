@@ -28,10 +28,9 @@ AnyArray = NDArray[Any]
 
 SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
 LEAST_IDS, FEW_ROWS = 10, 3  # rows; in fewer, grades may be all different, or the same as scores, by chance
-MOST = 0.5  # of the rows, in which ids are above 1
+MOST_DIFFERENT = 0.9  # of the rows, in which ids are different numbers; one may appear twice by mistake
 MOST_OF_IDS = 10  # labels that may be columns of ids; where more have whole numbers above 1, these are grades
 USUAL_GRADE = 10  # larger whole numbers are likelier ids
-INDEX_NAMES = frozenset({"id", "index", "unnamed: 0"})  # what pandas calls an index that was saved, and the usual name
 MOST_NAMED = 3  # names in a message
 EARLIER = "an earlier batch"  # what messages call the labels that it named
 LOOKED_AT, CELLS_LOOKED_AT, FIRST_CELLS = 1000, 1 << 22, 1 << 16  # rows, and cells of them
@@ -306,20 +305,24 @@ def is_whole(values: AnyArray) -> bool:
     return values.dtype.kind in "iuU" or kinds in ({str}, {int})
 
 
-def may_be_ids_of_rows(ours: AnyArray, theirs: AnyArray, *, is_graded: bool, name: Any = None) -> bool:
+def is_text(values: AnyArray) -> bool:
+    """Return whether values [n] are text."""
+    return values.dtype.kind in "OU" and isinstance(values[0], str)
+
+
+def may_be_ids_of_rows(ours: AnyArray, theirs: AnyArray, *, least: int) -> bool:
     """Return whether a column of truth and predictions may name or group the rows, though its values are not distinct.
 
-    Its whole numbers are then the same in each row, or mostly some of the same that are larger than usual grades. Where
-    other labels have grades too (`is_graded`), it takes ten rows to tell.
+    Its whole numbers are then the same in each of `least` rows or more; in fewer, if one is larger than usual grades.
+    Or they are mostly different, larger than these, and mostly the same in another order.
     """
-    n_rows = len(ours)
-    if not (is_whole(ours) and is_whole(theirs)) or n_rows < (LEAST_IDS if is_graded else 1):
+    if not (is_whole(ours) and is_whole(theirs)) or is_text(ours) or is_text(theirs):
         return False
-    are_words = ours.dtype.kind in "OU" or str(name).lower() in INDEX_NAMES
-    known = {value for value in ours.tolist() if are_words or value > USUAL_GRADE}
-    if n_rows == len(theirs) and np.array_equal(ours, theirs):
-        return n_rows >= FEW_ROWS or bool(known)
-    return bool(known) and 2 * sum(value in known for value in theirs.tolist()) >= len(theirs)
+    known = {value for value in ours.tolist() if value > USUAL_GRADE}
+    if len(ours) == len(theirs) and np.array_equal(ours, theirs):
+        return len(ours) >= least or (bool(known) and least == FEW_ROWS)
+    are_ids = len(known) >= MOST_DIFFERENT * len(ours)
+    return are_ids and 2 * sum(value in known for value in theirs.tolist()) >= len(theirs)
 
 
 def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0) -> bool:
@@ -462,34 +465,37 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
 
 def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
     """Refuse rows in which a label has whole numbers that may name or group the rows, in truth and scores."""
-    n_rows, n_true = truth.indptr.size - 1, truth.indptr[-1]
+    n_rows, n_true, n_scored = truth.indptr.size - 1, truth.indptr[-1], scores.indptr[-1]
     labels, values = truth.indices[:n_true], truth.values[:n_true]
-    if n_rows < FEW_ROWS or values.max(initial=0) <= 1 or _are_same(truth, scores):
+    large = np.unique(labels[values > 1])
+    if not large.size or large.size > MOST_OF_IDS or n_rows < FEW_ROWS:
         return
-    large, n_large = np.unique(labels[values > 1], return_counts=True)
-    candidates = large[n_large >= MOST * n_rows]
-    for label in candidates.tolist() if candidates.size <= MOST_OF_IDS else ():
-        is_graded = bool(values[labels != label].max(initial=0) > 1)
-        ours, theirs = (
-            rows.values[: rows.indptr[-1]][rows.indices[: rows.indptr[-1]] == label] for rows in (truth, scores)
+    scored, numbers = scores.indices[:n_scored], scores.values[:n_scored]
+    is_used = numbers != 0
+    rounded = numbers[is_used & ~np.isin(scored, large)]
+    least = LEAST_IDS if (rounded == np.floor(rounded)).all() else FEW_ROWS
+    for label in large.tolist():
+        ours, theirs = values[labels == label], numbers[is_used & (scored == label)]
+        are_ids = min(ours.size, theirs.size) >= LEAST_IDS and are_distinct(ours) and are_distinct(theirs)
+        if 2 * min(ours.size, theirs.size) < n_rows or not (are_ids or may_be_ids_of_rows(ours, theirs, least=least)):
+            return  # grades
+    if not _are_parts(scores, truth):
+        raise AmbiguousError(
+            f"{place}: label {large[0]} has whole numbers that may name or group the rows, in truth and predictions: "
+            "is it a label? (hint: leave the column out of both if it is none; of a label, scores that are not "
+            "whole, such as 0.5 + score, tell it apart)"
         )
-        are_ids = (
-            not is_graded and min(ours.size, theirs.size) >= LEAST_IDS and are_distinct(ours) and are_distinct(theirs)
-        )
-        if theirs.size >= MOST * n_rows and (are_ids or may_be_ids_of_rows(ours, theirs, is_graded=is_graded)):
-            raise AmbiguousError(
-                f"{place}: label {label} has whole numbers that may name or group the rows, in truth and predictions: "
-                "is it a label? (hint: leave the column out of both if it is none; of a label, scores that are not "
-                "whole, such as 0.5 + score, tell it apart)"
-            )
 
 
-def _are_same(truth: Rows, scores: Rows) -> bool:
-    """Return whether predictions are the truth itself."""
-    n, m = truth.indptr[-1], scores.indptr[-1]
-    return bool(
-        n == m and (truth.indices[:n] == scores.indices[:n]).all() and (truth.values[:n] == scores.values[:n]).all()
-    )
+def _are_parts(scores: Rows, truth: Rows) -> bool:
+    """Return whether all scores are the values of the truth, as in a test of the best that can be had."""
+    keys = []
+    for rows in (scores, truth):
+        n = rows.indptr[-1]
+        own = np.repeat(np.arange(rows.indptr.size - 1), np.diff(rows.indptr))
+        table = np.stack([own, rows.indices[:n], rows.values[:n]], axis=1)
+        keys.append(set(map(tuple, table[table[:, 2] != 0].tolist())))
+    return keys[0] <= keys[1]
 
 
 def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> bool:

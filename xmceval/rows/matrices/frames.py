@@ -12,14 +12,16 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import AnyArray
-from xmceval.rows.matrices.tensors import first_rows, is_tensor
+from xmceval.rows.matrices.tensors import is_tensor, some_rows
 from xmceval.rows.readings import (
+    FEW_ROWS,
     LEAST_IDS,
-    MOST,
+    MOST_OF_IDS,
     Axis,
     are_distinct,
     find_order,
     first_named,
+    is_text,
     is_whole,
     may_be_ids_of_rows,
 )
@@ -80,37 +82,63 @@ def find_id_columns(
 ) -> Sequence[IdColumn]:
     """Return the columns of a wide truth in memory whose values name its rows, and those of all predictions.
 
-    Such a column is known by its values: whole numbers or text, all different in the truth and in the predictions,
-    beside labels of 0 and 1. One that predictions lack is refused, and one that may be a label. Columns that are
-    `known` from earlier batches are returned as they are.
+    Such a column is known by its values: text or, beside labels of 0 and 1, whole numbers; all different in the truth
+    and in the predictions. One that predictions lack is refused, and one that may be a label. Columns that are `known`
+    from earlier batches are returned as they are.
     """
-    if known:
+    head = None if known else _head(truth)
+    if head is None or head.shape[1] < 2:
         return known
-    head = _head(truth)
-    if head is None or head.shape[1] < 2 or (head.dtype.kind != "O" and head.max() <= 1):
+    heads = [_head(system) for system in systems]
+    is_same = [other is not None and np.array_equal(head, other) for other in heads]
+    places = list(_candidates(head))
+    is_graded = len(places) > MOST_OF_IDS  # whether labels have grades, which whole numbers may be then
+    if is_graded:
+        places = [place for place in places if are_distinct(head[:, place])]
+    if all(is_same) or len(places) > MOST_OF_IDS:
         return ()
     names = list(truth.columns) if is_frame(truth) else list(range(head.shape[1]))
-    places = list(_candidates(head))
-    rest = np.delete(head, places, axis=1)
-    is_graded = not rest.size or not _are_binary(rest)
-    heads = [_head(system) for system in systems]
-    found = []
-    for place in places if rest.size else ():
+    found, doubtful, lone = list[IdColumn](), list[IdColumn](), list[IdColumn]()
+    for place in places:
         column = IdColumn(place, names[place], len(names))
         values, theirs = _column(truth, place), [_find_column(system, column) for system in systems]
-        is_certain = len(values) >= LEAST_IDS and are_distinct(values)
+        is_certain = are_distinct(values) and (is_text(values) or len(values) >= LEAST_IDS)
         if any(others is None for others in theirs):
             if is_certain and any(_lacks(system, column, truth) for system in systems):
-                raise _lone_column_error(name, column, "the predictions lack it")
-        elif is_certain and not is_graded and all(others is not None and are_distinct(others) for others in theirs):
+                lone.append(column)
+        elif is_certain and all(others is not None and are_distinct(others) for others in theirs):
             found.append(column)
         elif any(
-            may_be_ids_of_rows(values, others, is_graded=is_graded, name=column.name)
-            for others, other_head in zip(theirs, heads, strict=True)
-            if others is not None and other_head is not None and not np.array_equal(head, other_head)
+            may_be_ids_of_rows(values, others, least=_least_rows(other_head, place))
+            for others, other_head, is_truth in zip(theirs, heads, is_same, strict=True)
+            if others is not None and other_head is not None and not is_truth
         ):
-            raise _doubtful_column_error(name, column)
+            doubtful.append(column)
+        else:
+            is_graded |= not is_text(values)
+    if is_graded:
+        numbers = [column for column in found if not is_text(head[:, column.place])]
+        doubtful = [column for column in numbers if _are_shared(truth, systems, column)]
+        found, lone = ([each for each in columns if is_text(head[:, each.place])] for columns in (found, lone))
+    if lone:
+        raise _lone_column_error(name, lone[0], "the predictions lack it")
+    if doubtful:
+        raise _doubtful_column_error(name, doubtful)
     return tuple(found)
+
+
+def _are_shared(truth: Any, systems: Sequence[Any], column: IdColumn) -> bool:
+    """Return whether predictions have most of the values that the truth has in a column."""
+    ours = set(_column(truth, column.place).tolist())
+    theirs = [_find_column(system, column) for system in systems]
+    return any(values is not None and 2 * len(ours.intersection(values.tolist())) > len(ours) for values in theirs)
+
+
+def _least_rows(scores: AnyArray, place: int) -> int:
+    """Return how many rows it takes to see that a column of predictions is no label: more where all are whole."""
+    others = np.delete(scores, place, axis=1)
+    is_rounded = others.dtype.kind != "f" or bool((others == np.floor(others)).all())
+    return LEAST_IDS if is_rounded else FEW_ROWS
 
 
 def refuse_lone_ids(scores: Any, truth: Any, name: str = "y_score") -> None:
@@ -164,7 +192,7 @@ def check_rows(truth: Any, **others: Any) -> None:
     known = None
     if rows_of(truth, "y_true").is_numbered:
         for name, value in others.items():
-            known = first_named(known, rows_of(value, name), "y_true")
+            known = known if value is None else first_named(known, rows_of(value, name), "y_true")
 
 
 def aligned(
@@ -182,6 +210,8 @@ def aligned(
     in_columns : bool
         Whether the columns are labels, of both.
     """
+    if other is None:
+        return None
     order = find_order(rows[0] or rows_of(truth, "y_true"), rows[1] or rows_of(other, name))
     columns = None
     if in_columns and any(is_frame(value) and len(value.columns) > 1 for value in (truth, other)):
@@ -198,35 +228,31 @@ def aligned(
 
 
 def _head(value: Any) -> AnyArray | None:
-    """Return the first rows of a data frame, array or tensor of two dimensions; None for others, also tables."""
+    """Return some rows of a data frame, array or tensor of two dimensions; None for others, also tables."""
     if is_frame(value):
-        rows: AnyArray = (value.iloc[:LEAST_IDS] if hasattr(value, "iloc") else value[:LEAST_IDS]).to_numpy()
+        rows: AnyArray = (value.iloc[_some(value)] if hasattr(value, "iloc") else value[_some(value)]).to_numpy()
         is_wide = rows.dtype.kind in "iuf" or (
             rows.dtype.kind == "O" and all(isinstance(each, (str, Number)) for each in rows.flat)
         )
         return rows if rows.size and is_wide else None
     if is_tensor(value):
-        value = first_rows(value, LEAST_IDS)
+        return some_rows(value, _some)
     is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.size and value.dtype.kind in "iuf"
-    return np.asarray(value[:LEAST_IDS]) if is_matrix else None
+    return np.asarray(value[_some(value)]) if is_matrix else None
+
+
+def _some(value: Any) -> slice:
+    """Return LEAST_IDS rows at most, from the whole length of a value."""
+    step = max(-(-len(value) // LEAST_IDS), 1)
+    return slice(0, None, step)
 
 
 def _candidates(head: AnyArray) -> Iterator[int]:
-    """Yield the columns whose first values are text or whole numbers that are all different, or mostly above 1."""
+    """Yield the columns of which some values are text, or whole numbers of which one is above 1."""
     for place in range(head.shape[1]) if head.dtype.kind == "O" else np.flatnonzero(head.max(axis=0) > 1).tolist():
         values = head[:, place]
-        if are_distinct(values) or (
-            is_whole(values) and sum(_is_above_1(each) for each in values) >= MOST * len(values)
-        ):
+        if is_whole(values) and (is_text(values) or values.max() > 1):
             yield place
-
-
-def _is_above_1(value: Any) -> bool:
-    return not isinstance(value, str) and value > 1
-
-
-def _are_binary(values: AnyArray) -> bool:
-    return all(value in {0, 1} for value in values.flat)
 
 
 def _column(value: Any, place: int) -> AnyArray:
@@ -259,12 +285,15 @@ def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
     return bool(n_columns != truth.shape[1] if is_frame(truth) else n_columns == truth.shape[1] - 1)
 
 
-def _doubtful_column_error(name: str, column: IdColumn) -> AmbiguousError:
-    axis = Axis(name, "row", column=column.name)
+def _doubtful_column_error(name: str, columns: Sequence[IdColumn]) -> AmbiguousError:
+    names = [column.name for column in columns]
+    is_one = len(names) == 1
+    axis = Axis(name, "row", column=names[0] if is_one else names)
+    question = "does it name or group the rows" if is_one else "do they name or group the rows"
     return AmbiguousError(
-        f"{name}: its column {column.name!r} has the same whole numbers in truth and predictions: does it name or "
-        f"group the rows, or is it a label? (hint: if it is no label, pass both without it, {axis.unnamed}; else pass "
-        "scores that are not whole, such as 0.5 + y_score)"
+        f"{name}: its {axis.holder} {'has' if is_one else 'have'} the same whole numbers in truth and predictions: "
+        f"{question}? (hint: if so, pass both without {'it' if is_one else 'them'}, {axis.unnamed}; else pass scores "
+        "that are not whole, such as 0.5 + y_score)"
     )
 
 

@@ -39,12 +39,12 @@ def unnested(value: Any) -> Any:
     return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
 
 
-def first_rows(tensor: Any, n_rows: int) -> AnyArray | None:
-    """Return the first rows of a matrix; None where there are none, or what later reading refuses."""
+def some_rows(tensor: Any, which: Callable[[Any], slice]) -> AnyArray | None:
+    """Return some rows of a matrix; None where there are none, or what later reading refuses."""
     if is_sparse(tensor) or tensor.is_nested or tensor.dim() != 2:
         return None
     try:
-        return as_array(tensor[:n_rows], "")
+        return as_array(tensor[which(tensor)], "")
     except DataError:
         return None
 

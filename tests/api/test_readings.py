@@ -533,7 +533,8 @@ def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
         assert found == pytest.approx(expected), name
         with pytest.raises(AmbiguousError, match="which row is meant"):
             function(y_true, pd.DataFrame(y_score).iloc[order])
-    log = [each["l"].reset_index(drop=True).iloc[order] for each in (truth, scores, truth)]  # sorted by a column
+    log = [each["l"].reset_index(drop=True).iloc[order] for each in (truth, scores)]  # sorted by a column
+    log.append(pd.Series(np.arange(N_ROWS) // 8).iloc[order])
     for function, n in ((xmceval.roc_auc, 2), (xmceval.roc_auc_score, 2), (xmceval.group_auc, 3)):
         assert function(*log[:n]) == pytest.approx(function(*(each.to_numpy() for each in log[:n])))
     series = [truth["l"], scores["l"].iloc[order], pd.Series(np.arange(N_ROWS) // 8, index).iloc[::-1]]

@@ -120,6 +120,8 @@ def find_id_columns(
         numbers = [column for column in found if not is_text(head[:, column.place])]
         doubtful = [column for column in numbers if _are_shared(truth, systems, column)]
         found, lone = ([each for each in columns if is_text(head[:, each.place])] for columns in (found, lone))
+    if len(found) + len(doubtful) == head.shape[1]:  # no label is left
+        return ()
     if lone:
         raise _lone_column_error(name, lone[0], "the predictions lack it")
     if doubtful:
@@ -128,10 +130,15 @@ def find_id_columns(
 
 
 def _are_shared(truth: Any, systems: Sequence[Any], column: IdColumn) -> bool:
-    """Return whether predictions have most of the values that the truth has in a column."""
+    """Return whether predictions that are not whole elsewhere have most of the values of the truth in a column."""
     ours = set(_column(truth, column.place).tolist())
-    theirs = [_find_column(system, column) for system in systems]
-    return any(values is not None and 2 * len(ours.intersection(values.tolist())) > len(ours) for values in theirs)
+    return any(
+        (values := _find_column(system, column)) is not None
+        and 2 * len(ours.intersection(values.tolist())) > len(ours)
+        and (head := _head(system)) is not None
+        and _least_rows(head, column.place) == FEW_ROWS
+        for system in systems
+    )
 
 
 def _least_rows(scores: AnyArray, place: int) -> int:
@@ -241,10 +248,10 @@ def _head(value: Any) -> AnyArray | None:
     return np.asarray(value[_some(value)]) if is_matrix else None
 
 
-def _some(value: Any) -> slice:
-    """Return LEAST_IDS rows at most, from the whole length of a value."""
-    step = max(-(-len(value) // LEAST_IDS), 1)
-    return slice(0, None, step)
+def _some(value: Any) -> list[int]:
+    """Return the first rows of a value, and others from its whole length: groups may be sorted, or take turns."""
+    n_rows, half = len(value), LEAST_IDS // 2
+    return [*range(min(n_rows, half)), *range(half, n_rows, max(-(-(n_rows - half) // half), 1))]
 
 
 def _candidates(head: AnyArray) -> Iterator[int]:

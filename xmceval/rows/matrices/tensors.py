@@ -39,7 +39,7 @@ def unnested(value: Any) -> Any:
     return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
 
 
-def some_rows(tensor: Any, which: Callable[[Any], slice]) -> AnyArray | None:
+def some_rows(tensor: Any, which: Callable[[Any], list[int]]) -> AnyArray | None:
     """Return some rows of a matrix; None where there are none, or what later reading refuses."""
     if is_sparse(tensor) or tensor.is_nested or tensor.dim() != 2:
         return None

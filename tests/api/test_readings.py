@@ -785,6 +785,30 @@ def test_padded_ids_as_wide_as_the_labels_are_refused_unless_their_number_is_pas
         assert dict(xmceval.score(y_true, IDS[form](padded), metrics="P", k=3, n_labels=N_LABELS)) == dict(expected)
 
 
+def test_what_a_batch_or_shard_has_shown_holds_for_later_ones(tmp_path):
+    y_true, votes = np.eye(3, dtype=int), np.array([[3, 1, 1], [0, 2, 2], [0, 1, 2]])  # the last row may be ids
+    options = {"metrics": "P", "k": 1, "n_labels": 3}
+    expected = xmceval.score(y_true, votes, **options)["P@1"]
+    for dtype in (int, float, np.uint8):
+        evaluator, parts = xmceval.Evaluator(**options), [votes[:2].astype(dtype), votes[2:].astype(dtype)]
+        for truth, scores in zip((y_true[:2], y_true[2:]), parts, strict=True):
+            evaluator.update(truth, scores)
+        assert evaluator.result()["P@1"] == expected
+        files = [tmp_path / f"{i}.npy" for i in range(2)]
+        for file, part in zip(files, parts, strict=True):
+            np.save(file, part)
+        for shards in (parts, files):
+            assert xmceval.score([y_true[:2], y_true[2:]], shards, **options)["P@1"] == expected
+            with pytest.raises(
+                AmbiguousError, match="has scores of 3 labels, and the whole numbers of an earlier shard"
+            ):
+                xmceval.score([y_true[2:], y_true[:2]], shards[::-1], **options)
+    evaluator = xmceval.Evaluator(**options)
+    evaluator.update(y_true[2:], votes[2:])
+    with pytest.raises(AmbiguousError, match="the whole numbers of an earlier batch were read as ids of labels"):
+        evaluator.update(y_true[:2], votes[:2])
+
+
 @pytest.mark.parametrize("form", ["array", "frame", "tensor", "npy"])
 def test_a_single_column_of_ids_is_no_truth(y_true, y_score, form):
     ids, best = np.argmax(y_true, axis=1), np.argmax(y_score, axis=1)

@@ -97,7 +97,7 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
     names = None if labels is None else read_names(labels)
-    are_all_ids = n_labels is not None
+    are_all_ids = None if n_labels is None else True
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     if truth is None:
         opened = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)

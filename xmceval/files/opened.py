@@ -40,7 +40,7 @@ class Request:
     max_line: int = MAX_LINE  # the longest line of a text file, in MiB
     is_alone: bool = False  # whether it is described by itself: rows that a truth would give are then its own
     missing: str = "zero"  # the rule for queries that only one of truth and run has; with ``error`` there may be none
-    are_all_ids: bool = False  # whether whole numbers that may be ids or scores are ids
+    are_all_ids: bool | None = None  # whether whole numbers that may be ids or scores are ids
     # one more than the largest label of a truth that does not declare their number; None without a truth
     n_seen: int | None = None
     are_ids: bool = False  # whether documents are label ids, since other inputs are by label

@@ -80,7 +80,7 @@ def open_scores(
     by_row: ByRow | None = None,
     ties: str = "label",
     missing: str = "zero",
-    are_all_ids: bool = False,
+    are_all_ids: bool | None = None,
     n_seen: int | None = None,
     max_line: int = MAX_LINE,
 ) -> Opened:
@@ -163,7 +163,7 @@ def open_either(
     names: Names | None = None,
     max_line: int = MAX_LINE,
     is_alone: bool = False,
-    are_all_ids: bool = False,
+    are_all_ids: bool | None = None,
 ) -> Opened:
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 

@@ -121,7 +121,8 @@ def inspect_file(
     threads: int | None = None,
 ) -> FileInspection:
     """Read all rows of a file and describe them; without a kind, its content decides whether it is truth or scores."""
-    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, are_all_ids=n_labels is not None)
+    are_all_ids = None if n_labels is None else True
+    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, are_all_ids=are_all_ids)
     source = opened.fit_width(n_labels)
     tally = tally_rows(source, Width.of(source, n_labels), threads)
     are_scores = opened.role == "scores"

@@ -325,7 +325,15 @@ def may_be_ids_of_rows(ours: AnyArray, theirs: AnyArray, *, least: int) -> bool:
     return are_ids and 2 * sum(value in known for value in theirs.tolist()) >= len(theirs)
 
 
-def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0) -> bool:
+def are_ids(
+    values: Any,
+    name: str,
+    n_labels: int | None = None,
+    *,
+    are_all_ids: bool | None = None,
+    n_seen: int = 0,
+    code: str = "",
+) -> bool:
     """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and not scores.
 
     Parameters
@@ -336,10 +344,13 @@ def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids:
         What messages call it.
     n_labels : int, optional
         The number of labels, where it is known.
-    are_all_ids : bool
-        Whether the caller says so where whole numbers may be either, by passing the number of labels.
+    are_all_ids : bool, optional
+        What whole numbers are that may be either: the caller says that they are ids by passing the number of labels,
+        and other rows of the same predictions may have shown that they are scores.
     n_seen : int
         One more than the largest label of the truth, where it has no number of labels.
+    code : str
+        The expression that is the numbers, for messages.
 
     Raises
     ------
@@ -361,14 +372,14 @@ def are_ids(values: Any, name: str, n_labels: int | None = None, *, are_all_ids:
     if n_labels not in {None, width}:
         return is_whole and are_ranked_lists(values[:], n_labels)
     if is_ranking(values):
-        if not are_all_ids:
-            raise _ids_or_scores_error(values, name)
-        return True
+        if are_all_ids is None:
+            raise _ids_or_scores_error(values, name, code or _read(name))
+        return are_all_ids
     if n_labels is not None or not is_whole or not are_ranked_lists(values[:]):
         return False
-    if n_seen <= width and not are_all_ids:
-        raise _ids_or_scores_error(values, name)
-    return True
+    if n_seen <= width and are_all_ids is None:
+        raise _ids_or_scores_error(values, name, code or _read(name))
+    return are_all_ids is not False
 
 
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
@@ -406,7 +417,7 @@ def _can_rank(rows: AnyArray) -> bool:
     return bool((rows == np.floor(rows)).all() and rows.min() >= -1 and rows.max() < rows.shape[1])
 
 
-def _ids_or_scores_error(values: Any, name: str) -> AmbiguousError:
+def _ids_or_scores_error(values: Any, name: str, code: str) -> AmbiguousError:
     """Return the error for whole numbers that may be ids of labels or scores."""
     rows, n_labels = values[:LOOKED_AT], values.shape[1]
     if rows.max() >= n_labels:
@@ -415,11 +426,11 @@ def _ids_or_scores_error(values: Any, name: str) -> AmbiguousError:
         found = f"every row has different numbers below {n_labels}, or -1"
     else:
         found = f"every row is a permutation of 0..{n_labels - 1}"
-    scores = f"1 + {_read(name)}"
+    scores = f"1 + {code}"
     if names_flags():
-        scores = f'python -c "import numpy; numpy.save({name!r}, 1.5 + {_read(name)})"'
+        scores = f'python -c "import numpy; numpy.save({name!r}, 1.5 + {code})"'
     elif rows.max() >= n_labels:
-        scores = f"floats that are not whole, such as 0.5 + {_read(name)}"
+        scores = f"floats that are not whole, such as 0.5 + {code}"
     return AmbiguousError(
         f"{name}: {found}: ids of labels, best first, or scores of {n_labels:,} labels? "
         f"(hint: {argument('n_labels')} says that they are ids; of scores pass {scores})"

@@ -72,7 +72,9 @@ def add_batch(
             )
         if table_of(matrix, name) is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
-    opener = Opener(state.options, labels=state.labels, in_batch=True).beside(y_true, [y_score], to.ids)
+    opener = Opener(state.options, labels=state.labels, in_batch=True, were_ids=to.were_ids).beside(
+        y_true, [y_score], to.ids
+    )
     width = state.terms.width
     opened = opener.truth(find_shards(y_true), "y_true", width)
     opener = opener.naming(opened.labels)
@@ -86,7 +88,8 @@ def add_batch(
         check_narrow(scores, "with a threshold")
     predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
     to.add(truth, predictions, weights, hint_at_lists(opened))
-    to.describe((opened, predicted), opener.naming(predicted.labels).labels, opener.ids)
+    opener = opener.naming(predicted.labels).knowing(predicted)
+    to.describe((opened, predicted), opener.labels, opener.ids, were_ids=opener.were_ids)
 
 
 def _check_growing(state: State) -> None:

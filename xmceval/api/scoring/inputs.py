@@ -44,6 +44,7 @@ from xmceval.rows.matrices.frames import (
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth, count_columns
 from xmceval.rows.matrices.storage import AnyArray, Csr, PaddedLists, is_wide, may_be_wide
 from xmceval.rows.readings import (
+    EARLIER,
     Axis,
     are_both_named,
     are_triples,
@@ -78,6 +79,7 @@ class Opener:
     ids: Sequence[IdColumn] = ()  # columns of the truth whose values name the rows
     n_columns: int | None = None  # of predictions in memory, whose columns can only be the labels
     in_batch: bool = False  # whether the rows are those of a batch
+    were_ids: bool | None = None  # what an earlier batch or shard has shown: arrays are of ids of labels, or of scores
     first: Input | None = None  # the truth, beside which others are opened
 
     @classmethod
@@ -160,7 +162,7 @@ class Opener:
             own = truth.parts[number] if is_paired else replace(truth, rows=None, by_row=None)
             whole = replace(truth, rows=own.rows, by_row=own.by_row)
             opened = opener._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
-            opener = opener.naming(opened.labels)
+            opener = opener.naming(opened.labels).knowing(opened)
             return opened
 
         opened = open_shards(matrix, open_part, are_scores=True)
@@ -185,7 +187,9 @@ class Opener:
         is_shard: bool = False,
     ) -> Input:
         """Open one file or matrix of predictions."""
-        are_all_ids, n_seen = self.options.n_labels is not None, truth.n_seen
+        n_seen, are_all_ids = truth.n_seen, self.were_ids
+        if are_all_ids is None and self.options.n_labels is not None:
+            are_all_ids = True
         if not isinstance(matrix, (str, Path)):
             if hasattr(matrix, "iloc"):
                 from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
@@ -198,6 +202,7 @@ class Opener:
                 _refuse_ids(truth, name)
                 values, rows, labels = _split_names(matrix, name)
                 source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
+                self._check_reading(source)
                 labels = Axis(name, "label") if source.n_labels is None else labels  # columns of ids are ranks
                 _check_lists(truth, source)
                 _check_triples(truth, source)
@@ -231,6 +236,7 @@ class Opener:
 
             check_lists(truth.lists, to_path(matrix))
         _check_triples(truth, opened.source)
+        self._check_reading(opened.source)
         return replace(self._of_file(matrix, opened, opened.fit_width(width.or_none), truth), lacking=opened.lacking)
 
     def _as_input(self, source: MatrixSource, rows: Axis, labels: Axis, truth: Input | None = None) -> Input:
@@ -315,6 +321,22 @@ class Opener:
     def naming(self, labels: Axis | None) -> Opener:
         """Return an opener that puts others into the order of these labels, if they are the first that have names."""
         return replace(self, labels=labels) if self.labels is None and are_both_named(labels) else self
+
+    def knowing(self, scores: Input) -> Opener:
+        """Return an opener that reads others as these predictions were read, where they may be ids or scores."""
+        source = _unrepaired(scores.source)
+        if self.were_ids is not None or not isinstance(source, MatrixSource):
+            return self
+        return replace(self, were_ids=False if source.is_dense else True if source.may_be_scores else None)
+
+    def _check_reading(self, source: Source) -> None:
+        """Refuse scores after what was read as ids of labels, and may have been scores."""
+        if self.were_ids and isinstance(source, MatrixSource) and source.is_dense:
+            earlier = EARLIER if self.in_batch else "an earlier shard"
+            raise AmbiguousError(
+                f"{source.name}: has scores of {source.n_labels:,} labels, and the whole numbers of {earlier} were "
+                "read as ids of labels, best first (hint: of scores pass 0.5 + y_score from the first on)"
+            )
 
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source

@@ -22,7 +22,7 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Matrix, PaddedLists
-from xmceval.rows.readings import are_ids, check_truth
+from xmceval.rows.readings import are_ids, check_truth, is_ranking
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
@@ -45,7 +45,8 @@ def open_npy(path: Path, request: Request) -> Opened:
     if n_seen is None:  # alone, integers beyond the columns are taken for ids
         n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
     if are_ids(piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen):
-        return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
+        may_be_scores = is_ranking(piece)
+        return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"], may_be_scores=may_be_scores)
     return open_dense(path, request)
 
 
@@ -137,6 +138,7 @@ def open_lists(
     *,
     missing: str = "array of scores",
     is_held: bool = False,
+    may_be_scores: bool = False,
 ) -> Opened:
     """Open a matrix of labels or their names [n_rows, any width], and one of their scores.
 
@@ -151,6 +153,8 @@ def open_lists(
         The scores that there could be, for the warning that there are none.
     is_held : bool
         Whether the arrays are held in memory.
+    may_be_scores : bool
+        Whether the labels may have been scores.
     """
     header = _check_matrix(labels, "iufUO" if request.are_all_ids and scores is None else "iuUO")
     dtype = None
@@ -165,7 +169,9 @@ def open_lists(
         option = argument("labels", kind="FILE")
         raise DataError(f"{labels.name}: has label names, not ids (hint: pass {option}, with one name per line)")
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
-    source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype)
+    source = MatrixSource(
+        labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype, may_be_scores=may_be_scores
+    )
     content = "label names" if are_names else "labels"
     if form.name == "npy-ranked":
         facts = [f"{form.title} {content}"]

@@ -17,7 +17,7 @@ from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, Values, name_of, slice_rows, take_rows
-from xmceval.rows.readings import are_ids, are_ranked_lists, check_truth
+from xmceval.rows.readings import are_ids, are_ranked_lists, check_truth, is_ranking
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length, read as a dense matrix"
@@ -95,6 +95,7 @@ class MatrixSource:
     depth: int | None = None  # how many labels are selected per row of them, where all metrics are at cutoffs
     reading: str = ""  # what the matrix was read as, and on what evidence
     may_be_ids: bool = False  # whether it is of lists of equal length, which may have been ids of labels
+    may_be_scores: bool = False  # whether it is of ids of labels, as many as there are, which may have been scores
     is_ranked: bool = False  # whether it is of labels without scores, whose order alone ranks them
     first_row: int = 0  # the number of the first row of `pieces`, where those before it are left out
     # returns how messages name the entries of a label in a row, where these have names
@@ -201,7 +202,12 @@ def _can_be_ids(values: Values, n_columns: int | None) -> bool:
 
 
 def as_scores(
-    y_score: Any, name: str = "y_score", n_labels: int | None = None, *, are_all_ids: bool = False, n_seen: int = 0
+    y_score: Any,
+    name: str = "y_score",
+    n_labels: int | None = None,
+    *,
+    are_all_ids: bool | None = None,
+    n_seen: int = 0,
 ) -> MatrixSource:
     """Wrap a score matrix.
 
@@ -223,11 +229,14 @@ def as_scores(
             refuse_sets(y_score, name)
             return _wrap_lists(lists, name, are_scores=True)
     values = as_values(y_score, name)
-    if are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen):
+    code = f"numpy.asarray({name})" if isinstance(y_score, (list, tuple)) else name
+    if are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code):
         labels = as_ids(values[:], name)
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         pieces = [PaddedLists(labels, ranks)]
-        return MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
+        may_be_scores = is_ranking(values)
+        source = MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
+        return replace(source, may_be_scores=may_be_scores)
     n_rows, width = map(int, values.shape)
     dense, reading = [Dense(values, are_scores=True)], f"dense array of {name_of(values.dtype)}, a score for each label"
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)

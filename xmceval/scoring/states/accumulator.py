@@ -50,6 +50,7 @@ class Accumulator:
         self._base: State = state
         self._is_torn = self._is_described = False
         self.ids: Sequence[Any] = ()  # the columns of ids in the first batch
+        self.were_ids: bool | None = None  # whether whole numbers were ids of labels, or scores
         self._n_new, self._system = 0, ""  # rows since then, and how reports call their system
         self._weight_range: tuple[float, float] = state.weight_range
         self._removed: tuple[int, int] = state.removed
@@ -121,9 +122,11 @@ class Accumulator:
             self.take(before)
             raise
 
-    def describe(self, inputs: Sequence[Any], labels: Axis | None, ids: Sequence[Any]) -> None:
+    def describe(
+        self, inputs: Sequence[Any], labels: Axis | None, ids: Sequence[Any], *, were_ids: bool | None
+    ) -> None:
         """Note how the first batch was read, the names of the labels and columns of ids, which later ones follow."""
-        self.ids = ids
+        self.ids, self.were_ids = ids, were_ids
         if not self._base.truth and not self._is_described:
             lines = (*self._base.inputs, *(each.line for each in inputs))
             self._base, self._is_described = replace(self._base, inputs=lines), True

@@ -1,7 +1,11 @@
 """Tables with a line per row are joined by columns of ids that both have, which are known by their values."""
 
+import re
+from decimal import Decimal
+
 import numpy as np
 import pytest
+from scipy import sparse
 from support.executors import PicklingExecutor
 
 import xmceval
@@ -24,6 +28,8 @@ IDS = {
     "0 to n - 1": np.arange(N),
     "words": [f"case {i}" for i in range(N)],
     "numbers as text": [f"{100 + i}" for i in range(N)],
+    "floats": 100.0 + 7 * np.arange(N),
+    "decimals": [Decimal(100 + i) for i in range(N)],
 }
 
 
@@ -51,6 +57,46 @@ def test_a_column_of_ids_joins_rows_whatever_its_name(kind, other, form):
         assert result["P@1"] == EXPECTED
         assert "besides PMID x" in result.inputs[0]
         assert "rows by column 'PMID x'" in result.inputs[1]
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+def test_whole_numbers_are_the_same_ids_in_every_type(form):
+    kinds = [np.asarray(IDS["numbers"], dtype) for dtype in ("int32", "float32", "float64", object, str)]
+    for ours in kinds:
+        for theirs in kinds:
+            truth, scores = TRUTH.assign(id=ours), PREDS.assign(id=theirs).iloc[ORDER].reset_index(drop=True)
+            assert score(truth, scores, form)["P@1"] == EXPECTED
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "parquet"])
+@pytest.mark.parametrize("dtype", [int, float, str])
+def test_numbers_of_rows_in_another_order_are_refused_beside_no_names_or_others(dtype, other, form):
+    def numbered(frame, name="PMID"):
+        return frame.assign(**{name: ORDER.astype(dtype)})
+
+    truth, scores = TRUTH.iloc[ORDER].reset_index(drop=True), PREDS.iloc[ORDER].reset_index(drop=True)
+    words = [frame.set_axis(IDS["words"]) for frame in (TRUTH, PREDS)]
+    assert score(numbered(truth), numbered(scores), form, other)["P@1"] == EXPECTED
+    for pair in (
+        (TRUTH, numbered(scores)),
+        (words[0], numbered(scores)),
+        (numbered(truth), PREDS),
+        (numbered(truth), words[1]),
+        (numbered(truth), PREDS[::-1]),
+        (numbered(truth), numbered(scores, "case")),
+        (numbered(truth), numbered(scores).assign(PMID=7)),
+    ):
+        message = message_of(*pair, form, other)
+        assert re.search(r"its column '(PMID|case)' has the numbers of the rows of \S+ in another order, ", message)
+    array = np.eye(9)[[row[0] for row in TRUTH.labels]]
+    hint = refusal(array, numbered(scores)).partition("(hint: ")[2]
+    codes = hint.partition(" puts ")[0], hint.partition("numbers, ")[2].partition(" leaves ")[0]
+    by_number, by_position = (eval(code, {"y_score": numbered(scores)}) for code in codes)
+    assert value(array, by_number) == value(array, PREDS)
+    assert value(array, by_position) == value(array, scores) != value(array, PREDS)
+    for matrix in (array, sparse.csr_array(array)):
+        assert "y_true: its column 'PMID' has the numbers" in refusal(numbered(truth), matrix)
 
 
 @pytest.mark.parametrize("form", LIST_FORMS)

@@ -164,7 +164,7 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
         return None
     are_ids = ours.column is not None and theirs.column is not None
     for named, other in ((ours, theirs), (theirs, ours)):
-        if other.is_numbered and not are_ids:
+        if not are_ids and (other.is_numbered or (named.column is not None and named.is_reordered)):
             _check_position(named, other, in_batch=in_batch)
             return None
     order = _find_positions(ours.listed, theirs.listed)
@@ -240,12 +240,18 @@ def _find_positions(names: list[Any], others: list[Any]) -> Int64 | None:
 
 def _order_error(named: Axis, other: Axis) -> AmbiguousError:
     """Return the error for names that are the numbers of the rows or labels of another input, in another order."""
-    names, attribute = f"{named.source}.{named.attribute}", named.attribute
+    names = f"{named.source}.{named.attribute}"
     ordered = f"sorted({names}{', key=int' if named.are_text else ''})"
-    by_name = f"[{ordered}]" if attribute == "columns" else f".loc[{ordered}]" if named.are_text else ".sort_index()"
+    by_name = f".loc[{ordered}]" if named.are_text else ".sort_index()"
+    if named.column is not None:
+        key = ", key=lambda ids: ids.astype(int)" if named.are_text else ""
+        by_name = f".sort_values({named.column!r}, ignore_index=True{key})"
+    elif named.attribute == "columns":
+        by_name = f"[{ordered}]"
     place = next(place for place, name in enumerate(named.listed) if name != place)
+    have = "have" if named.holder == "columns" else "has"
     return AmbiguousError(
-        f"{named.source}: its {attribute} {'has' if attribute == 'index' else 'have'} the numbers of the {named.noun}s "
+        f"{named.source}: its {named.holder} {have} the numbers of the {named.noun}s "
         f"of {other.source} in another order, {named.listed[place]} in place of {place}: which {named.noun} is "
         f"meant, by number or by position? (hint: {named.after(by_name)} puts them into the order of the numbers, "
         f"{named.unnamed} leaves the numbers out)"

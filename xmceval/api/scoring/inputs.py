@@ -274,7 +274,8 @@ class Opener:
         if truth is not None and truth.by_row is not None and opened.by_row is not None:
             from xmceval.files.tables.rownames import name_rows  # not loaded for other files
 
-            ours, rows = name_rows(truth.by_row, opened.by_row) or (ours, rows)
+            alone = Axis(truth.name, "row") if rows.column is not None else ours  # beside other ids, or none
+            ours, rows = name_rows(truth.by_row, opened.by_row) or (alone, rows)
         order = None if ours is None or is_by_query else find_order(ours, rows)
         if order is not None and isinstance(source, MatrixSource):
             source = source.ordered(order)

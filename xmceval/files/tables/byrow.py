@@ -19,7 +19,7 @@ from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.labelwords import LabelNames, find_words, join_words
-from xmceval.files.tables.rownames import id_columns, index_columns, index_of
+from xmceval.files.tables.rownames import find_rows, id_columns, index_columns, index_of
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
@@ -195,7 +195,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         request.role,
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_lists and columns.value is None,
-        rows=table.rows or (index_of(by_row) if columns.key is None else None),
+        rows=table.rows if columns.key is not None else find_rows(by_row, table.rows or index_of(by_row)),
         labels_by="number" if names is None and words is None else "name",
         by_row=by_row,
     )

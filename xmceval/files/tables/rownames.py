@@ -13,7 +13,7 @@ from xmceval.files.tables.arrays import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.rownumbers import ByRow
 from xmceval.files.tables.table import Table
-from xmceval.rows.readings import LEAST_IDS, Axis, are_distinct, find_order
+from xmceval.rows.readings import LEAST_IDS, Axis, find_order
 
 
 def index_of(table: ByRow) -> Axis | None:
@@ -34,8 +34,19 @@ def id_columns(table: Table, columns: Columns) -> list[str]:
     from pyarrow import types
 
     names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
-    kinds = [table.schema.field(name).type for name in names]
-    return [name for name, kind in zip(names, kinds, strict=True) if types.is_integer(kind) or is_text_type(kind)]
+    kinds = types.is_integer, types.is_floating, types.is_decimal, is_text_type
+    return [name for name in names if any(is_kind(table.schema.field(name).type) for is_kind in kinds)]
+
+
+def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
+    """Return the rows that an index names, or else a column that has their numbers in another order."""
+    if index is None or index.is_numbered:
+        for name in id_columns(table.table, table.columns):
+            if table.table.path is None or table.table.has_numbers(name):
+                rows = _find_ids(table, name)
+                if rows is not None and rows.is_reordered:
+                    return rows
+    return index
 
 
 def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
@@ -49,10 +60,9 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     index, other_index = (set(filter(None, _index_levels(table.table))) for table in (truth, scores))
     ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
     for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
-        values = [_values(table, name) for table in (truth, scores)]
-        if all(map(_are_ids, values)):
-            ours, theirs = map(_axis, (truth, scores), values)
-            found.append((replace(ours, column=name), replace(theirs, column=name)))
+        ours, theirs = (_find_ids(table, name) for table in (truth, scores))
+        if ours is not None and theirs is not None:
+            found.append((ours, theirs))
     positions = np.arange(int(truth.runs[-1, 1]))
     orders = [positions if (order := find_order(*axes)) is None else order for axes in found]
     for (_, axis), order in zip(found[1:], orders[1:], strict=True):
@@ -66,8 +76,13 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     return found[0] if found else None
 
 
-def _are_ids(values: list[Any]) -> bool:
-    return len(values) >= LEAST_IDS and are_distinct(np.array(values, dtype=object))
+def _find_ids(table: ByRow, name: str) -> Axis | None:
+    """Return the rows as a column names them, if it has whole numbers or text, all different, in ten rows or more."""
+    values = _values(table, name)
+    if len(values) < LEAST_IDS or len(set(values)) < len(values):
+        return None
+    rows = replace(_axis(table, values), column=name)
+    return rows if isinstance(rows.names, (range, np.ndarray)) or all(isinstance(id_, str) for id_ in values) else None
 
 
 def _axis(table: ByRow, names: Any) -> Axis:

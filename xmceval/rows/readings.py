@@ -114,8 +114,16 @@ class Axis:
 
 def write_frame(code: str, path: str) -> str:
     """Return a line of a shell that writes a data frame beside the file that it was read from, for a message."""
-    new = json.dumps(f"{Path(path).name.partition('.')[0]}-new.parquet")
+    stem = Path(path).name.partition(".")[0]
+    new = json.dumps(f"{'joined' if set('*?[') & set(stem) else stem}-new.parquet")
     return f"python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
+
+
+def join_frames(codes: Sequence[str]) -> str:
+    """Return the expression that is several data frames as one, given those of each, for a message."""
+    name = codes[0].removesuffix("[0]")
+    is_list = all(code == f"{name}[{i}]" for i, code in enumerate(codes))
+    return f"pandas.concat({name if is_list else '[' + ', '.join(codes) + ']'})"
 
 
 def _as_name(word: Any) -> Any:

@@ -63,6 +63,7 @@ from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 
@@ -164,12 +165,14 @@ class Opener:
             return opened
 
         opened = open_shards(matrix, open_part, are_scores=True)
-        rows = None if is_paired else opened.rows
-        if rows is not None and truth.rows is not None and find_order(truth.rows, rows) is not None:
-            raise DataError(
-                f"y_score: its shards have the rows of {truth.source.name} in another order (hint: pass "
-                "pandas.concat(y_score))"
-            )
+        if not is_paired and opened.rows is not None:
+            ours, rows = _named_rows(truth, opened.rows, opened.by_row)
+            if ours is not None and find_order(ours, rows) is not None:
+                raise DataError(
+                    f"{rows.source}: its shards have the rows of {truth.source.name} in another order (hint: "
+                    f"{'run' if rows.is_file and names_flags() else 'pass'} {rows.after('')})"
+                )
+            opened = replace(opened, rows_by=say_how(ours, rows, "position"))
         if self.options.threshold is not None:
             check_threshold(self.options.threshold, opened)
         return opened
@@ -269,13 +272,10 @@ class Opener:
 
     def _of_file(self, matrix: Any, opened: Opened, source: Source, truth: Input | None = None) -> Input:
         """Return an opened file or table; an index may name the rows of one without a column of keys."""
-        rows, ours = opened.rows or Axis(str(matrix), "row"), None if truth is None else truth.rows
+        rows, ours = opened.rows or Axis(str(matrix), "row"), None
         is_by_query = opened.judgments is not None or opened.is_joined
-        if truth is not None and truth.by_row is not None and opened.by_row is not None:
-            from xmceval.files.tables.rownames import name_rows  # not loaded for other files
-
-            alone = Axis(truth.name, "row") if rows.column is not None else ours  # beside other ids, or none
-            ours, rows = name_rows(truth.by_row, opened.by_row) or (alone, rows)
+        if truth is not None:
+            ours, rows = _named_rows(truth, rows, opened.by_row)
         order = None if ours is None or is_by_query else find_order(ours, rows)
         if order is not None and isinstance(source, MatrixSource):
             source = source.ordered(order)
@@ -350,6 +350,16 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
         rows = rows_of(matrix[0], f"{name}[0]")
         first_named(rows, rows_of(matrix[1], f"{name}[1]"), name)
     return matrix, rows, Axis(name, "label")
+
+
+def _named_rows(truth: Input, rows: Axis, by_row: ByRow | None) -> tuple[Axis | None, Axis]:
+    """Return the rows of the truth and of predictions, as columns of ids name them that both tables have."""
+    if truth.by_row is None or by_row is None:
+        return truth.rows, rows
+    from xmceval.files.tables.rownames import name_rows  # not loaded for other files
+
+    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other ids are none
+    return name_rows(truth.by_row, by_row) or (ours, rows)
 
 
 def _as_frame(source: MatrixSource, matrix: Any) -> MatrixSource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from xmceval.files.tables.arrays import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.rownumbers import ByRow
 from xmceval.files.tables.table import Table
-from xmceval.rows.readings import LEAST_IDS, Axis, find_order
+from xmceval.rows.readings import LEAST_IDS, Axis, find_order, join_frames
 
 
 def index_of(table: ByRow) -> Axis | None:
@@ -49,6 +50,19 @@ def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
     return index
 
 
+def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
+    """Return the shards of a table with a line per row as one table."""
+    first = tables[0]
+    others = tuple(column for column in first.columns.others if all(column in table.columns.others for table in tables))
+    code = join_frames([table.table.pandas for table in tables])
+    return ByRow(
+        replace(first.table, name=name, pandas=code, rows=None),
+        replace(first.columns, others=others),
+        np.array([[0, sum(int(table.runs[-1, 1]) for table in tables)]]),
+        parts=tables,
+    )
+
+
 def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     """Return the rows as a column of ids names them that truth and predictions have; None without one.
 
@@ -57,7 +71,7 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     if truth.columns.key is not None or scores.columns.key is not None:
         return None
     found = list[tuple[Axis, Axis]]()
-    index, other_index = (set(filter(None, _index_levels(table.table))) for table in (truth, scores))
+    index, other_index = map(_index_names, (truth, scores))
     ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
     for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
         ours, theirs = (_find_ids(table, name) for table in (truth, scores))
@@ -106,8 +120,15 @@ def _index_levels(table: Table) -> dict[str, range | None]:
     return levels
 
 
+def _index_names(table: ByRow) -> set[str]:
+    """Return the names of an index that pandas stored, in each of the shards."""
+    return set.intersection(*({*filter(None, _index_levels(part.table))} for part in table.parts or (table,)))
+
+
 def _values(table: ByRow, name: str) -> list[Any]:
     """Return the values of a column, or of a range of this name, as far as the table has lines."""
+    if table.parts:
+        return [value for part in table.parts for value in _values(part, name)]
     numbers = _index_levels(table.table).get(name)
     if numbers is not None:
         return list(numbers[: int(table.runs[-1, 1]) + 1])

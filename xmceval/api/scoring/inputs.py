@@ -150,7 +150,9 @@ class Opener:
         """Open predictions, whose shards are found."""
         opener = self.naming(truth.labels)
         if not isinstance(matrix, Shards):
-            return opener._scores(matrix, truth, width, truth.source.n_rows)
+            opened = opener._scores(matrix, truth, width, truth.source.n_rows)
+            _check_json(truth, opened)
+            return opened
         refuse_judgments(truth.judgments, matrix)
         # Beside one file of truth, nobody knows how many rows a shard should have.
         is_paired = len(truth.parts) == len(matrix)
@@ -173,6 +175,7 @@ class Opener:
                     f"{'run' if rows.is_file and names_flags() else 'pass'} {rows.after('')})"
                 )
             opened = replace(opened, rows_by=say_how(ours, rows, "position"))
+        _check_json(truth, opened)
         if self.options.threshold is not None:
             check_threshold(self.options.threshold, opened)
         return opened
@@ -360,6 +363,15 @@ def _named_rows(truth: Input, rows: Axis, by_row: ByRow | None) -> tuple[Axis | 
 
     ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other ids are none
     return name_rows(truth.by_row, by_row) or (ours, rows)
+
+
+def _check_json(truth: Input, scores: Input) -> None:
+    """Refuse JSON lines that name their rows in another order than those of the truth."""
+    inputs = [each.parts or (each,) for each in (truth, scores)]
+    if all("JSON lines" in part.description for parts in inputs for part in parts):
+        from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
+
+        check_ids(*([part.name for part in parts] for parts in inputs))
 
 
 def _as_frame(source: MatrixSource, matrix: Any) -> MatrixSource:

@@ -11,7 +11,7 @@ from support.executors import PicklingExecutor
 import xmceval
 
 pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 from support.tables import LIST_FORMS, as_form, lines, refusal, shell_lines, value  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
@@ -112,7 +112,16 @@ def test_other_ids_are_refused_with_examples(other, form):
     message = message_of(truth, scores.assign(id=scores.id + 1), form, other)
     assert "its column 'id' has 114, which" in message
     assert "lacks 100 of" in message
-    assert "its column 'id' lacks 103 of" in message_of(truth, scores.drop(index=3), form, other)
+    message = message_of(truth, scores.drop(index=3), form, other)
+    assert "its column 'id' lacks 103 of" in message
+    assert "to go by position" not in message  # as there are more rows
+    message = message_of(truth.drop(index=3), scores, form, other)
+    assert "its column 'id' has 103, which" in message
+    assert "to go by position" not in message
+    names = {"pandas": pd, "pyarrow": pa, "y_true": truth.drop(index=3), "y_score": as_form(scores, form, "p")}
+    if form != "reader":
+        left = eval(message.partition("(hint: pass ")[2].partition(" to leave out")[0], names)
+        assert value(names["y_true"], left, n_labels=9) == value(TRUTH.drop(index=3), PREDS.drop(index=3), n_labels=9)
 
 
 @pytest.mark.parametrize("form", LIST_FORMS)

@@ -54,6 +54,7 @@ def test_an_index_joins_rows_in_files_as_in_memory(kind, other, form):
         assert result["P@1"] == EXPECTED
         assert "rows by name" in result.inputs[1]
     assert "its index lacks" in message_of(truth, scores.iloc[1:], form, other)
+    assert "its index has" in message_of(truth.iloc[1:], scores, form, other)
     for index in (pd.RangeIndex(N), pd.RangeIndex(500, 500 + N)):  # one is no name, the other has other ones
         frame = scores.set_axis(index)
         if index[0]:

@@ -290,21 +290,22 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     if not found:
         twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
         found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
-    select = ".loc[{}]" if theirs.attribute == "index" else "[{}]"
-    names = [f"{axis.code or axis.source}.{axis.attribute}" for axis in (ours, theirs)]
-    if theirs.column is not None:
-        ways = [f"{ours.unnamed} and {theirs.unnamed} to go by position"]
-    else:
-        ways = [f"{theirs.unnamed} to go by position"]
-        if ours.source == EARLIER:
-            ways.insert(0, f"{theirs.source}.reindex(columns=first.columns) with the first batch that has names")
-        elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # as a list of names in a file
-            pass
-        elif extra and not missing:
-            ways.insert(0, f"{theirs.after(select.format(names[0]))} to leave out the others")
-        elif missing and not extra:
-            ways.insert(0, f"{ours.after(select.format(names[1]))} to leave out the others")
-    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)} (hint: pass {', or '.join(ways)})")
+    ways, both = list[str](), "" if theirs.column is None else f"{ours.unnamed} and "
+    if ours.source == EARLIER:
+        ways.append(f"{theirs.source}.reindex(columns=first.columns) with the first batch that has names")
+    elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # as a list of names in a file
+        pass
+    elif bool(extra) != bool(missing) and (theirs.column is None or isinstance(theirs.column, str)):
+        longer, shorter = (theirs, ours) if extra else (ours, theirs)
+        names, others = (f"{axis.code or axis.source}" for axis in (longer, shorter))
+        select = f".loc[{others}.index]" if longer.attribute == "index" else f"[{others}.columns]"
+        if longer.column is not None:
+            select = f"[{names}[{longer.column!r}].isin({others}[{longer.column!r}])]"
+        ways.append(f"{longer.after(select)} to leave out the others")
+    if len(here) == len(there):
+        ways.append(f"{both}{theirs.unnamed} to go by position")
+    hint = f" (hint: pass {', or '.join(ways)})" if ways else ""
+    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)}{hint}")
 
 
 def are_distinct(values: AnyArray) -> bool:

@@ -14,7 +14,7 @@ from xmceval.files.tables.arrays import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.rownumbers import ByRow
 from xmceval.files.tables.table import Table
-from xmceval.rows.readings import LEAST_IDS, Axis, find_order, join_frames
+from xmceval.rows.readings import LEAST_IDS, Axis, are_both_named, find_order, join_frames
 
 
 def index_of(table: ByRow) -> Axis | None:
@@ -88,6 +88,15 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
                 f"join by {axis.column!r})"
             )
     return found[0] if found else None
+
+
+def check_ids(truth: ByRow, scores: ByRow) -> None:
+    """Refuse other ids of rows than those of the truth, where both tables have them."""
+    if truth.columns.key is not None or scores.columns.key is not None or name_rows(truth, scores) is not None:
+        return
+    ours, theirs = (None if table.parts else table.table.rows or index_of(table) for table in (truth, scores))
+    if ours is not None and theirs is not None and are_both_named(ours, theirs):
+        find_order(ours, theirs)
 
 
 def _find_ids(table: ByRow, name: str) -> Axis | None:

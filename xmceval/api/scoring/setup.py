@@ -186,7 +186,7 @@ class Setup(Rules):
         elif isinstance(passed, (str, Path, Shards)):
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            groups = read_row_groups(passed, self.row_ids)
+            groups = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.truth.rows))
         else:
             groups = RowGroups.of(passed)
         if n_rows is not None:

@@ -240,6 +240,9 @@ def test_rows_that_count_on_from_shard_to_shard_are_refused(form):
         assert "no row is in two shards by their column 'row', which counts from 0 in each shard" in message
         (joined,) = lines(message, y_score=y_score.parts)
         assert value(TRUTH, joined.astype(int), n_labels=9) == EXPECTED
+    y_score = xmceval.Shards([scores[scores.row < 5], scores[scores.row >= 5]])
+    paired = xmceval.Shards([TRUTH[:5], TRUTH[5:].reset_index(drop=True)])
+    assert "(rows are 0-based, in each shard: join those of " in refused(paired, y_score)
     y_true = [as_form(part, form, f"t-{i}") for i, part in enumerate((truth[truth.row < 5], truth[truth.row >= 5]))]
     assert "no row is in two shards" in refused(xmceval.Shards(y_true), PREDS)
     local = [

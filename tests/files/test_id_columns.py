@@ -66,6 +66,16 @@ def test_a_column_of_ids_joins_rows_whatever_its_name(kind, other, form):
 
 
 @pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("kind", IDS)
+def test_systems_in_several_orders_are_compared(kind, form):
+    truth, scores = (frame.assign(id=IDS[kind]) for frame in (TRUTH, PREDS))
+    orders = scores, scores.iloc[ORDER].reset_index(drop=True), scores.iloc[::-1].reset_index(drop=True)
+    systems = {f"s{i}": as_form(frame, form, f"s{i}") for i, frame in enumerate(orders)}
+    found = xmceval.compare(as_form(truth, form, "t"), systems, metrics="P", k=1, n_labels=9)
+    assert [result["P@1"] for result in found.results] == [EXPECTED] * 3
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
 def test_whole_numbers_are_the_same_ids_in_every_type(form):
     kinds = [np.asarray(IDS["numbers"], dtype) for dtype in ("int32", "float32", "float64", object, str)]
     for ours in kinds:

@@ -43,11 +43,21 @@ def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
     """Return the rows that an index names, or else a column that has their numbers in another order."""
     if index is None or index.is_numbered:
         for name in id_columns(table.table, table.columns):
-            if table.table.path is None or table.table.has_numbers(name):
+            is_text = table.table.path is not None and not table.table.has_numbers(name)
+            if not is_text and _may_be_reordered(_values(table, name)):
                 rows = _find_ids(table, name)
                 if rows is not None and rows.is_reordered:
                     return rows
     return index
+
+
+def _may_be_reordered(values: list[Any]) -> bool:
+    """Return whether numbers, maybe as text, are 0, 1, 2, ... in another order; it is asked of many columns."""
+    try:
+        numbers, ordered = np.asarray(values, dtype=np.float64), np.arange(len(values))
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return np.array_equal(np.sort(numbers), ordered) and not np.array_equal(numbers, ordered)
 
 
 def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:

@@ -110,6 +110,7 @@ def test_groups_by_id_are_those_of_the_index(form):
         truth = as_form(TRUTH.set_axis(IDS["words"]), form, "t")  # a reader is read once
         found = xmceval.score(truth, scores, metrics="P", k=1, n_labels=9, by_group=by_group)
         assert [slice_.bin.name for slice_ in found.slices] == ["group 0", "group 1"]
+        assert "a group per row; rows by name" in " ".join(found.inputs)
         values = [[slice_.estimates["P@1"].value for slice_ in result.slices] for result in (found, expected)]
         assert values[0] == values[1]
     with pytest.raises(xmceval.DataError, match="neither an index nor row_ids has the ids of the rows"):

@@ -186,7 +186,8 @@ class Setup(Rules):
         elif isinstance(passed, (str, Path, Shards)):
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            groups = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.truth.rows))
+            groups, are_by_id = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.truth.rows))
+            lines = (f"{passed}: a group per row; rows by {'name' if are_by_id else 'position'}",)
         else:
             groups = RowGroups.of(passed)
         if n_rows is not None:

@@ -273,7 +273,7 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
         if truth is not None:
             check_ids(truth, by_row)
         both = [] if truth is None or truth.columns.key is None or by_row.columns.key is None else [truth, by_row]
-        each = ", in each shard: join those of truth and predictions if they count on" if by_row.runs[0, 0] else ""
+        each = ", in each shard: join those of truth and predictions if they count on" if by_row.runs[0, 0] > 1 else ""
         raise DataError(
             f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} "
             f"(rows are 0-based{each})"

@@ -1,14 +1,18 @@
 """Tables with a line per row are joined by columns of ids that both have, which are known by their values."""
 
+import re
+from decimal import Decimal
+
 import numpy as np
 import pytest
+from scipy import sparse
 from support.executors import PicklingExecutor
 
 import xmceval
 
 pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-from support.tables import LIST_FORMS, as_form, refusal, value  # noqa: E402
+pa = pytest.importorskip("pyarrow")
+from support.tables import LIST_FORMS, as_form, lines, refusal, shell_lines, value  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -24,6 +28,8 @@ IDS = {
     "0 to n - 1": np.arange(N),
     "words": [f"case {i}" for i in range(N)],
     "numbers as text": [f"{100 + i}" for i in range(N)],
+    "floats": 100.0 + 7 * np.arange(N),
+    "decimals": [Decimal(100 + i) for i in range(N)],
 }
 
 
@@ -35,6 +41,12 @@ def score(truth, scores, form, other="pandas", **options):
 
 def message_of(truth, scores, form, other="pandas"):
     return refusal(as_form(truth, other, "t"), as_form(scores, form, "p"), n_labels=9)
+
+
+def refused(y_true, y_score):
+    with pytest.raises(xmceval.DataError) as caught:
+        value(y_true, y_score, n_labels=9)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize("form", LIST_FORMS)
@@ -54,13 +66,72 @@ def test_a_column_of_ids_joins_rows_whatever_its_name(kind, other, form):
 
 
 @pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("kind", IDS)
+def test_systems_in_several_orders_are_compared(kind, form):
+    truth, scores = (frame.assign(id=IDS[kind]) for frame in (TRUTH, PREDS))
+    orders = scores, scores.iloc[ORDER].reset_index(drop=True), scores.iloc[::-1].reset_index(drop=True)
+    systems = {f"s{i}": as_form(frame, form, f"s{i}") for i, frame in enumerate(orders)}
+    found = xmceval.compare(as_form(truth, form, "t"), systems, metrics="P", k=1, n_labels=9)
+    assert [result["P@1"] for result in found.results] == [EXPECTED] * 3
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+def test_whole_numbers_are_the_same_ids_in_every_type(form):
+    kinds = [np.asarray(IDS["numbers"], dtype) for dtype in ("int32", "float32", "float64", object, str)]
+    for ours in kinds:
+        for theirs in kinds:
+            truth, scores = TRUTH.assign(id=ours), PREDS.assign(id=theirs).iloc[ORDER].reset_index(drop=True)
+            assert score(truth, scores, form)["P@1"] == EXPECTED
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "parquet"])
+@pytest.mark.parametrize("dtype", [int, float, str])
+def test_numbers_of_rows_in_another_order_are_refused_beside_no_names_or_others(dtype, other, form):
+    def numbered(frame, name="PMID"):
+        return frame.assign(**{name: ORDER.astype(dtype)})
+
+    truth, scores = TRUTH.iloc[ORDER].reset_index(drop=True), PREDS.iloc[ORDER].reset_index(drop=True)
+    words = [frame.set_axis(IDS["words"]) for frame in (TRUTH, PREDS)]
+    assert score(numbered(truth), numbered(scores), form, other)["P@1"] == EXPECTED
+    for pair in (
+        (TRUTH, numbered(scores)),
+        (words[0], numbered(scores)),
+        (numbered(truth), PREDS),
+        (numbered(truth), words[1]),
+        (numbered(truth), PREDS[::-1]),
+        (numbered(truth), numbered(scores, "case")),
+        (numbered(truth), numbered(scores).assign(PMID=7)),
+    ):
+        message = message_of(*pair, form, other)
+        assert re.search(r"its column '(PMID|case)' has the numbers of the rows of \S+ in another order, ", message)
+    array = np.eye(9)[[row[0] for row in TRUTH.labels]]
+    hint = refusal(array, numbered(scores)).partition("(hint: ")[2]
+    codes = hint.partition(" puts ")[0], hint.partition("numbers, ")[2].partition(" leaves ")[0]
+    by_number, by_position = (eval(code, {"y_score": numbered(scores)}) for code in codes)
+    assert value(array, by_number) == value(array, PREDS)
+    assert value(array, by_position) == value(array, scores) != value(array, PREDS)
+    for matrix in (array, sparse.csr_array(array)):
+        assert "y_true: its column 'PMID' has the numbers" in refusal(numbered(truth), matrix)
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
 @pytest.mark.parametrize("other", ["pandas", "parquet"])
 def test_other_ids_are_refused_with_examples(other, form):
     truth, scores = (frame.assign(id=100 + np.arange(N)) for frame in (TRUTH, PREDS))
     message = message_of(truth, scores.assign(id=scores.id + 1), form, other)
     assert "its column 'id' has 114, which" in message
     assert "lacks 100 of" in message
-    assert "its column 'id' lacks 103 of" in message_of(truth, scores.drop(index=3), form, other)
+    message = message_of(truth, scores.drop(index=3), form, other)
+    assert "its column 'id' lacks 103 of" in message
+    assert "to go by position" not in message  # as there are more rows
+    message = message_of(truth.drop(index=3), scores, form, other)
+    assert "its column 'id' has 103, which" in message
+    assert "to go by position" not in message
+    names = {"pandas": pd, "pyarrow": pa, "y_true": truth.drop(index=3), "y_score": as_form(scores, form, "p")}
+    if form != "reader":
+        left = eval(message.partition("(hint: pass ")[2].partition(" to leave out")[0], names)
+        assert value(names["y_true"], left, n_labels=9) == value(TRUTH.drop(index=3), PREDS.drop(index=3), n_labels=9)
 
 
 @pytest.mark.parametrize("form", LIST_FORMS)
@@ -106,6 +177,89 @@ def test_ids_in_an_index_meet_those_in_a_column(form):
         assert (
             score(pair[0], pair[1] if pair[1].index.name else pair[1].reset_index(drop=True), form)["P@1"] == EXPECTED
         )
+
+
+@pytest.mark.parametrize("kind", IDS)
+@pytest.mark.parametrize("form", ["pandas", "arrow", "parquet", "feather"])
+def test_shards_beside_one_table_are_joined_or_refused_with_what_joins_them(form, kind):
+    def shards(frame, name):
+        return xmceval.Shards([as_form(part, form, f"{name}-{i}") for i, part in enumerate((frame[:5], frame[5:]))])
+
+    truth, scores = TRUTH.assign(id=IDS[kind]), PREDS.assign(id=IDS[kind])
+    shuffled = scores.iloc[ORDER].reset_index(drop=True)
+    assert score(truth, scores, form)["P@1"] == value(shards(truth, "t"), shards(scores, "p"), n_labels=9) == EXPECTED
+    result = xmceval.score(shards(truth, "t"), as_form(shuffled, form, "p"), metrics="P", k=1, n_labels=9)
+    assert result["P@1"] == EXPECTED
+    assert "rows by column 'id'" in result.inputs[1]
+    result = xmceval.score(as_form(truth, form, "t"), shards(scores, "p"), metrics="P", k=1, n_labels=9)
+    assert result["P@1"] == EXPECTED
+    assert "rows by column 'id'" in result.inputs[1]
+    y_score = shards(shuffled, "p")
+    message = refused(as_form(truth, form, "t"), y_score)
+    assert "its shards have the rows of" in message
+    (joined,) = lines(message, y_score=y_score.parts)
+    assert value(as_form(truth, form, "t"), joined, n_labels=9) == EXPECTED
+    other = shuffled.assign(id=[*shuffled.id[:-1], type(shuffled.id[0])(999)])
+    assert "its column 'id' has " in refused(as_form(truth, form, "t"), shards(other, "other"))
+    without = shuffled[:5], shuffled[5:].drop(columns="id")
+    without = xmceval.Shards([as_form(part, form, f"w-{i}") for i, part in enumerate(without)])
+    assert value(as_form(truth, form, "t"), without, n_labels=9) == SHUFFLED  # no column of all shards
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("form", ["pandas", "parquet"])
+def test_shards_of_numbers_in_another_order_are_joined_before_they_are_sorted(form, index):
+    numbered = PREDS.assign(id=np.arange(N)).iloc[ORDER]
+    frame = numbered.drop(columns="id") if index else numbered.reset_index(drop=True)
+    y_score = [as_form(part, form, f"p-{i}") for i, part in enumerate((frame[:5], frame[5:]))]
+    message = refused(TRUTH, y_score)
+    assert f"its {'index' if index else 'column'} " in message
+    hint = message.partition("(hint: ")[2]
+    codes = hint.partition(" puts ")[0], hint.partition("numbers, ")[2].partition(" leaves ")[0]
+    by_number, by_position = (eval(code, {"y_score": y_score, "pandas": pd}) for code in codes)
+    assert value(TRUTH, by_number, n_labels=9) == EXPECTED
+    assert value(TRUTH, by_position, n_labels=9) == SHUFFLED
+    truth = TRUTH.iloc[ORDER] if index else TRUTH.assign(id=np.arange(N)).iloc[ORDER].reset_index(drop=True)
+    assert "y_true: its " in refused(truth, [PREDS[:5], PREDS[5:].reset_index(drop=True)])
+
+
+def test_a_command_joins_shards_by_a_line_of_the_shell():
+    truth, scores = TRUTH.assign(id=IDS["words"]), PREDS.assign(id=IDS["words"]).iloc[ORDER]
+    truth.to_parquet("t.parquet")
+    for i, part in enumerate((scores[:5], scores[5:])):
+        part.to_parquet(f"p-{i}.parquet")
+    (joined,) = shell_lines("t.parquet", "p-*.parquet")
+    assert joined.endswith("joined-new.parquet")
+    assert value("t.parquet", joined, n_labels=9) == EXPECTED
+
+
+@pytest.mark.parametrize("form", ["pandas", "parquet", "csv"])
+def test_rows_that_count_on_from_shard_to_shard_are_refused(form):
+    def long(frame):
+        return pd.DataFrame(
+            [(i, label, 9 - j) for i, row in enumerate(frame.labels) for j, label in enumerate(row)],
+            columns=["row", "label", "score"],
+        )
+
+    scores, truth = long(PREDS), long(TRUTH).drop(columns="score")
+    for split in (scores.row < 5, scores.row % 2 == 0):
+        y_score = xmceval.Shards(
+            [as_form(part, form, f"p-{i}") for i, part in enumerate((scores[split], scores[~split]))]
+        )
+        message = refused(TRUTH, y_score)
+        assert "no row is in two shards by their column 'row', which counts from 0 in each shard" in message
+        (joined,) = lines(message, y_score=y_score.parts)
+        assert value(TRUTH, joined.astype(int), n_labels=9) == EXPECTED
+    y_score = xmceval.Shards([scores[scores.row < 5], scores[scores.row >= 5]])
+    paired = xmceval.Shards([TRUTH[:5], TRUTH[5:].reset_index(drop=True)])
+    assert "(rows are 0-based, in each shard: join those of " in refused(paired, y_score)
+    y_true = [as_form(part, form, f"t-{i}") for i, part in enumerate((truth[truth.row < 5], truth[truth.row >= 5]))]
+    assert "no row is in two shards" in refused(xmceval.Shards(y_true), PREDS)
+    local = [
+        as_form(part.assign(row=part.row - i), form, f"p-{i}")
+        for i, part in ((0, scores[scores.row < 5]), (5, scores[scores.row >= 5]))
+    ]
+    assert value(TRUTH, xmceval.Shards(local), n_labels=9) == EXPECTED
 
 
 def test_text_labels_scores_parts_shards_and_tasks_are_joined_likewise(monkeypatch):

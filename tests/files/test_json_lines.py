@@ -2,11 +2,15 @@
 
 import json
 import random
+import re
+import subprocess
+import sys
 
 import pytest
 from support.files import write
 
-from xmceval.errors import Fault
+import xmceval
+from xmceval.errors import AmbiguousError, Fault
 from xmceval.files.io import chunks
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.sidecars.labelnames import read_names
@@ -172,3 +176,54 @@ def test_the_same_key_in_several_objects_is_read():
 def test_text_that_is_no_utf8_is_reported_with_its_place(tmp_path):
     (tmp_path / "j").write_bytes(b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
     assert read("j", True, None) == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"
+
+
+def write_rows(path, ids, rows, key="uid"):
+    lines = [{key: id_, **row} if id_ is not None else row for id_, row in zip(ids, rows, strict=True)]
+    return write(path, "".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+@pytest.mark.parametrize("is_sharded", [False, True])
+@pytest.mark.parametrize("as_id", [str, int, "r{}".format])
+def test_ids_of_lines_are_refused_in_another_order_with_what_to_run(tmp_path, monkeypatch, as_id, is_sharded):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    (tmp_path / "python").symlink_to(sys.executable)
+
+    def score(y_true, y_score):
+        return xmceval.score(y_true, y_score, metrics="P", k=1, n_labels=5)["P@1"]
+
+    n = 12
+    truth, scores = (
+        [{key: value(i)} for i in range(n)]
+        for key, value in (("target_ind", lambda i: [i % 5]), ("data", lambda i: [[i % 5, 0.5], [(i + 1) % 5, 0.25]]))
+    )
+    ids, order = [as_id(100 + i) for i in range(n)], random.Random(1).sample(range(n), n)
+    shuffled, shuffled_ids = [scores[i] for i in order], [ids[i] for i in order]
+    y_true = write_rows("t.jsonl", map(str, ids), truth)
+    assert score(y_true, write_rows("p.jsonl", ids, scores)) == 1
+    expected = score(y_true, write_rows("p.jsonl", [None] * n, shuffled))
+    assert expected < 1
+    for other in ([7] * n, [[i] for i in shuffled_ids], [*shuffled_ids[1:], None], [i + 0.5 for i in range(n)]):
+        assert score(y_true, write_rows("p.jsonl", other, shuffled)) == expected
+    assert score(y_true, write_rows("p.jsonl", shuffled_ids, shuffled, "other")) == expected
+    y_score = write_rows("p.jsonl", shuffled_ids, shuffled)
+    if is_sharded:
+        y_score = [
+            write_rows(f"p-{i}.jsonl", shuffled_ids[part], shuffled[part])
+            for i, part in enumerate((slice(5), slice(5, n)))
+        ]
+    with pytest.raises(AmbiguousError, match=r"its 'uid' has the ids of t\.jsonl in another order") as caught:
+        score(y_true, y_score)
+    commands = [match[0] for match in re.finditer(r"python -c '[^']*' > \S+", str(caught.value))]
+    written = [command.split(" > ")[1] for command in commands]
+    for command in commands[:2]:
+        subprocess.run(command, shell=True, check=True)
+    assert score(*written[:2]) == 1
+    subprocess.run(commands[2], shell=True, check=True)
+    assert score(y_true, written[2]) == expected
+    write_rows("other.jsonl", [as_id(500), *shuffled_ids[1:]], shuffled)
+    with pytest.raises(AmbiguousError, match=r"its 'uid' has '?r?500'?, which t\.jsonl lacks \(hint: python"):
+        score(y_true, "other.jsonl")
+    write_rows("fewer.jsonl", shuffled_ids[1:], shuffled[1:])
+    with pytest.raises(AmbiguousError, match=r"its 'uid' lacks .* of t\.jsonl$"):
+        score(y_true, "fewer.jsonl")

@@ -1,6 +1,7 @@
 """Tables with a line per row are joined by an index that pandas stored, in files as in memory."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +55,7 @@ def test_an_index_joins_rows_in_files_as_in_memory(kind, other, form):
         assert result["P@1"] == EXPECTED
         assert "rows by name" in result.inputs[1]
     assert "its index lacks" in message_of(truth, scores.iloc[1:], form, other)
+    assert "its index has" in message_of(truth.iloc[1:], scores, form, other)
     for index in (pd.RangeIndex(N), pd.RangeIndex(500, 500 + N)):  # one is no name, the other has other ones
         frame = scores.set_axis(index)
         if index[0]:
@@ -94,6 +96,25 @@ def test_a_damaged_description_of_an_index_is_none(levels):
     table = pa.table(PREDS).replace_schema_metadata({b"pandas": stored.encode()})
     parquet.write_table(table, "p")
     assert value(TRUTH, table, n_labels=9) == value(TRUTH, "p", n_labels=9) == EXPECTED
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+def test_groups_by_id_are_those_of_the_index(form):
+    scores = PREDS.set_axis(IDS["words"]).iloc[ORDER]
+    groups = [f"group {i % 2}" for i in range(N)]
+    lines = [f"{IDS['words'][i]}\t{groups[i]}\n" for i in ORDER]
+    Path("groups.txt").write_text("".join(lines))
+    Path("groups.tsv").write_text("".join(["query_id\tgroup\n", *lines]))
+    expected = xmceval.score(TRUTH, PREDS, metrics="P", k=1, n_labels=9, by_group=groups)
+    for by_group in ("groups.txt", "groups.tsv", dict(zip(IDS["words"], groups, strict=True))):
+        truth = as_form(TRUTH.set_axis(IDS["words"]), form, "t")  # a reader is read once
+        found = xmceval.score(truth, scores, metrics="P", k=1, n_labels=9, by_group=by_group)
+        assert [slice_.bin.name for slice_ in found.slices] == ["group 0", "group 1"]
+        assert "a group per row; rows by name" in " ".join(found.inputs)
+        values = [[slice_.estimates["P@1"].value for slice_ in result.slices] for result in (found, expected)]
+        assert values[0] == values[1]
+    with pytest.raises(xmceval.DataError, match="neither an index nor row_ids has the ids of the rows"):
+        xmceval.score(TRUTH, PREDS, metrics="P", k=1, n_labels=9, by_group="groups.txt")
 
 
 @pytest.mark.parametrize("form", ["parquet", "feather"])

@@ -104,7 +104,7 @@ def test_groups_of_ids_are_those_of_their_rows():
     by_id = dict(reversed(list(zip(ids, GROUPS, strict=True)))) | {"other": "it"}
     options = {"metrics": "P", "k": 1}
     assert score(by_group=by_id, row_ids=ids, **options) == score(by_group=GROUPS.tolist(), **options)
-    with pytest.raises(DataError, match=r"by_group: has groups by id, but the rows have no ids \(hint: pass row_ids"):
+    with pytest.raises(DataError, match=r"neither an index nor row_ids has the ids of the rows \(hint: pass row_ids"):
         score(by_group=by_id, **options)
     del by_id["q7"]
     with pytest.raises(DataError, match="by_group: 1 row of 90 has no group; the first is 'q7'"):

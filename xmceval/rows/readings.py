@@ -113,8 +113,16 @@ class Axis:
 
 def write_frame(code: str, path: str) -> str:
     """Return a line of a shell that writes a data frame beside the file that it was read from, for a message."""
-    new = json.dumps(f"{Path(path).name.partition('.')[0]}-new.parquet")
+    stem = Path(path).name.partition(".")[0]
+    new = json.dumps(f"{'joined' if set('*?[') & set(stem) else stem}-new.parquet")
     return f"python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
+
+
+def join_frames(codes: Sequence[str]) -> str:
+    """Return the expression that is several data frames as one, given those of each, for a message."""
+    name = codes[0].removesuffix("[0]")
+    is_list = all(code == f"{name}[{i}]" for i, code in enumerate(codes))
+    return f"pandas.concat({name if is_list else '[' + ', '.join(codes) + ']'})"
 
 
 def _as_name(word: Any) -> Any:
@@ -163,7 +171,7 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
         return None
     are_ids = ours.column is not None and theirs.column is not None
     for named, other in ((ours, theirs), (theirs, ours)):
-        if other.is_numbered and not are_ids:
+        if not are_ids and (other.is_numbered or (named.column is not None and named.is_reordered)):
             _check_position(named, other, in_batch=in_batch)
             return None
     order = _find_positions(ours.listed, theirs.listed)
@@ -239,12 +247,18 @@ def _find_positions(names: list[Any], others: list[Any]) -> Int64 | None:
 
 def _order_error(named: Axis, other: Axis) -> AmbiguousError:
     """Return the error for names that are the numbers of the rows or labels of another input, in another order."""
-    names, attribute = f"{named.source}.{named.attribute}", named.attribute
+    names = f"{named.source}.{named.attribute}"
     ordered = f"sorted({names}{', key=int' if named.are_text else ''})"
-    by_name = f"[{ordered}]" if attribute == "columns" else f".loc[{ordered}]" if named.are_text else ".sort_index()"
+    by_name = f".loc[{ordered}]" if named.are_text else ".sort_index()"
+    if named.column is not None:
+        key = ", key=lambda ids: ids.astype(int)" if named.are_text else ""
+        by_name = f".sort_values({named.column!r}, ignore_index=True{key})"
+    elif named.attribute == "columns":
+        by_name = f"[{ordered}]"
     place = next(place for place, name in enumerate(named.listed) if name != place)
+    have = "have" if named.holder == "columns" else "has"
     return AmbiguousError(
-        f"{named.source}: its {attribute} {'has' if attribute == 'index' else 'have'} the numbers of the {named.noun}s "
+        f"{named.source}: its {named.holder} {have} the numbers of the {named.noun}s "
         f"of {other.source} in another order, {named.listed[place]} in place of {place}: which {named.noun} is "
         f"meant, by number or by position? (hint: {named.after(by_name)} puts them into the order of the numbers, "
         f"{named.unnamed} leaves the numbers out)"
@@ -275,21 +289,22 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     if not found:
         twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
         found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
-    select = ".loc[{}]" if theirs.attribute == "index" else "[{}]"
-    names = [f"{axis.code or axis.source}.{axis.attribute}" for axis in (ours, theirs)]
-    if theirs.column is not None:
-        ways = [f"{ours.unnamed} and {theirs.unnamed} to go by position"]
-    else:
-        ways = [f"{theirs.unnamed} to go by position"]
-        if ours.source == EARLIER:
-            ways.insert(0, f"{theirs.source}.reindex(columns=first.columns) with the first batch that has names")
-        elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # as a list of names in a file
-            pass
-        elif extra and not missing:
-            ways.insert(0, f"{theirs.after(select.format(names[0]))} to leave out the others")
-        elif missing and not extra:
-            ways.insert(0, f"{ours.after(select.format(names[1]))} to leave out the others")
-    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)} (hint: pass {', or '.join(ways)})")
+    ways, both = list[str](), "" if theirs.column is None else f"{ours.unnamed} and "
+    if ours.source == EARLIER:
+        ways.append(f"{theirs.source}.reindex(columns=first.columns) with the first batch that has names")
+    elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # as a list of names in a file
+        pass
+    elif bool(extra) != bool(missing) and (theirs.column is None or isinstance(theirs.column, str)):
+        longer, shorter = (theirs, ours) if extra else (ours, theirs)
+        names, others = (f"{axis.code or axis.source}" for axis in (longer, shorter))
+        select = f".loc[{others}.index]" if longer.attribute == "index" else f"[{others}.columns]"
+        if longer.column is not None:
+            select = f"[{names}[{longer.column!r}].isin({others}[{longer.column!r}])]"
+        ways.append(f"{longer.after(select)} to leave out the others")
+    if len(here) == len(there):
+        ways.append(f"{both}{theirs.unnamed} to go by position")
+    hint = f" (hint: pass {', or '.join(ways)})" if ways else ""
+    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)}{hint}")
 
 
 def are_distinct(values: AnyArray) -> bool:

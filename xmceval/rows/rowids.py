@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xmceval.errors import DataError, UsageError, argument, counted
+
+if TYPE_CHECKING:
+    from xmceval.rows.readings import Axis
 
 Value = TypeVar("Value")
 
@@ -30,6 +33,11 @@ class RowIds:
         found = cls([str(each) for each in ids], "row_ids")
         found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))] if found.is_doubtful else ())
         return found
+
+    @classmethod
+    def of_rows(cls, rows: Axis | None) -> RowIds | None:
+        """Take the names that an index gives the rows; None where it has none but their numbers."""
+        return None if rows is None or rows.is_numbered else cls(list(map(str, rows.listed)), rows.source)
 
     @property
     def is_doubtful(self) -> bool:
@@ -59,8 +67,8 @@ def join_by_id(values: Mapping[str, Value], ids: RowIds | None, source: str, nou
     """Return the value of each row, given those of ids; those of ids that no row has are not needed."""
     if ids is None:
         raise DataError(
-            f"{source}: has {noun}s by id, but the rows have no ids (hint: pass {argument('row_ids', kind='FILE')}, or "
-            f"the {noun} of each row in the order of the rows)"
+            f"{source}: has {noun}s by id, and neither an index nor {argument('row_ids')} has the ids of the rows "
+            f"(hint: pass {argument('row_ids', kind='FILE')}, or the {noun} of each row in the order of the rows)"
         )
     missing = [row for row in ids.ids if row not in values]
     if missing:

@@ -64,6 +64,7 @@ from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 
@@ -151,7 +152,9 @@ class Opener:
         """Open predictions, whose shards are found."""
         opener = self.naming(truth.labels)
         if not isinstance(matrix, Shards):
-            return opener._scores(matrix, truth, width, truth.source.n_rows)
+            opened = opener._scores(matrix, truth, width, truth.source.n_rows)
+            _check_json(truth, opened)
+            return opened
         refuse_judgments(truth.judgments, matrix)
         # Beside one file of truth, nobody knows how many rows a shard should have.
         is_paired = len(truth.parts) == len(matrix)
@@ -166,12 +169,15 @@ class Opener:
             return opened
 
         opened = open_shards(matrix, open_part, are_scores=True)
-        rows = None if is_paired else opened.rows
-        if rows is not None and truth.rows is not None and find_order(truth.rows, rows) is not None:
-            raise DataError(
-                f"y_score: its shards have the rows of {truth.source.name} in another order (hint: pass "
-                "pandas.concat(y_score))"
-            )
+        if not is_paired and opened.rows is not None:
+            ours, rows = _named_rows(truth, opened.rows, opened.by_row)
+            if ours is not None and find_order(ours, rows) is not None:
+                raise DataError(
+                    f"{rows.source}: its shards have the rows of {truth.source.name} in another order (hint: "
+                    f"{'run' if rows.is_file and names_flags() else 'pass'} {rows.after('')})"
+                )
+            opened = replace(opened, rows_by=say_how(ours, rows, "position"))
+        _check_json(truth, opened)
         if self.options.threshold is not None:
             check_threshold(self.options.threshold, opened)
         return opened
@@ -275,12 +281,10 @@ class Opener:
 
     def _of_file(self, matrix: Any, opened: Opened, source: Source, truth: Input | None = None) -> Input:
         """Return an opened file or table; an index may name the rows of one without a column of keys."""
-        rows, ours = opened.rows or Axis(str(matrix), "row"), None if truth is None else truth.rows
+        rows, ours = opened.rows or Axis(str(matrix), "row"), None
         is_by_query = opened.judgments is not None or opened.is_joined
-        if truth is not None and truth.by_row is not None and opened.by_row is not None:
-            from xmceval.files.tables.rownames import name_rows  # not loaded for other files
-
-            ours, rows = name_rows(truth.by_row, opened.by_row) or (ours, rows)
+        if truth is not None:
+            ours, rows = _named_rows(truth, rows, opened.by_row)
         order = None if ours is None or is_by_query else find_order(ours, rows)
         if order is not None and isinstance(source, MatrixSource):
             source = source.ordered(order)
@@ -371,6 +375,25 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
         rows = rows_of(matrix[0], f"{name}[0]")
         first_named(rows, rows_of(matrix[1], f"{name}[1]"), name)
     return matrix, rows, Axis(name, "label")
+
+
+def _named_rows(truth: Input, rows: Axis, by_row: ByRow | None) -> tuple[Axis | None, Axis]:
+    """Return the rows of the truth and of predictions, as columns of ids name them that both tables have."""
+    if truth.by_row is None or by_row is None:
+        return truth.rows, rows
+    from xmceval.files.tables.rownames import name_rows  # not loaded for other files
+
+    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other ids are none
+    return name_rows(truth.by_row, by_row) or (ours, rows)
+
+
+def _check_json(truth: Input, scores: Input) -> None:
+    """Refuse JSON lines that name their rows in another order than those of the truth."""
+    inputs = [each.parts or (each,) for each in (truth, scores)]
+    if all("JSON lines" in part.description for parts in inputs for part in parts):
+        from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
+
+        check_ids(*([part.name for part in parts] for parts in inputs))
 
 
 def _as_frame(source: MatrixSource, matrix: Any) -> MatrixSource:

@@ -24,7 +24,7 @@ from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr, rounded
-from xmceval.rows.readings import Axis
+from xmceval.rows.readings import Axis, join_frames
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
@@ -119,6 +119,18 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
                 f"{part.source.name}: is a shard, and its labels are text, which each shard would number anew (hint: "
                 f"pass {argument('labels', kind='FILE')}, with one name per line)"
             )
+    name = shards.name if isinstance(shards.parts[0], (str, Path)) else parts[0].name.rpartition("[")[0]
+    rows, by_row = _join_rows(parts, name), None
+    tables = [part.by_row for part in parts if part.by_row is not None]
+    if len(tables) == len(parts):
+        from xmceval.files.tables.rownames import find_rows, join_shards  # not loaded for other files
+        from xmceval.files.tables.rownumbers import refuse_numbers_of_all
+
+        if all(table.columns.key is None for table in tables):
+            by_row = join_shards(name, tables)
+            rows = find_rows(by_row, rows)
+        elif all(table.columns.key is not None for table in tables):
+            refuse_numbers_of_all(name, tables)
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
     return Input(
         source,
@@ -127,20 +139,23 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
         parts=parts,
         may_be_ids=any(part.may_be_ids for part in parts),
         is_ranked=all(part.is_ranked for part in parts),
-        rows=_join_rows(parts),
+        rows=rows or Axis(name, "row"),
         labels=parts[0].labels,
         rows_by=parts[0].rows_by,
         labels_by=parts[0].labels_by,
+        by_row=by_row,
     )
 
 
-def _join_rows(parts: Sequence[Input]) -> Axis | None:
-    """Return the rows of all shards, if each of them names its own."""
-    rows = [part.rows for part in parts if part.rows is not None and part.rows.names is not None]
-    if len(rows) < len(parts):
+def _join_rows(parts: Sequence[Input], name: str) -> Axis | None:
+    """Return the rows of all shards, if the index of each names its own."""
+    rows = [axis for axis in (part.rows for part in parts) if axis is not None and axis.column is None]
+    rows = [axis for axis in rows if axis.names is not None]
+    if len(rows) < len(parts) or all(axis.is_numbered for axis in rows):
         return None
     names = list(chain.from_iterable(axis.names for axis in rows if axis.names is not None))
-    return replace(Axis.of(parts[0].name, "row", names), code=rows[0].code, is_file=rows[0].is_file)
+    code = join_frames([axis.code or axis.source for axis in rows])
+    return replace(Axis.of(name, "row", names), code=code, is_file=rows[0].is_file)
 
 
 def open_lean(path: str | Path | Records | Table, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:

@@ -46,9 +46,8 @@ def in_order(
     index, ids = getattr(values, "index", None), find_ids()
     if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
         return _of_series(values, name, noun, ids, rows or Axis("y_true", "row"), in_batch=in_batch)
+    ids = ids or RowIds.of_rows(rows)
     if isinstance(values, Mapping):
-        if ids is None and rows is not None and not rows.is_numbered:
-            ids = RowIds(list(map(str, rows.listed)), rows.source)
         return join_by_id({str(key): value for key, value in values.items()}, ids, name, noun), "name"
     if isinstance(values, (str, Path)):
         table = table_at(to_path(values))

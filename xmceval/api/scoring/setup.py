@@ -186,7 +186,8 @@ class Setup(Rules):
         elif isinstance(passed, (str, Path, Shards)):
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            groups = read_row_groups(passed, self.row_ids)
+            groups, are_by_id = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.truth.rows))
+            lines = (f"{passed}: a group per row; rows by {'name' if are_by_id else 'position'}",)
         else:
             groups = RowGroups.of(passed)
         if n_rows is not None:
@@ -199,7 +200,8 @@ class Setup(Rules):
         for system in systems:
             scores = opener.scores(system.input, self.truth, self.terms.width)
             opener.check_numbers(scores)
-            if self.truth.judgments is None and not are_both_named(self.truth.rows):
+            is_joined = scores.rows is not None and scores.rows.column is not None
+            if self.truth.judgments is None and not are_both_named(self.truth.rows) and not is_joined:
                 rows = first_named(rows, _called(scores.rows, system.name), self.truth.source.name)
             opener = opener.naming(_called(scores.labels, system.name))
             opened.append(self._system(system, scores))
@@ -322,8 +324,8 @@ def _name_rows(ids: RowIds | None, truth: Input) -> Axis:
     rows = Axis.of("row_ids", "row", [] if ids is None else ids.ids)
     if truth.rows is not None and find_order(rows, truth.rows) is not None:
         raise DataError(
-            f"{truth.name}: its index has the ids of row_ids in another order (hint: leave out {argument('row_ids')}, "
-            f"or pass {truth.rows.unnamed})"
+            f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
+            f"{argument('row_ids')}, or pass {truth.rows.unnamed})"
         )
     return rows
 

@@ -13,10 +13,11 @@ from xmceval.rows.rowids import RowIds, join_by_id
 from xmceval.rows.shards import Shards, parts_of
 
 
-def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None) -> RowGroups:
+def read_row_groups(path: str | Path | Shards, ids: RowIds | None, named: RowIds | None) -> tuple[RowGroups, bool]:
     """Read the group of each row, one per line; where rows have ids and each line two words, those are id and group.
 
-    A tab between id and group allows for spaces in the group.
+    Whether they are is returned too. A tab between id and group allows for spaces in the group, and says that rows are
+    meant by the names of an index.
     """
     shards = find_shards(path)
     files = [to_path(part) for part in parts_of(shards)]
@@ -28,9 +29,9 @@ def read_row_groups(path: str | Path | Shards, ids: RowIds | None = None) -> Row
         for (place, _), (name, group) in zip(lines, pairs, strict=True):
             if groups.setdefault(name, group) != group:
                 raise DataError(f"{place}: the group of {name[:40]!r} is {group!r}, but {groups[name]!r} above")
-        names = join_by_id(groups, ids, source, "group")
-        return RowGroups.of_names(names, [source] * len(names), source)
-    return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source)
+        names = join_by_id(groups, ids or named, source, "group")
+        return RowGroups.of_names(names, [source] * len(names), source), True
+    return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source), False
 
 
 def _split(line: str) -> list[str]:

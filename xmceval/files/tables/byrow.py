@@ -19,7 +19,7 @@ from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
 from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.labelwords import LabelNames, find_words, join_words
-from xmceval.files.tables.rownames import id_columns, index_columns, index_of
+from xmceval.files.tables.rownames import check_ids, find_rows, id_columns, index_columns, index_of
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
@@ -195,7 +195,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         request.role,
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_lists and columns.value is None,
-        rows=table.rows or (index_of(by_row) if columns.key is None else None),
+        rows=table.rows if columns.key is not None else find_rows(by_row, table.rows or index_of(by_row)),
         labels_by="number" if names is None and words is None else "name",
         by_row=by_row,
     )
@@ -270,9 +270,13 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     name, stop, truth = by_row.table.name, int(by_row.runs[-1, 1]), request.by_row
     n_rows = request.n_rows if request.are_scores else None
     if n_rows is not None and stop > n_rows:
+        if truth is not None:
+            check_ids(truth, by_row)
         both = [] if truth is None or truth.columns.key is None or by_row.columns.key is None else [truth, by_row]
+        each = ", in each shard: join those of truth and predictions if they count on" if by_row.runs[0, 0] > 1 else ""
         raise DataError(
-            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
+            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} "
+            f"(rows are 0-based{each})"
             f"{f' (hint: {as_names(*both)})' if both else ''}"
         )
     n_rows = stop if n_rows is None else n_rows

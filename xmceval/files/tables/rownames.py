@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from xmceval.files.tables.arrays import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.rownumbers import ByRow
 from xmceval.files.tables.table import Table
-from xmceval.rows.readings import LEAST_IDS, Axis, are_distinct, find_order
+from xmceval.rows.readings import LEAST_IDS, Axis, are_both_named, find_order, join_frames
 
 
 def index_of(table: ByRow) -> Axis | None:
@@ -34,8 +35,42 @@ def id_columns(table: Table, columns: Columns) -> list[str]:
     from pyarrow import types
 
     names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
-    kinds = [table.schema.field(name).type for name in names]
-    return [name for name, kind in zip(names, kinds, strict=True) if types.is_integer(kind) or is_text_type(kind)]
+    kinds = types.is_integer, types.is_floating, types.is_decimal, is_text_type
+    return [name for name in names if any(is_kind(table.schema.field(name).type) for is_kind in kinds)]
+
+
+def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
+    """Return the rows that an index names, or else a column that has their numbers in another order."""
+    if index is None or index.is_numbered:
+        for name in id_columns(table.table, table.columns):
+            is_text = table.table.path is not None and not table.table.has_numbers(name)
+            if not is_text and _may_be_reordered(_values(table, name)):
+                rows = _find_ids(table, name)
+                if rows is not None and rows.is_reordered:
+                    return rows
+    return index
+
+
+def _may_be_reordered(values: list[Any]) -> bool:
+    """Return whether numbers, maybe as text, are 0, 1, 2, ... in another order; it is asked of many columns."""
+    try:
+        numbers, ordered = np.asarray(values, dtype=np.float64), np.arange(len(values))
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return np.array_equal(np.sort(numbers), ordered) and not np.array_equal(numbers, ordered)
+
+
+def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
+    """Return the shards of a table with a line per row as one table."""
+    first = tables[0]
+    others = tuple(column for column in first.columns.others if all(column in table.columns.others for table in tables))
+    code = join_frames([table.table.pandas for table in tables])
+    return ByRow(
+        replace(first.table, name=name, pandas=code, rows=None),
+        replace(first.columns, others=others),
+        np.array([[0, sum(int(table.runs[-1, 1]) for table in tables)]]),
+        parts=tables,
+    )
 
 
 def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
@@ -46,13 +81,12 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     if truth.columns.key is not None or scores.columns.key is not None:
         return None
     found = list[tuple[Axis, Axis]]()
-    index, other_index = (set(filter(None, _index_levels(table.table))) for table in (truth, scores))
+    index, other_index = map(_index_names, (truth, scores))
     ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
     for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
-        values = [_values(table, name) for table in (truth, scores)]
-        if all(map(_are_ids, values)):
-            ours, theirs = map(_axis, (truth, scores), values)
-            found.append((replace(ours, column=name), replace(theirs, column=name)))
+        ours, theirs = (_find_ids(table, name) for table in (truth, scores))
+        if ours is not None and theirs is not None:
+            found.append((ours, theirs))
     positions = np.arange(int(truth.runs[-1, 1]))
     orders = [positions if (order := find_order(*axes)) is None else order for axes in found]
     for (_, axis), order in zip(found[1:], orders[1:], strict=True):
@@ -66,8 +100,22 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     return found[0] if found else None
 
 
-def _are_ids(values: list[Any]) -> bool:
-    return len(values) >= LEAST_IDS and are_distinct(np.array(values, dtype=object))
+def check_ids(truth: ByRow, scores: ByRow) -> None:
+    """Refuse other ids of rows than those of the truth, where both tables have them."""
+    if truth.columns.key is not None or scores.columns.key is not None or name_rows(truth, scores) is not None:
+        return
+    ours, theirs = (None if table.parts else table.table.rows or index_of(table) for table in (truth, scores))
+    if ours is not None and theirs is not None and are_both_named(ours, theirs):
+        find_order(ours, theirs)
+
+
+def _find_ids(table: ByRow, name: str) -> Axis | None:
+    """Return the rows as a column names them, if it has whole numbers or text, all different, in ten rows or more."""
+    values = _values(table, name)
+    if len(values) < LEAST_IDS or len(set(values)) < len(values):
+        return None
+    rows = replace(_axis(table, values), column=name)
+    return rows if isinstance(rows.names, (range, np.ndarray)) or all(isinstance(id_, str) for id_ in values) else None
 
 
 def _axis(table: ByRow, names: Any) -> Axis:
@@ -91,8 +139,15 @@ def _index_levels(table: Table) -> dict[str, range | None]:
     return levels
 
 
+def _index_names(table: ByRow) -> set[str]:
+    """Return the names of an index that pandas stored, in each of the shards."""
+    return set.intersection(*({*filter(None, _index_levels(part.table))} for part in table.parts or (table,)))
+
+
 def _values(table: ByRow, name: str) -> list[Any]:
     """Return the values of a column, or of a range of this name, as far as the table has lines."""
+    if table.parts:
+        return [value for part in table.parts for value in _values(part, name)]
     numbers = _index_levels(table.table).get(name)
     if numbers is not None:
         return list(numbers[: int(table.runs[-1, 1]) + 1])

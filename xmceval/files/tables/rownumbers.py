@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from xmceval.files.ranking.judgments import Documents
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.table import Table
 from xmceval.rows.block import Int64
+from xmceval.rows.readings import LEAST_IDS, join_frames
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class ByRow:
     labels: Documents | None = None  # how labels that are text become numbers
     # the Arrow arrays of columns that may name the rows, of what is in memory, which may be read only once
     held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    parts: Sequence[ByRow] = ()  # the shards, where it is made of several
 
 
 def find_runs(rows: Int64) -> Int64:
@@ -65,6 +68,20 @@ def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
         yield Doubt(
             f"{have} no row before {first:,}, and rows are counted from 0: are the numbers ids? "
             f"(hint: {as_names(*tables)})"
+        )
+
+
+def refuse_numbers_of_all(name: str, tables: Sequence[ByRow]) -> None:
+    """Refuse shards whose numbers of rows count on from shard to shard, as no row is in two of them."""
+    n_rows = sum(int(np.diff(table.runs).sum()) for table in tables)
+    if len(tables) > 1 and n_rows >= LEAST_IDS and np.diff(join_runs([table.runs for table in tables])).sum() == n_rows:
+        table = tables[0]
+        whole = replace(table.table, pandas=join_frames([table.table.pandas for table in tables]))
+        if table.table.path is not None:
+            whole = replace(whole, path=Path(name))
+        raise DataError(
+            f"{name}: no row is in two shards by their column {table.columns.key!r}, which counts from 0 in each shard "
+            f"(hint: {whole.changed('')} if it counts the rows of all)"
         )
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
+from xmceval.errors import AmbiguousError, listed
+from xmceval.files.io.chunks import LineChunks
+from xmceval.files.io.paths import to_path
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
 from xmceval.files.text.decimals import explain_decimal
+from xmceval.rows.readings import LEAST_IDS, Axis
 
 
 class RepeatedKeyError(ValueError):
@@ -63,6 +69,56 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
         if not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
         yield _to_label(pair[0], names), _to_number(pair[1], "data")
+
+
+def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
+    """Refuse files, or shards, whose lines have ids of rows under the same key, but not the same ones in one order."""
+    firsts = [next(_read_rows(files), {}) for files in (truth, scores)]
+    for key in (key for key in firsts[0] if key in firsts[1] and not isinstance(firsts[0][key], (list, dict))):
+        values = [[row.get(key) for row in _read_rows(files)] for files in (truth, scores)]
+        if not all(type(value) in {str, int, float} for value in chain(*values)):
+            continue
+        ours, theirs = (Axis.of("", "row", ids).listed for ids in values)
+        if float in map(type, (*ours, *theirs)):
+            continue
+        known, given = set(ours), set(theirs)
+        if ours == theirs or len(known) < max(len(ours), LEAST_IDS) or len(given) < max(len(theirs), LEAST_IDS):
+            continue
+        words = json.dumps(key)
+        without = f"json.dumps({{key: value for key, value in json.loads(line).items() if key != {words}}})"
+        ways = [f"{_rewrite(scores, without)} leaves {key!r} out"] if len(ours) == len(theirs) else []
+        found = f"has the ids of {truth[0]} in another order"
+        if known == given:
+            order = f", key=lambda line: str(json.loads(line)[{words}])"
+            both = (_rewrite(files, "line.strip()", order) for files in (truth, scores))
+            ways.insert(0, f"{' and '.join(both)} sort both")
+        elif extra := [name for name in theirs if name not in known][:3]:
+            found = f"has {listed(map(repr, extra), 'and')}, which {truth[0]} lacks"
+        else:
+            found = f"lacks {listed(map(repr, [name for name in ours if name not in given][:3]), 'and')} of {truth[0]}"
+        hint = f" (hint: {'; '.join(ways)})" if ways else ""
+        raise AmbiguousError(f"{scores[0]}: its {key!r} {found}{hint}")
+
+
+def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the object in each line of some files; none for a line that is none, which its reader refuses."""
+    for file in files:
+        for chunk in LineChunks(to_path(file)):
+            for line in bytes(chunk.buffer[chunk.start : chunk.stop]).splitlines():
+                try:
+                    row = _load_row(line)
+                except ValueError:
+                    row = {}
+                yield row if isinstance(row, dict) else {}
+
+
+def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:
+    """Return a line of a shell that writes each line of some files anew, in another order if there is a key of it."""
+    lines = f'fileinput.input({json.dumps(list(files))}, openhook=fileinput.hook_compressed, encoding="utf-8")'
+    lines = f"sorted({lines}{order})" if order else lines
+    new = f"{to_path(files[0]).name.partition('.')[0]}-new.jsonl"
+    code = f"import fileinput, json; [print({line}) for line in {lines}]"
+    return f"python -c {shlex.quote(code)} > {shlex.quote(new)}"
 
 
 def _labels_of(row: list[Any], names: Names | None, default: float | None) -> Iterator[tuple[int, float]]:

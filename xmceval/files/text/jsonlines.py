@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
 from typing import Any
 
 from xmceval.errors import AmbiguousError, listed
@@ -14,7 +15,7 @@ from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.paths import to_path
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
 from xmceval.files.text.decimals import explain_decimal
-from xmceval.rows.readings import LEAST_IDS, Axis
+from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
 
 
 class RepeatedKeyError(ValueError):
@@ -73,17 +74,14 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
 
 def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
     """Refuse files, or shards, whose lines have ids of rows under the same key, but not the same ones in one order."""
-    firsts = [next(_read_rows(files), {}) for files in (truth, scores)]
-    for key in (key for key in firsts[0] if key in firsts[1] and not isinstance(firsts[0][key], (list, dict))):
-        values = [[row.get(key) for row in _read_rows(files)] for files in (truth, scores)]
-        if not all(type(value) in {str, int, float} for value in chain(*values)):
+    heads = [list(islice(_read_rows(files), LOOKED_AT)) for files in (truth, scores)]
+    for key in heads[0][0] if all(heads) else ():
+        if not all(_ids_of(rows, key) for rows in heads) or _are_written_alike(truth, scores, key):
             continue
-        ours, theirs = (Axis.of("", "row", ids).listed for ids in values)
-        if float in map(type, (*ours, *theirs)):
+        ours, theirs = (_ids_of(_read_rows(files), key) for files in (truth, scores))
+        if ours == theirs or not ours or not theirs:
             continue
         known, given = set(ours), set(theirs)
-        if ours == theirs or len(known) < max(len(ours), LEAST_IDS) or len(given) < max(len(theirs), LEAST_IDS):
-            continue
         words = json.dumps(key)
         without = f"json.dumps({{key: value for key, value in json.loads(line).items() if key != {words}}})"
         ways = [f"{_rewrite(scores, without)} leaves {key!r} out"] if len(ours) == len(theirs) else []
@@ -100,16 +98,39 @@ def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
         raise AmbiguousError(f"{scores[0]}: its {key!r} {found}{hint}")
 
 
+def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:
+    """Return the values of a key in some rows, if they are whole numbers or text, all different; else none."""
+    values = [row.get(key) for row in rows]
+    if len(values) < LEAST_IDS or not all(type(value) in {str, int, float} for value in values):
+        return []
+    ids = Axis.of("", "row", values).listed
+    return ids if len(set(ids)) == len(ids) and float not in map(type, ids) else []
+
+
+def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) -> bool:
+    """Return whether all lines of truth and predictions have a key with the same text."""
+    find = re.compile(json.dumps(key).encode() + rb'\s*:\s*("[^"\\]*"|-?\d+)\s*[,}]').search
+    for ours, theirs in zip_longest(*map(_read_lines, (truth, scores)), fillvalue=b""):
+        known, given = find(ours), find(theirs)
+        if known is None or given is None or known[1] != given[1]:
+            return False
+    return True
+
+
 def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the object in each line of some files; none for a line that is none, which its reader refuses."""
+    for line in _read_lines(files):
+        try:
+            row = _load_row(line)
+        except ValueError:
+            row = {}
+        yield row if isinstance(row, dict) else {}
+
+
+def _read_lines(files: Sequence[str]) -> Iterator[bytes]:
     for file in files:
         for chunk in LineChunks(to_path(file)):
-            for line in bytes(chunk.buffer[chunk.start : chunk.stop]).splitlines():
-                try:
-                    row = _load_row(line)
-                except ValueError:
-                    row = {}
-                yield row if isinstance(row, dict) else {}
+            yield from bytes(chunk.buffer[chunk.start : chunk.stop]).splitlines()
 
 
 def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:

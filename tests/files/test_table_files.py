@@ -337,6 +337,25 @@ def test_grades_of_an_unknown_name_are_refused(kind, name):
             score(truth, by_query()[1])
 
 
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("name", ["confidence", "logits"])
+def test_lists_of_numbers_of_an_unknown_name_are_refused(name, is_file):
+    best, values = [[2, 1, 0], [1, 2, 0], [0, 1]], [[0.1, 0.5, 0.9], [0.1, 0.2, 0.3], [0.3, 0.7]]
+    frame = pd.DataFrame({"labels": best, name: values})
+
+    def passed(frame):
+        frame.to_parquet("p.parquet")
+        return "p.parquet" if is_file else frame
+
+    for true, noun in (([{0}, {0}, {1}], "scores"), (None, "grades")):
+        pair = (true, passed(frame)) if true else (passed(frame), best)
+        with pytest.raises(xmceval.DataError, match=f"'{name}' may have the {noun}, but no {noun} are known"):
+            score(*pair, metrics="P", k=1)
+    renamed, dropped = frame.rename(columns={name: "score"}), frame.drop(columns=[name])
+    for change, expected in ((renamed, 1), (dropped, 0), (dropped.assign(embedding=[[0.5] * 4] * 3), 0)):
+        assert score([{0}, {0}, {1}], passed(change), metrics="P", k=1) == {"P@1": expected}
+
+
 def test_ids_that_are_numbers_are_names():
     users = {11: {101: 5}, 12: {102: 5}, 13: {103: 5}, 14: {104: 5}}
     items = {11: {101: 0.9}, 12: {999: 0.8}, 13: {998: 0.7}, 14: {997: 0.6}}

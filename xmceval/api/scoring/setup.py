@@ -275,7 +275,7 @@ class Setup(Rules):
             yield Doubt(mistake)
         elif any(measure.needs_order for measure in self.program.measures):
             by_row = self.truth.judgments is None
-            yield from doubt_scores(ranked, order_counts=by_row, are_lists=system.are_lists)
+            yield from doubt_scores(truth, ranked, order_counts=by_row, are_lists=system.are_lists)
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""

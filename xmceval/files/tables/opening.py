@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,6 +86,16 @@ def open_csv(head: Head, request: Request) -> Opened | None:
             )
         below = [row.strip() for row in head.lines[number:MOST_LINES] if row.strip()]
         if len(names) == 2 and below and all(map(_ID_AND_LABELS.fullmatch, below)):
+            if len({row.partition(b",")[0] for row in below}) < len(below) or "true" in names[0].lower():
+                true, predicted = (
+                    f"tail -n +{number + 1} {shlex.quote(str(head.path))} | cut -d, -f{i}" for i in (1, 2)
+                )
+                raise DataError(
+                    f"{head.path}:{number}: {quote(line)} is above two columns, and {names[0]!r} is no id of rows: "
+                    "are they the true and the predicted labels, or rows and labels? (hint: of true and predicted ones "
+                    f"write {true} > truth.txt and {predicted} > preds.txt; of rows and labels name the columns "
+                    "row,label)"
+                )
             raise DataError(
                 f"{head.path}:{number}: {quote(line)} is above lines of an id and labels; expected lines of labels "
                 "(hint: sort the lines of both files by id, and keep what follows the comma)"

@@ -287,6 +287,7 @@ class Opener:
             rows_by="query" if is_by_query else say_how(ours, rows, "position"),
             labels_by="name" if is_by_query else opened.labels_by,
             by_row=opened.by_row,
+            value=opened.value,
         )
 
     def check_numbers(self, other: Input) -> None:

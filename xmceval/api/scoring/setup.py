@@ -208,7 +208,10 @@ class Setup(Rules):
     def _system(self, system: Named, scores: Input) -> System:
         """Return a system whose scores were opened."""
         truth = self.truth.source
-        is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
+        values = {self.truth.value, scores.value} - {None}
+        is_truth = len(values) < 2 and any(
+            isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves
+        )
         doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
             scores.source,

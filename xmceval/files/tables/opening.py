@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from xmceval.errors import DataError
@@ -46,8 +47,10 @@ def open_table(table: Table, request: Request) -> Opened:
         from xmceval.files.ranking.trec import open_by_query
         from xmceval.files.tables.byquery import QueryTable
 
-        return open_by_query(QueryTable(table, columns, request.are_scores), request)
-    return open_by_row(table, columns, request)
+        opened = open_by_query(QueryTable(table, columns, request.are_scores), request)
+    else:
+        opened = open_by_row(table, columns, request)
+    return replace(opened, value=columns.value)
 
 
 def open_parquet(head: Head, request: Request) -> Opened:

@@ -17,6 +17,7 @@ from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.tables.byrow import open_by_row
 from xmceval.files.tables.columns import are_known, explain_names, find_columns, find_roles
 from xmceval.files.tables.ranks import refuse_other_order
+from xmceval.files.tables.shapes import refuse_other_shape, refuse_wide_text
 from xmceval.files.tables.table import DELIMITERS, Table, arrow_table, csv_table, parquet_table, split_fields
 
 MOST_BYTES, MOST_LINES = 1 << 16, 1000  # that are looked at
@@ -33,6 +34,9 @@ def open_table(table: Table, request: Request) -> Opened:
     if twice is not None:
         raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
     lists = [name for name in names if table.is_list(name)]
+    known = find_roles(names, lists)
+    if not known["document"] and not known["label"]:
+        refuse_other_shape(table, lists)
     columns = find_columns(
         table.name,
         names,
@@ -71,10 +75,13 @@ def open_csv(head: Head, request: Request) -> Opened | None:
     number, line = head.first_line
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
-        if len(names) < 2 or not all(names[1:]) or any(name[:1].isdigit() for name in names):
+        if len(names) < 2 or not all(names[1:]):
             continue
         if request.names is not None and request.names.has_all([name.encode() for name in names]):
             return None
+        refuse_wide_text(head.path, number, names, head.lines[number:MOST_LINES], delimiter)
+        if any(name[:1].isdigit() for name in names):
+            continue
         if are_known(names) and any(name[:1] in {"'", '"'} for name in names):  # fields would have them too
             raise DataError(
                 f"{head.path}:{number}: expected names of columns without quotes, or with double quotes that no blank "

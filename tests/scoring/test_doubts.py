@@ -97,6 +97,13 @@ def test_scores_stored_lowest_first_are_right_where_the_highest_hit(data):
     assert xmceval.score(truth, rising, metrics="P", k=1).doubts == ()
 
 
+def test_one_list_in_all_rows_is_no_set(data):
+    truth, labels = data
+    popular = np.tile(np.arange(DEPTH), (N_ROWS, 1))
+    assert xmceval.score(truth, popular, metrics="P", k=1).doubts == ()
+    assert "are they sets" in str(xmceval.score(truth, np.sort(labels, axis=1), metrics="P", k=1).doubts)
+
+
 def test_scores_in_the_order_of_labels_may_rise(data):
     truth, labels = data
     rising = ranked(np.tile(FALLING[::-1], (N_ROWS, 1)), np.sort(labels, axis=1))

@@ -111,7 +111,7 @@ def doubt_scores(
     Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
     do, which says nothing where the best one hits more often than the lowest one; with `order_counts` False lines come
     in any order. Rows of a single prediction say nothing. With `are_lists`
-    the order of labels alone ranks them, and is none where nearly all rows ascend.
+    the order of labels alone ranks them, and is none where nearly all rows ascend, but for one list in all rows.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
@@ -124,7 +124,8 @@ def doubt_scores(
         rows = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
         yield Doubt(f"all scores{place} are equal or infinite in {rows}: they rank no label above another")
     n_ascending = int(np.count_nonzero(ranked.ascends))
-    if are_lists and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
+    are_one = are_lists and bool((ranked.best == ranked.best[:1]).all())  # as the most popular labels of all rows
+    if are_lists and not are_one and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
         yield Doubt(
             f"the predicted labels{place} ascend in {n_ascending:,} of {counted(n_several, 'instance')} with two or "
             f"more{sample}: are they sets, whose order means nothing? (hint: metrics of sets are "
@@ -194,6 +195,6 @@ def _find_swap(grades: Float64, ranked: Ranked) -> str:
     is_binary = least == greatest == 1 and grades.size > ranked.lengths.sum()
     if not 0 <= least <= greatest <= USUAL_GRADE or greatest_grade <= (1 if is_binary else USUAL_GRADE):
         return ""
-    shown = f"all {least:.0f}" if least == greatest else f"whole numbers from {least:.0f} to {greatest:.0f}"
+    shown = f"all {least:.0f}" if least == greatest else f"whole numbers up to {greatest:.0f}"
     values = f"the truth has values up to {greatest_grade:,}, and the scores are {shown}"
     return f"{values}: are truth and predictions swapped?"

@@ -305,7 +305,7 @@ def score_opened(
 
         check_documents(setup)
         check_output(to_path(saving.save_state), force=saving.force, inputs=list_files(setup, systems))
-    first_rows = FirstRows()
+    first_rows = FirstRows(setup.truth.source.n_rows)
     watching = [*observers, *([] if held is None else [held]), first_rows]
     totals = setup.evaluate(systems, watching, progress)
     states = setup.states(systems, totals, first_rows)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.rows.block import Block, Int64, Rows
-from xmceval.scoring.alignment import EQUAL, MUCH_BETTER, N_ROWS, NO_LABEL, ORDERED, RISING, UNKNOWN, Ranked
+from xmceval.scoring.alignment import EQUAL, MUCH_BETTER, N_ROWS, NO_LABEL, OF_FEW, ORDERED, RISING, UNKNOWN, Ranked
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.observers import BlockValues, Observer
@@ -27,8 +27,9 @@ class FirstRows(Mergeable, Observer):
 
     fields = (PartField("pieces", add),)
 
-    def __init__(self) -> None:
+    def __init__(self, n_rows: int | None = None) -> None:
         super().__init__()
+        self.can_judge = n_rows is None or n_rows > OF_FEW**2  # of the whole: fewer hits are no clear difference
         self.pieces: tuple[Piece, ...] = ()
 
     def add(self, block: BlockValues) -> None:
@@ -42,7 +43,9 @@ class FirstRows(Mergeable, Observer):
         if n > 0:
             indptr, labels, grades = _first(batch.truth, n)
             truth = Rows(indptr.copy(), labels.copy(), grades.copy())
-            self.combine(pieces=((first_row, system, truth, _first_ranked(batch, n, scores)),))
+            self.combine(
+                pieces=((first_row, system, truth, _first_ranked(batch, n, scores if self.can_judge else None)),)
+            )
 
     def of_system(self, system: int) -> tuple[Rows, Ranked]:
         """Return the truth and the predictions of the first rows that a system was scored on."""
@@ -60,7 +63,7 @@ def _first(rows: Rows, n: int) -> Rows:
     return Rows(rows.indptr[: n + 1], rows.indices[:end], rows.values[:end])
 
 
-def _first_ranked(batch: Batch, n: int, block: Block) -> Ranked:
+def _first_ranked(batch: Batch, n: int, block: Block | None) -> Ranked:
     """Copy the best labels of the first rows, and what is seen of the scores where all of them are held."""
     labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
     best = np.full((n, 2), NO_LABEL)
@@ -76,12 +79,12 @@ def _first_ranked(batch: Batch, n: int, block: Block) -> Ranked:
     return Ranked(best, _find_lowest(batch, n, best[:, 0], block), ends, lengths, kinds, np.zeros(n, dtype=np.bool_))
 
 
-def _find_lowest(batch: Batch, n: int, best: Int64, block: Block) -> Int64:
+def _find_lowest(batch: Batch, n: int, best: Int64, block: Block | None) -> Int64:
     """Return the labels with the lowest scores where they can be the best: a third of hits is too many for that."""
     truth = _first(batch.truth, n)
     hits = np.count_nonzero(truth.indices == np.repeat(best, np.diff(truth.indptr)))
     n_block = n if batch.kept is None else int(batch.kept[n - 1]) + 1
-    lowest = None if MUCH_BETTER * hits >= n else block.lowest_labels(n_block)
+    lowest = None if block is None or MUCH_BETTER * hits >= n else block.lowest_labels(n_block)
     if lowest is None:
         return np.full(n, NO_LABEL)
     return np.where(best >= 0, lowest if batch.kept is None else lowest[batch.kept[:n]], NO_LABEL)

@@ -81,7 +81,8 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     sample = _describe_sample(n_rows)
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
     clear, far = (CLEAR_DIFFERENCE, FAR_FROM_CHANCE) if are_many else (OF_FEW, OF_FEW)
-    changes = list(zip((best - 1, best + 1, up, down, ranked.last), QUESTIONS, strict=True))
+    lowest = np.where(ranked.kinds == EQUAL, NO_LABEL, ranked.last)
+    changes = list(zip((best - 1, best + 1, up, down, lowest), QUESTIONS, strict=True))
     for other, (change, question) in changes if are_many else changes[-1:]:
         others = _count_hits(truth, other)
         if others - number > clear * (others + number) ** 0.5:

@@ -1,9 +1,17 @@
 """Arrays that could be read in two ways are read with a warning, or refused."""
 
+import re
+import shlex
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from support.files import LABELS, SCORES, same_numbers, scored
 from test_formats import _in_a_folder, object_array, refused, saved, savez  # noqa: F401 - a fixture for all tests
+
+import xmceval
+from xmceval.errors import naming_flags
 
 
 @pytest.mark.parametrize("name", ["m-labels.npy", "x.npy", "x.npz"])
@@ -41,3 +49,26 @@ def test_an_archive_of_lists_that_do_not_fit_is_refused():
     refused("has both 'indices' and 'labels'", preds=savez(labels=LABELS, indices=LABELS, scores=SCORES))
     refused(r"x\.npz \(labels\): expected a matrix of integers or strings", preds=savez(labels=SCORES, scores=SCORES))
     refused("is not a sparse matrix", truth=savez(labels=LABELS))
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("wrong", ["y_true", "y_score"])
+def test_numbers_as_text_are_refused_with_what_makes_them_numbers(rng, wrong, is_file):
+    scores = rng.random((6, 4))
+    arrays = {"y_true": (scores > 0.5).astype(int), "y_score": scores}
+    expected = xmceval.score(*arrays.values(), metrics="P", k=1)["P@1"]
+    arrays[wrong] = arrays[wrong].astype(str)
+    for name in arrays if is_file else ():
+        np.save(f"{name}.npy", arrays[name])
+    passed = {name: f"{name}.npy" for name in arrays} if is_file else arrays
+    with pytest.raises(xmceval.DataError, match=rf"^{wrong}.*: has numbers as text, such as '[\d.]+' \(hint") as caught:
+        xmceval.score(*passed.values(), metrics="P", k=1)
+    code = re.search(r"hint: pass (.+)\)$", str(caught.value))[1]
+    passed = {**passed, wrong: eval(code, {"numpy": np, **passed})}
+    assert xmceval.score(*passed.values(), metrics="P", k=1)["P@1"] == expected
+    if is_file:
+        with naming_flags(), pytest.raises(xmceval.DataError, match=r"-new\.npy") as caught:
+            xmceval.score("y_true.npy", "y_score.npy", metrics="P", k=1)
+        line = re.search(r"run (python -c .+)\)$", str(caught.value))[1]
+        subprocess.run([sys.executable, *shlex.split(line)[1:]], check=True)
+        assert np.load(f"{wrong}-new.npy").tolist() == passed[wrong].tolist()

@@ -250,3 +250,12 @@ def test_a_document_twice_in_a_run_is_named_with_both_lines(run, message):
 def test_a_wrong_grade_in_a_dict_is_named_by_query_and_document():
     with pytest.raises(xmceval.DataError, match=r"^y_true: query 'q': the truth value of document 'b' is 0\.5, a frac"):
         xmceval.score({"q": {"a": 1, "b": 0.5}}, {"q": {"a": 1.0}}, metrics="P")
+
+
+def test_grades_may_be_whole_numbers_with_a_point():
+    write("q", "q1 0 d1 1.0\nq1 0 d2 0.0\nq2 0 d3 2.0\n")
+    write("r", "q1 Q0 d1 1 0.5 x\nq2 Q0 d3 1 0.5 x\n")
+    assert xmceval.score("q", "r", metrics="nDCG", k=1)["nDCG@1"] == 1
+    write("q", "q1 0 d1 1.0\nq1 0 d2 0.5\n")
+    with pytest.raises(xmceval.DataError, match=r"^q:2: the truth value of document 'd2' is 0\.5, a fraction"):
+        xmceval.score("q", "r", metrics="nDCG", k=1)

@@ -87,3 +87,14 @@ def test_columns_that_say_which_is_meant_are_read(form):
     ):
         result = xmceval.score(TRUTH, as_form(scores, form, "p"), metrics="P", k=1)
         assert (result["P@1"], result.doubts) == (1, ())
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "feather"])
+@pytest.mark.parametrize("keys", ["by query", "by row"])
+def test_one_table_may_have_both_grades_and_scores(keys, form):
+    both = PREDS[["query_id", "doc_id", "score"]].assign(relevance=(PREDS.doc_id == "d0").astype(int))
+    path = as_form(both if keys == "by query" else by_row(both), form, "b")
+    result = xmceval.score(path, path, metrics="P", k=1)
+    assert (result["P@1"], result.doubts) == (1, ())
+    path = as_form(both.drop(columns="score").assign(query_id=range(len(both))), form, "b")
+    assert "itself: the values are those of a perfect model" in str(xmceval.score(path, path, k=1).doubts)

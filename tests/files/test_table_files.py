@@ -3,6 +3,9 @@
 
 import gzip
 import io
+import itertools
+import re
+import shlex
 import subprocess
 import sys
 from collections import UserList, deque
@@ -16,6 +19,7 @@ from support.executors import PicklingExecutor
 from support.files import write
 
 import xmceval
+from xmceval.errors import naming_flags
 from xmceval.files.tables.table import arrow_table, memory_table, parquet_table
 
 pa = pytest.importorskip("pyarrow")
@@ -337,6 +341,25 @@ def test_grades_of_an_unknown_name_are_refused(kind, name):
             score(truth, by_query()[1])
 
 
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("name", ["confidence", "logits"])
+def test_lists_of_numbers_of_an_unknown_name_are_refused(name, is_file):
+    best, values = [[2, 1, 0], [1, 2, 0], [0, 1]], [[0.1, 0.5, 0.9], [0.1, 0.2, 0.3], [0.3, 0.7]]
+    frame = pd.DataFrame({"labels": best, name: values})
+
+    def passed(frame):
+        frame.to_parquet("p.parquet")
+        return "p.parquet" if is_file else frame
+
+    for true, noun in (([{0}, {0}, {1}], "scores"), (None, "grades")):
+        pair = (true, passed(frame)) if true else (passed(frame), best)
+        with pytest.raises(xmceval.DataError, match=f"'{name}' may have the {noun}, but no {noun} are known"):
+            score(*pair, metrics="P", k=1)
+    renamed, dropped = frame.rename(columns={name: "score"}), frame.drop(columns=[name])
+    for change, expected in ((renamed, 1), (dropped, 0), (dropped.assign(embedding=[[0.5] * 4] * 3), 0)):
+        assert score([{0}, {0}, {1}], passed(change), metrics="P", k=1) == {"P@1": expected}
+
+
 def test_ids_that_are_numbers_are_names():
     users = {11: {101: 5}, 12: {102: 5}, 13: {103: 5}, 14: {104: 5}}
     items = {11: {101: 0.9}, 12: {999: 0.8}, 13: {998: 0.7}, 14: {997: 0.6}}
@@ -404,6 +427,87 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
     assert score([truth, truth], [scores, other], metrics="P", k=1) == {"P@1": 1.0}
     assert score(truth, scores, train=truth[["a", "c", "b"]], metrics="PSP", k=1) == {"PSP@1": 1.0}
     assert score(truth, scores, train=truth.iloc[::-1].reset_index(drop=True), metrics="PSP", k=1) == {"PSP@1": 1.0}
+
+
+N_WIDE, SHUFFLED = 12, [7, 2, 9, 0, 11, 4, 1, 10, 3, 8, 5, 6]
+BESIDES = {  # what a wide table has besides a column per label, and whether it says which row is which
+    "nothing": (lambda wide: wide, False),
+    "numbers as labels": (lambda wide: wide.set_axis(list("0123"), axis=1), False),
+    "names of ids": (lambda wide: wide.assign(name=[f"d{i}" for i in wide.index]), True),
+    "ids": (lambda wide: pd.DataFrame({"id": wide.index + 100, **wide}), True),
+    "text": (lambda wide: wide.assign(lang="en, us"), False),
+    "an index": (lambda wide: wide.set_axis([f"d{i}" for i in wide.index]), True),
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "csv with an index", "tsv", "parquet", "feather"])
+@pytest.mark.parametrize("besides", BESIDES)
+def test_wide_files_are_refused_with_lines_that_work(rng, besides, form):
+    change, has_ids = BESIDES[besides]
+    has_index = form in {"csv with an index", "parquet"}
+    if (besides == "an index" and not has_index) or (besides == "numbers as labels" and form in {"csv", "tsv"}):
+        pytest.skip("has no index, or no header that can be told from lists")
+    scores = pd.DataFrame(rng.random((N_WIDE, 4)), columns=list("abcd"))
+    truth = (scores.rank(axis=1) + pd.DataFrame(rng.integers(0, 2, (N_WIDE, 4)), columns=list("abcd")) > 4).astype(int)
+    expected = score(truth.to_numpy(), scores.to_numpy(), metrics="P", k=1)
+
+    def save(wide, path):
+        if form == "parquet":
+            wide.to_parquet(path)
+        elif form == "feather":
+            wide.reset_index(drop=True).to_feather(path)
+        else:
+            wide.to_csv(path, index=has_index, sep="\t" if form == "tsv" else ",")
+
+    def refusal():
+        with pytest.raises(xmceval.DataError, match="looks like a matrix with a column per label") as caught:
+            score("t", "p", metrics="P", k=1)
+        return str(caught.value)
+
+    for rows in (range(N_WIDE), SHUFFLED) if has_ids else (range(N_WIDE),):
+        save(change(truth), "t")
+        save(change(scores).iloc[rows], "p")
+        code = re.search(r"pass (.+)\)$", refusal())[1]
+        pair = [eval(code.replace('"t"', f'"{name}"'), {"pandas": pd}) for name in "tp"]
+        assert score(*pair, metrics="P", k=1) == expected
+        with naming_flags():
+            lines = re.findall(r"run python -c ('[^']*')", refusal())
+        assert len(lines) == 1 + has_ids or (has_index, besides) == (True, "an index")
+        for name, other in itertools.product("tp", lines):
+            line = shlex.split(other)[0].replace('"t"', f'"{name}"').replace("t-new", f"{name}-new")
+            subprocess.run([sys.executable, "-c", line], check=True)
+        if rows != SHUFFLED:
+            assert score("t-new.npy", "p-new.npy", metrics="P", k=1) == expected
+        if has_ids:
+            assert score("t-new.parquet", "p-new.parquet", metrics="P", k=1) == expected
+
+
+def test_frames_with_a_column_per_label_are_named_as_such():
+    rng = np.random.default_rng(0)
+    truth, scores = pd.DataFrame(rng.integers(0, 2, (30, 4))), pd.DataFrame(rng.random((30, 4)))
+    expected = score(truth, scores, metrics="P", k=1)
+    with pytest.raises(
+        xmceval.DataError, match=r"a column per label.* \(hint: pass y_true\.drop\(columns=\[\"lang\"\]\)"
+    ):
+        score(truth.set_axis(list("abcd"), axis=1).assign(lang="en"), scores, metrics="P", k=1)
+    for names in (["billing", "refund", "item", "query"], ["query", "item", "doc", "col"]):  # names of long tables
+        truth, scores = truth.set_axis(names, axis=1), scores.set_axis(names, axis=1)
+        for pair in ((truth, scores.to_numpy()), (truth.to_numpy(), scores), (truth, scores)):
+            with pytest.raises(xmceval.DataError, match=r"\.to_numpy\(\) if there is one column per label"):
+                score(*pair, metrics="P", k=1)
+    assert score(truth.to_numpy(), scores.to_numpy(), metrics="P", k=1) == expected
+
+
+@pytest.mark.parametrize("join", [" ".join, ", ".join, lambda words: f"[{', '.join(words)}]"])
+def test_lists_as_text_are_refused_with_the_line_that_splits_them(join):
+    best, values = [["2", "0"], ["1"], ["0", "2"]], [["0.5", "0.75"], ["1"], ["0.5", "0.25"]]
+    table = pd.DataFrame({"labels": map(join, best), "scores": map(join, values)})
+    with pytest.raises(
+        xmceval.DataError, match=r"y_score: 'labels' and 'scores' have text such as .*expected lists"
+    ) as caught:
+        score([{0}, {1}, {0}], table, metrics="P", k=1)
+    code = re.search(r"hint: pass (.+)\)$", str(caught.value))[1]
+    assert score([{0}, {1}, {0}], eval(code, {"y_score": table}), metrics="P", k=1) == {"P@1": 1}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Text that could be read in two ways, or is written as elsewhere, is never read wrongly in silence."""
 
 import re
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -58,9 +60,9 @@ def test_fasttext_ranks_are_labels_only():
 
 ODD_SCORES = {
     "percent signs": (PREDS.replace("0.9", "90%"), "p.txt:2", "90%", "s/%//g"),
-    "decimal commas": (PREDS.replace(".5", "0,5"), "p.txt:3", "0,5", "s/([0-9]),([0-9])"),
+    "decimal commas": (PREDS.replace(".5", "0,5"), "p.txt:3", "0,5", "sed -E 's/"),
     "omikuji, percent signs": ("0 90%\t1 80%\n1 5%\n3 1%\n4 5%\n", "p.txt:1", "90%", "s/%//g"),
-    "omikuji, decimal commas": ("0 1\t1 0,8\n1 0,5\n3 1\n4 0,5\n", "p.txt:1", "0,8", "s/([0-9]),([0-9])"),
+    "omikuji, decimal commas": ("0 1\t1 0,8\n1 0,5\n3 1\n4 0,5\n", "p.txt:1", "0,8", "sed -E 's/"),
     "fastText": ("__label__0 90%\n__label__1 5%\n\n__label__4 5%\n", "p.txt:1", "90%", "s/%//g"),
     "JSON lines": ('{"data": []}\n{"data": [[0, "90%"]]}\n', "p.txt:2", "90%", "s/%//g"),
 }
@@ -74,6 +76,33 @@ def test_percent_signs_and_decimal_commas_are_refused_once(form):
     [message] = str(caught.value).split("\n")
     assert message.startswith(f"{place}: expected a number as the score, found '{found}'; ")
     assert hint in message
+
+
+COMMAS = {  # predictions with decimal commas, whose best label is true in each row, beside commas that are none
+    "pairs": "2 9\n5:0,44 7:0,31\n7:0,9\n",
+    "omikuji": "5 0,44\t7 0,31\n7 0,9\n",
+    "JSON lines": '{"data": [[5, "0,44"], [7, "0,31"]]}\n{"data": [[7, "0,9"]]}\n',
+    "CSV": 'query_id,doc_id,score\n0,5,"0,44"\n0,7,"0,31"\n1,7,"0,9"\n',
+    "CSV with semicolons": "query_id;doc_id;score\n0;5;0,44\n0;7;0,31\n1;7;9,1e-1\n",
+    "TSV": "query_id\tdoc_id\tscore\r\n0\t5\t0,44\r\n0\t7\t0,31\r\n1\t7\t0,9\r\n",
+    "a run": "0 Q0 5 1 0,44 x\n0 Q0 7 2 0,31 x\n1 Q0 7 1 0,9 x\n",
+}
+
+
+@pytest.mark.parametrize("form", COMMAS)
+def test_the_command_for_decimal_commas_leaves_other_commas(form):
+    if form.startswith(("CSV", "TSV")):
+        pytest.importorskip("pyarrow")
+    truth, preds = {"0": {"5": 1}, "1": {"7": 1}}, write("p", COMMAS[form])
+    if form in {"pairs", "omikuji", "JSON lines"}:
+        truth = write("t", "2 9\n5:1\n7:1\n")
+    with pytest.raises(xmceval.DataError, match="decimal commas are not read") as caught:
+        xmceval.score(truth, preds, metrics="P", k=1)
+    command = re.search("sed -E '[^']+'", str(caught.value))[0]
+    written = subprocess.run([*shlex.split(command), preds], check=True, capture_output=True, text=True).stdout
+    if form == "CSV":
+        assert written == COMMAS[form].replace("0,44", "0.44").replace("0,31", "0.31").replace("0,9", "0.9")
+    assert xmceval.score(truth, write("q", written), metrics="P", k=1)["P@1"] == 1
 
 
 GLUED = {  # a hash within a word: which file has it, where, and what is expected there
@@ -184,6 +213,16 @@ def test_rows_for_which_fasttext_predicts_nothing_are_empty(preds):
 def test_ids_and_labels_of_kaggle_are_refused_with_what_to_do():
     kaggle = write("x", "Id,Predicted\n1,2 0\n2,0 1\n3,\n")
     refused(r"^x:1: 'Id,Predicted' is above lines of an id and labels; .*hint: sort the lines of both files", kaggle)
+
+
+@pytest.mark.parametrize("lines", ["3,3\n4,4\n3,5\n3,3\n", "3,3\n4,4\n5,2\n2,2\n"], ids=["repeated", "named"])
+def test_true_and_predicted_labels_in_one_file_are_split(lines):
+    path = write("both labels.csv", f"y_true,y_pred\n{lines}")
+    with pytest.raises(xmceval.DataError, match="'y_true' is no id of rows: are they the true and the pred") as caught:
+        xmceval.score(path, path, metrics="P", k=1)
+    for line in re.findall(r"tail .*? > \w+\.txt", str(caught.value)):
+        subprocess.run(line, shell=True, check=True)
+    assert xmceval.score("truth.txt", "preds.txt", metrics="P", k=1)["P@1"] == 0.75
 
 
 AS_TEXT = {  # a matrix as text, or lists behind numbers, and what it is beside lists and tables of as many columns

@@ -86,8 +86,9 @@ def test_a_line_that_is_no_pair_is_told_with_its_place(tmp_path, text, place, fo
     path.write_text(text)
     with pytest.raises(DataError) as error:
         read_filter(path)
+    hint = " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, from 0)"
     expected = f"{path}:{place}: expected 'row label', two whole numbers of at least 0, found {found}"
-    assert str(error.value) == expected
+    assert str(error.value) == expected + hint * (text == "0 x\n")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,17 @@ def test_an_array_of_what_is_no_pair_is_refused_with_its_place(files, pair):
     with pytest.raises(DataError) as error:
         xmceval.score(files / "t.txt", files / "p.txt", filter=np.array([[0, 0], pair]), k=1)
     assert str(error.value) == f"filter[1]: expected row and label, whole numbers from 0, got {pair}"
+
+
+@pytest.mark.parametrize("option", ["filter", "sample_weight", "row_ids", "by_group"])
+def test_an_archive_is_no_text(files, option):
+    np.savez(files / "x.npz", values=np.arange(4.0))
+    options = {option: files / "x.npz", **({"by_group": files / "x.npz"} if option == "row_ids" else {})}
+    with pytest.raises(DataError, match=r"x\.npz: is a zip or npz archive; expected lines of text"):
+        xmceval.score(files / "t.txt", files / "p.txt", k=1, **options)
+    (files / "x.npz").write_bytes(b"\x80\x04\x95\x06\0\0]\x94K\x01a.")
+    with pytest.raises(DataError, match=r"x\.npz: has bytes that are no text; expected lines of text"):
+        xmceval.score(files / "t.txt", files / "p.txt", k=1, **options)
 
 
 def test_real_filters_have_the_pairs_that_others_count(realdata):

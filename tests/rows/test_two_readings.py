@@ -133,3 +133,16 @@ def test_lines_of_row_label_and_value_are_refused_as_matrices(y_true, y_score, f
 )
 def test_matrices_of_three_labels_are_scored(y_true, y_score):
     assert 0 <= xmceval.score(y_true, y_score, metrics="P", k=1)["P@1"] <= 1
+
+
+@pytest.mark.parametrize("make", [list, np.array])
+@pytest.mark.parametrize("call", ["score", "Evaluator", "at k"])
+def test_lists_of_ids_of_one_length_are_refused_beside_lists_of_another(call, make):
+    true = [[4, 1, 2], [0, 3, 4], [1, 3, 2]] * 4
+    best = [[4, 1, 0, 3], [2, 3, 4, 1], [1, 3, 0, 4]] * 4
+    sets = [set(row) for row in true]
+    expected = xmceval.score(sets, best, metrics="P", k=1)["P@1"]
+    hint = r"are these ids\? \(hint: pass \[set\(row\) for row in numpy\.asarray\(y_true\)\.tolist\(\)\]\)"
+    with pytest.raises(xmceval.DataError, match=hint):
+        CALLS[call](make(true), best)
+    assert CALLS[call]([set(row) for row in np.asarray(true).tolist()], best) == expected

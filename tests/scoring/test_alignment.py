@@ -221,7 +221,7 @@ def test_batches_are_not_judged_and_states_keep_the_doubts_of_their_rows(good, t
     assert merged.doubts == result.doubts
 
 
-def test_fewer_than_200_rows_with_truth_are_not_judged(good, rng):
+def test_fewer_than_200_rows_with_truth_are_not_judged_for_shifts_and_order(good, rng):
     truth, scores = good
     order = rng.permutation(199)
     assert mistakes(truth[:199], scores[:199][order]) == []

@@ -36,7 +36,8 @@ FALLING = np.arange(DEPTH, 0.0, -1)
 CASES = {
     "best first": (FALLING, ""),
     "distances": (FALLING[::-1], LOW_IS_BEST),
-    "two scores rise": (np.array([1.0, 1, 2, 2, 2]), DECIDED),
+    "two scores rise": (np.array([1.0, 1, 2, 2, 2]), LOW_IS_BEST),
+    "two scores fall": (np.array([2.0, 2, 2, 1, 1]), DECIDED),
     "a tie at the end": (np.array([5.0, 4, 3, 2, 2]), ""),
     "all equal": (np.full(DEPTH, 0.5), RANK_NOTHING),
     "all infinite": (np.array([np.inf, -np.inf, np.inf, -np.inf, -np.inf]), RANK_NOTHING),
@@ -48,6 +49,59 @@ def test_scores_in_stored_order_are_judged(data, scores, doubt):
     truth, labels = data
     result = xmceval.score(truth, ranked(np.tile(scores, (N_ROWS, 1)), labels), metrics="P", k=[1, 3])
     assert [doubt in line for line in result.doubts][:1] == ([True] if doubt else [])
+
+
+@pytest.mark.parametrize("form", ["dict", "json", "csv", "run", "frame", "matrix", "array"])
+def test_low_scores_that_hit_are_doubted_in_every_container(tmp_path, monkeypatch, form):
+    monkeypatch.chdir(tmp_path)
+    best = [sorted({i % 10, (i + 3) % 10, (i + 5) % 10}, reverse=True) for i in range(30)]  # best first
+    cells = [(f"q{i}", f"d{label}", rank) for i, labels in enumerate(best) for rank, label in enumerate(labels, 1)]
+    scores = {f"q{i}": {f"d{label}": rank for rank, label in enumerate(labels, 1)} for i, labels in enumerate(best)}
+    matrix = np.zeros((30, 10))
+    for i, labels in enumerate(best):
+        matrix[i, labels] = 1, 2, 3
+    y_true = {query: dict.fromkeys(list(row)[:1], 1) for query, row in scores.items()}
+    if form in {"matrix", "array"}:
+        y_true = csr_array(np.eye(10)[[labels[0] for labels in best]])
+        y_score = csr_array(matrix) if form == "matrix" else np.where(matrix, matrix, np.inf * -1)
+    elif form == "dict":
+        y_score = scores
+    elif form == "frame":
+        pd = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        y_score = pd.DataFrame(cells, columns=["query_id", "doc_id", "score"])
+    else:
+        Path("q").write_text("".join(f"{query} 0 {next(iter(row))} 1\n" for query, row in y_true.items()))
+        y_true, y_score = "q", f"p.{form}"
+        lines = {"csv": ["query_id,doc_id,score"], "json": [json.dumps(scores)]}.get(form, [])
+        between = {"csv": "{},{},{}", "run": "{} Q0 {} 1 {} x"}.get(form)
+        lines += [] if between is None else [between.format(*cell) for cell in cells]
+        if form == "csv":
+            pytest.importorskip("pyarrow")
+        Path(y_score).write_text("\n".join(lines) + "\n")
+    result = xmceval.score(y_true, y_score, metrics="P", k=1)
+    changed = "P@1 is 0.00%, but 100.00% with the lowest score of each row as the best: "
+    assert [line for line in result.doubts if "rank" not in line] == [changed + LOW_IS_BEST]
+
+
+def test_few_rows_of_a_weak_model_are_not_doubted(rng):
+    for n_rows, n_labels in ((12, 4), (30, 10), (150, 20)):
+        for _ in range(30):
+            truth, scores = rng.random((2, n_rows, n_labels))
+            assert xmceval.score(csr_array(truth > 0.7), scores, metrics="P", k=1).doubts == ()
+
+
+def test_scores_stored_lowest_first_are_right_where_the_highest_hit(data):
+    truth, labels = data
+    rising = ranked(np.tile(FALLING[::-1], (N_ROWS, 1)), labels[:, ::-1])  # as numpy.argpartition leaves them
+    assert xmceval.score(truth, rising, metrics="P", k=1).doubts == ()
+
+
+def test_one_list_in_all_rows_is_no_set(data):
+    truth, labels = data
+    popular = np.tile(np.arange(DEPTH), (N_ROWS, 1))
+    assert xmceval.score(truth, popular, metrics="P", k=1).doubts == ()
+    assert "are they sets" in str(xmceval.score(truth, np.sort(labels, axis=1), metrics="P", k=1).doubts)
 
 
 def test_scores_in_the_order_of_labels_may_rise(data):

@@ -97,6 +97,7 @@ class Opened:
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
     by_row: ByRow | None = None  # itself, if it is a table by row
     rows: Axis | None = None  # the rows that an index names, of a table without a column of keys
+    value: str | None = None  # the column of grades or scores, of a table that has one
     labels_by: str = "number"  # how labels are joined: by number or by name
 
     @property

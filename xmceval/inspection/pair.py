@@ -183,7 +183,7 @@ def _score(
     first_truth, ranked = first_rows.of_system(0)
     doubt = find_doubt(first_truth, ranked, place)
     by_row, are_lists = opened.judgments is None, opened_scores.is_ranked
-    doubts = () if doubt else tuple(doubt_scores(ranked, place, order_counts=by_row, are_lists=are_lists))
+    doubts = () if doubt else tuple(doubt_scores(first_truth, ranked, place, order_counts=by_row, are_lists=are_lists))
     return PairInspection(
         truth_file.path,
         scores_file.path,

@@ -457,6 +457,25 @@ def _read(name: str) -> str:
     return f"numpy.load({name!r})" if name.endswith(".npy") else f"numpy.asarray({name})"
 
 
+def explain_text(words: AnyArray, name: str) -> str:
+    """Return what is wrong with an array of numbers as text, with what turns it into numbers; empty where it has names.
+
+    `words` are some of its rows.
+    """
+    if not words.size:
+        return ""
+    try:
+        numbers = words.astype(float)
+    except ValueError:
+        return ""
+    code = f"{_read(name)}.astype({'int' if (numbers == np.floor(numbers)).all() else 'float'})"
+    way = f"pass {code}"
+    if names_flags():
+        new = json.dumps(f"{Path(name).stem}-new.npy")
+        way = f"run python -c {shlex.quote(f'import numpy; numpy.save({new}, {code})')}"
+    return f"has numbers as text, such as {str(words.ravel()[0])[:40]!r} (hint: {way})"
+
+
 def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
     """Refuse dense truth [n_rows, n_columns] that can only be ids of labels, or may be.
 

@@ -12,7 +12,7 @@ from xmceval.errors import Doubt, counted
 from xmceval.rows.block import Float64, Int64, Rows
 
 N_ROWS = 1000  # from the first on, that are looked at
-MIN_ROWS = 200  # with a true label and a prediction; with fewer, nothing is judged
+MIN_ROWS = 200  # with a true label and a prediction; with fewer, only the lowest scores are compared with the highest
 NO_LABEL = -9  # neither a label nor next to one
 LEAST_ROWS = 3  # of which most say that scores are in the wrong order, or rank nothing
 USUAL_GRADE = 10  # larger values are likelier scores than grades
@@ -22,6 +22,7 @@ NEAR_CHANCE = 3.0  # standard deviations above the hits by chance, up to which r
 FAR_FROM_CHANCE = 8.0  # standard deviations; what is within so many of chance proves nothing
 MUCH_BETTER = 3.0  # times the hits
 CLEAR_DIFFERENCE = 6.0  # standard deviations between two numbers of hits
+OF_FEW = 4.0  # standard deviations, of a difference and above chance, in fewer rows than MIN_ROWS
 N_PAIRINGS = 20  # with labels of other rows
 LEAST_PAIRS = 20  # of two labels that are true together
 
@@ -58,6 +59,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     Labels or rows seem to be shifted by one, or low scores to be the best, where P@1 read in this way is three times as
     large, or the one without is that of a random order of rows; where the difference is 6 standard deviations; and
     where the larger one is 8 standard deviations above that of a random order, so that it is not due to popular labels.
+    In fewer rows than MIN_ROWS only low scores may seem to be the best, where both are 4 standard deviations.
 
     Rows seem to be shuffled where the best two labels of the rows hit no more than in a random order of rows, although
     the model cannot be weak: its two best labels of a row are far more often true together, in whatever row, than its
@@ -70,26 +72,32 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     n_rows, lengths, labels = truth.indptr.size - 1, np.diff(truth.indptr), truth.indices[: truth.indptr[-1]]
     swap = _find_swap(truth.values[: truth.indptr[-1]], ranked)
     best, second = ranked.best.T
-    if swap or np.count_nonzero((lengths > 0) & (best >= 0)) < MIN_ROWS:
+    if swap:
         return swap
+    are_many = np.count_nonzero((lengths > 0) & (best >= 0)) >= MIN_ROWS
     rows = np.repeat(np.arange(n_rows), lengths)
-    number = int(np.count_nonzero(labels == best[rows]))
+    number = _count_hits(truth, best)
     n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
     sample = _describe_sample(n_rows)
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
-    for other, (change, question) in zip((best - 1, best + 1, up, down, ranked.last), QUESTIONS, strict=True):
-        others = np.count_nonzero(labels == other[rows])
-        if others - number > CLEAR_DIFFERENCE * (others + number) ** 0.5:
+    clear, far = (CLEAR_DIFFERENCE, FAR_FROM_CHANCE) if are_many else (OF_FEW, OF_FEW)
+    lowest = np.where(ranked.kinds == EQUAL, NO_LABEL, ranked.last)
+    changes = list(zip((best - 1, best + 1, up, down, lowest), QUESTIONS, strict=True))
+    for other, (change, question) in changes if are_many else changes[-1:]:
+        others = _count_hits(truth, other)
+        if others - number > clear * (others + number) ** 0.5:
             chance = _Chance.of(rows, labels, other)
             is_better = others >= MUCH_BETTER * number or _Chance.of(rows, labels, best).explains(number)
-            if is_better and others > chance.expected + FAR_FROM_CHANCE * (chance.deviation + 1):
+            if is_better and others > chance.expected + far * (chance.deviation + 1):
                 values = f"P@1 is {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
                 return f"{values}{sample}: {question.format(place)}"
+    if not are_many:
+        return ""
     most = np.unique(best, return_counts=True)[1].max() * labels.size / n_rows  # hits that chance can explain
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without what takes longer
         return ""
     chance, deeper = (_Chance.of(rows, labels, each) for each in (best, second))
-    is_chance = chance.explains(number) and deeper.explains(int(np.count_nonzero(labels == second[rows])))
+    is_chance = chance.explains(number) and deeper.explains(_count_hits(truth, second))
     if is_chance and _are_true_together(rows, labels, best, second):
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
@@ -97,30 +105,39 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
 
 
 def doubt_scores(
-    ranked: Ranked, place: str = "", *, order_counts: bool = True, are_lists: bool = False
+    truth: Rows, ranked: Ranked, place: str = "", *, order_counts: bool = True, are_lists: bool = False
 ) -> Iterator[Doubt]:
     """Yield the doubt that low scores are the best, or that scores rank nothing, where most rows give reason for it.
 
     Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
-    do; with `order_counts` False lines come in any order. Rows of a single prediction say nothing. With `are_lists`
-    the order of labels alone ranks them, and is none where nearly all rows ascend.
+    do, which says nothing where the best one hits more often than the lowest one; with `order_counts` False lines come
+    in any order. Rows of a single prediction say nothing. With `are_lists`
+    the order of labels alone ranks them, and is none where nearly all rows ascend, but for one list in all rows.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
     sample = _describe_sample(ranked.kinds.size)
-    if order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS:
+    is_better = _count_hits(truth, ranked.best[:, 0]) > _count_hits(truth, ranked.last)
+    if order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS and not is_better:
         rows = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
         yield Doubt(f"the scores{place} are stored in ascending order in {rows}: are low scores the best?")
     if 2 * n_equal > n_several >= LEAST_ROWS:
         rows = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
         yield Doubt(f"all scores{place} are equal or infinite in {rows}: they rank no label above another")
     n_ascending = int(np.count_nonzero(ranked.ascends))
-    if are_lists and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
+    are_one = are_lists and bool((ranked.best == ranked.best[:1]).all())  # as the most popular labels of all rows
+    if are_lists and not are_one and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
         yield Doubt(
             f"the predicted labels{place} ascend in {n_ascending:,} of {counted(n_several, 'instance')} with two or "
             f"more{sample}: are they sets, whose order means nothing? (hint: metrics of sets are "
             "P(norm=returned)@all and those of decisions)"
         )
+
+
+def _count_hits(truth: Rows, predicted: Int64) -> int:
+    """Return in how many rows a label is true, int64 [n_rows]."""
+    rows = np.repeat(np.arange(predicted.size), np.diff(truth.indptr))
+    return int(np.count_nonzero(truth.indices[: truth.indptr[-1]] == predicted[rows]))
 
 
 def _describe_sample(n_rows: int) -> str:
@@ -179,6 +196,6 @@ def _find_swap(grades: Float64, ranked: Ranked) -> str:
     is_binary = least == greatest == 1 and grades.size > ranked.lengths.sum()
     if not 0 <= least <= greatest <= USUAL_GRADE or greatest_grade <= (1 if is_binary else USUAL_GRADE):
         return ""
-    shown = f"all {least:.0f}" if least == greatest else f"whole numbers from {least:.0f} to {greatest:.0f}"
+    shown = f"all {least:.0f}" if least == greatest else f"whole numbers up to {greatest:.0f}"
     values = f"the truth has values up to {greatest_grade:,}, and the scores are {shown}"
     return f"{values}: are truth and predictions swapped?"

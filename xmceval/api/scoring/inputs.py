@@ -49,6 +49,7 @@ from xmceval.rows.readings import (
     are_both_named,
     are_triples,
     begin_with_ids,
+    check_truth,
     find_order,
     first_named,
     lists_of_ids_error,
@@ -297,6 +298,7 @@ class Opener:
             rows_by="query" if is_by_query else say_how(ours, rows, "position"),
             labels_by="name" if is_by_query else opened.labels_by,
             by_row=opened.by_row,
+            value=opened.value,
         )
 
     def check_numbers(self, other: Input) -> None:
@@ -430,6 +432,11 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
             f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.source.name} has "
             f"{counted(truth.source.n_labels or 0, 'label')}{hint_at_lists(truth)}"
         )
+    source = _unrepaired(truth.source)
+    if scores.is_ranked and isinstance(source, MatrixSource) and isinstance(source.pieces, list):
+        for piece in source.pieces:
+            if isinstance(piece, Dense):
+                check_truth(piece.values, source.name, 0)
 
 
 def _check_ids(truth: Input, scores: MatrixSource) -> None:

@@ -56,6 +56,7 @@ class Input:
     labels_by: str = "number"  # and labels: by number or name
     lists: Path | None = None  # the file, if it is text of lists of ids without a header
     by_row: ByRow | None = None  # the table, if it is one by row
+    value: str | None = None  # the column of grades or scores, of a table that has one
 
     @property
     def documents(self) -> Documents | None:

@@ -210,7 +210,10 @@ class Setup(Rules):
     def _system(self, system: Named, scores: Input) -> System:
         """Return a system whose scores were opened."""
         truth = self.truth.source
-        is_truth = any(isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves)
+        values = {self.truth.value, scores.value} - {None}
+        is_truth = len(values) < 2 and any(
+            isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves
+        )
         doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
         return System(
             scores.source,
@@ -277,7 +280,7 @@ class Setup(Rules):
             yield Doubt(mistake)
         elif any(measure.needs_order for measure in self.program.measures):
             by_row = self.truth.judgments is None
-            yield from doubt_scores(ranked, order_counts=by_row, are_lists=system.are_lists)
+            yield from doubt_scores(truth, ranked, order_counts=by_row, are_lists=system.are_lists)
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""

@@ -22,7 +22,7 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Matrix, PaddedLists
-from xmceval.rows.readings import are_ids, check_truth, is_ranking
+from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text, is_ranking
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
@@ -167,7 +167,10 @@ def open_lists(
     are_names = header.dtype.kind in "UO"
     if are_names and request.names is None:
         option = argument("labels", kind="FILE")
-        raise DataError(f"{labels.name}: has label names, not ids (hint: pass {option}, with one name per line)")
+        hint = (
+            _explain_text(labels, header) or f"has label names, not ids (hint: pass {option}, with one name per line)"
+        )
+        raise DataError(f"{labels.name}: {hint}")
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
     source = MatrixSource(
         labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype, may_be_scores=may_be_scores
@@ -191,9 +194,19 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
     """Return the header of a matrix of one of some kinds of dtype."""
     header = array.header()
     if len(header.shape) != 2 or header.dtype.kind not in kinds:
+        if hint := _explain_text(array, header):
+            raise DataError(f"{array.name}: {hint}")
         content = "numbers" if kinds == "biuf" else "integers or strings"
         raise DataError(f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}")
     return header
+
+
+def _explain_text(array: ArrayFile, header: Header) -> str:
+    """Return what is wrong with a matrix of numbers as text, with what turns it into numbers; empty for another."""
+    if len(header.shape) != 2 or header.dtype.kind != "U":
+        return ""
+    piece = next(array.row_pieces(FIRST_CELLS), None)
+    return "" if piece is None else explain_text(piece, array.name)
 
 
 def _stem(path: Path) -> tuple[str, bool]:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 from xmceval.errors import DataError
 from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
 from xmceval.files.io.inputfiles import input_at
-from xmceval.files.io.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
+from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, XZ, ZIP, ZSTD, ZSTD_SKIPPABLE
 
 # Readers of an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
@@ -25,6 +25,8 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
         **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd),
     }
 )
+
+BYTES_LOOKED_AT = 1 << 10
 
 _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
@@ -69,6 +71,17 @@ def read_all_bytes(path: Path) -> bytes:
     """Read a whole file, decompressed: for small files, or for those that are held in memory anyway."""
     with open_bytes(path) as stream, _locate_damage(path):
         return stream.read()
+
+
+def check_is_text(path: Path) -> None:
+    """Refuse a file where text is expected: an archive, or any other that has a zero byte near its start."""
+    head = read_first_bytes(path, BYTES_LOOKED_AT)
+    if head.startswith((ZIP, EMPTY_ZIP)):
+        raise DataError(
+            f"{path}: is a zip or npz archive; expected lines of text (hint: numpy.savetxt writes an array)"
+        )
+    if b"\0" in head:
+        raise DataError(f"{path}: has bytes that are no text; expected lines of text")
 
 
 def read_into(stream: BinaryIO, view: memoryview, path: Path) -> int:

@@ -19,6 +19,7 @@ RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of que
 LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
 
 _INTEGER = re.compile(rb"[-+]?\d+")
+_GRADE = re.compile(rb"[-+]?\d+(\.\d*)?")  # fractions are refused when they are read
 _FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
 _GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
 
@@ -138,7 +139,8 @@ def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
 
 def _are_qrels(rows: list[list[bytes]], request: Request) -> bool:
     """Return whether most lines can only be of qrels; in truth also whether all can be, with 0 in the second column."""
-    graded = [row for row in rows if len(row) == 4 and _INTEGER.fullmatch(row[3])]
+    grade = _INTEGER if request.are_scores else _GRADE
+    graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
     if len(usual) == len(rows) > 1 and not request.are_scores:
         return True

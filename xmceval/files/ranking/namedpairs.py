@@ -13,7 +13,7 @@ from xmceval.errors import DataError, counted
 from xmceval.files.io.lines import Places
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY
-from xmceval.files.io.streams import is_empty, quote, read_first_bytes
+from xmceval.files.io.streams import check_is_text, is_empty, quote, read_first_bytes
 from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
 from xmceval.files.ranking.recordlines import RecordLines, RecordPart, Records
 from xmceval.files.ranking.trecrows import Entries, Lines
@@ -81,6 +81,7 @@ def _pairs_of(path: Path) -> Iterable[tuple[str, str]]:
     """Yield the pairs of text, between blanks or a tab; a line is a comment only if it begins with a hash."""
     if not is_empty(path) and read_first_bytes(path, len(NPY)) == NPY:
         raise DataError(f"{path}: is an array; expected text of lines 'query document', or a table")
+    check_is_text(path)
     for number, line in Places(path, has_comments=True).filled_lines():
         words = line.split(b"\t") if line.count(b"\t") == 1 else line.split()
         if len(words) != 2:

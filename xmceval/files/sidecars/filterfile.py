@@ -15,8 +15,8 @@ from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY
-from xmceval.files.io.streams import is_empty, quote, read_first_bytes
-from xmceval.files.tables.arrays import to_whole
+from xmceval.files.io.streams import check_is_text, is_empty, quote, read_first_bytes
+from xmceval.files.tables.arrays import to_float, to_whole
 from xmceval.files.tables.columns import find_roles
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.opening import table_at
@@ -55,6 +55,7 @@ def read_filter(path: str | Path) -> Filter:
         return ordered(path.name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:
         return as_filter(read_array(path), path.name)
+    check_is_text(path)
     rows, labels = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     last_row, last_label = Largest(), Largest()
     first_line = 1
@@ -86,7 +87,7 @@ def _parse_chunk(path: Path, chunk: Chunk, first_line: int) -> Float64:
         if not _is_pair(words):
             raise DataError(
                 f"{path}:{number}: expected 'row label', two whole numbers of at least 0, "
-                f"found {quote(b' '.join(words))}"
+                f"found {quote(b' '.join(words))}{_explain_names(words)}"
             )
     return np.array([words for _, words in _split_lines(text, first_line)], dtype=np.float64)
 
@@ -95,6 +96,13 @@ def _split_lines(text: bytes, first_line: int) -> list[tuple[int, list[bytes]]]:
     """Return the number and the words of each line that has words."""
     lines = ((number, without_comment(line).split()) for number, line in enumerate(text.split(b"\n"), first_line))
     return [(number, words) for number, words in lines if words]
+
+
+def _explain_names(words: list[bytes]) -> str:
+    """Return the end of a message about a line of a row and a name."""
+    if len(words) != 2 or not words[0].isdigit() or to_float(words[1].decode(errors="replace")) is not None:
+        return ""
+    return " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, from 0)"
 
 
 def _is_pair(words: list[bytes]) -> bool:

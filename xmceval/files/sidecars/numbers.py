@@ -11,7 +11,7 @@ from xmceval.files.arrays.npy import read_array
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY, UTF8_BOM
-from xmceval.files.io.streams import quote, read_all_bytes, read_first_bytes
+from xmceval.files.io.streams import check_is_text, quote, read_all_bytes, read_first_bytes
 from xmceval.rows.block import Float64
 
 
@@ -24,6 +24,7 @@ def read_numbers(path: str | Path) -> Float64:
         if array.ndim != 1 or array.dtype.kind not in "iuf":
             raise DataError(f"{path}: expected numbers in one dimension, got shape {array.shape} of {array.dtype}")
         return array.astype(np.float64)
+    check_is_text(path)
     lines = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip().split(b"\n")
     numbers = np.empty(len(lines))
     for i, line in enumerate(lines):

@@ -8,7 +8,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.io.streams import check_is_text, read_all_bytes
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards, parts_of
 
@@ -28,5 +28,6 @@ def read_row_ids(path: str | Path | Shards) -> RowIds:
 def read_lines(path: Path) -> list[str]:
     """Return the lines of a small file without the spaces around them."""
     take_pipe(path)
+    check_is_text(path)
     text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
     return [line.strip().decode(errors="surrogateescape") for line in text.split(b"\n")] if text else []

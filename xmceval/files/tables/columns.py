@@ -102,7 +102,7 @@ def find_columns(
     lists: Collection[str] = (),
     *,
     are_scores: bool,
-    has_numbers: Callable[[str], bool] | None = None,
+    has_numbers: Callable[[str, str | None], bool] | None = None,
     changed: Callable[[str], str] | None = None,
 ) -> Columns:
     """Find the columns of a table by their names.
@@ -118,7 +118,8 @@ def find_columns(
     are_scores : bool
         Whether they are predictions.
     has_numbers : callable, optional
-        Returns whether a column has numbers, which in truth without grades may be these under another name.
+        Returns whether a column has numbers, and a column of lists as many as the column of labels that is also passed.
+        Where no value is known, they may be the values under another name.
     changed : callable, optional
         Returns what passes the table with a change; see `Table.changed`.
     """
@@ -142,8 +143,12 @@ def find_columns(
             f"{place}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    if value is None and not are_scores and not are_lists and has_numbers is not None:
-        _refuse_unknown_numbers(place, names, roles, has_numbers)
+    if value is None and has_numbers is not None:
+        known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
+        unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name))
+        found = [n for n in unknown if plain(n) not in UNUSED and has_numbers(n, label if are_lists else None)]
+        if found:
+            raise _unknown_numbers_error(place, sorted(found), changed, are_scores=are_scores)
     has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
     rank = roles["rank"][0] if has_queries and are_scores and not is_rank and len(roles["rank"]) == 1 else None
     known = {name for of_role in roles.values() for name in of_role}
@@ -207,18 +212,20 @@ def _find_values(roles: Mapping[str, list[str]], rest: list[str], *, are_scores:
     return roles["grade"] + rest or roles["number"] + roles["score"]
 
 
-def _refuse_unknown_numbers(
-    place: str, names: Sequence[str], roles: Mapping[str, list[str]], has_numbers: Callable[[str], bool]
-) -> None:
-    """Refuse truth without grades beside a column of numbers that may have them under another name."""
-    known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
-    others = [name for name in names if plain(name) and name not in known and plain(name) not in UNUSED]
-    unknown = sorted(name for name in others if has_numbers(name))
-    if unknown:
-        raise DataError(
-            f"{place}: {listed([repr(name) for name in unknown])} may have the grades, but no grades are known by this "
-            "name (hint: rename the column to relevance, or leave it out if every line is a true label)"
-        )
+def _unknown_numbers_error(
+    place: str, found: Sequence[str], changed: Callable[[str], str] | None, *, are_scores: bool
+) -> DataError:
+    """Return the error for columns of numbers that may be the values, but have unknown names."""
+    noun, name, without = "grades", "relevance", "every label is true"
+    if are_scores:
+        noun, name, without = "scores", "score", "the labels are in order, best first"
+    hint = f"rename the column to {name}, or leave it out if {without}"
+    if changed is not None:
+        rename, drop = f".rename(columns={json.dumps({found[0]: name})})", f".drop(columns={json.dumps(list(found))})"
+        hint = f"{changed(rename)} if {found[0]} has the {noun}; {changed(drop)} if {without}"
+    return DataError(
+        f"{place}: {listed(map(repr, found))} may have the {noun}, but no {noun} are known by this name (hint: {hint})"
+    )
 
 
 def _explain(place: str, names: Sequence[str], keys: Sequence[str], *, are_scores: bool) -> str:

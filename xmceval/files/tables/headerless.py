@@ -77,6 +77,8 @@ def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
     """Return whether rows have a number per label: decimals where ids would be, 0 and 1 repeated, or below names."""
     if len(rows) > 1 and len(rows[0]) > 2 and not any(map(NUMBER.fullmatch, rows[0])):
         return all(NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
+    if len(rows[0]) > 2 and rows[0] == [b"%d" % label for label in range(len(rows[0]))]:  # a header, or a list
+        rows = rows[1:]
     words = {word for row in rows for word in row}
     if words <= {b"0", b"1"}:  # a single line may be a header
         return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)

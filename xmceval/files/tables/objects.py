@@ -99,11 +99,11 @@ def _is_wide(frame: Any, name: str) -> bool:
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
     kinds = [str(kind).lower() for kind in frame.dtypes]
     has_numbers = all(kind.startswith(_NUMBERS) or _has_numbers(frame, i) for i, kind in enumerate(kinds))
-    if (keys and labels) or not has_numbers:
+    known = [column for column in [*keys, *labels] if column not in named]
+    if (keys and labels and not (has_numbers and _are_cells(frame, known))) or not has_numbers:
         if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):
             raise DataError(f"{name}: is a sparse data frame, which is not read (hint: pass {name}.sparse.to_coo())")
         return False
-    known = [column for column in [*keys, *labels] if column not in named]
     if known:
         raise DataError(
             f"{name}: is a data frame with the columns {', '.join(columns[:10])}; beside {known[0]!r}, a long table "
@@ -111,6 +111,16 @@ def _is_wide(frame: Any, name: str) -> bool:
             f"{name}.to_numpy() if there is one column per label)"
         )
     return True
+
+
+def _are_cells(frame: Any, names: list[str]) -> bool:
+    """Return whether the first cells of columns are 0 and 1 or fractions, and not numbers of rows and labels."""
+    heads = [list(frame[name].head(LOOKED_AT)) for name in names if list(frame.columns).count(name) == 1]
+    cells = {cell for head in heads for cell in head}
+    return bool(heads) and (
+        (cells <= {0, 1} and len(heads[0]) > 2 ** len(heads))
+        or any(cell is not None and cell % 1 > 0 for cell in cells)
+    )
 
 
 def _has_numbers(frame: Any, place: int) -> bool:

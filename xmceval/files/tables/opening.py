@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from xmceval.errors import DataError
@@ -15,6 +17,7 @@ from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.tables.byrow import open_by_row
 from xmceval.files.tables.columns import are_known, explain_names, find_columns, find_roles
 from xmceval.files.tables.ranks import refuse_other_order
+from xmceval.files.tables.shapes import refuse_other_shape, refuse_wide_text
 from xmceval.files.tables.table import DELIMITERS, Table, arrow_table, csv_table, parquet_table, split_fields
 
 MOST_BYTES, MOST_LINES = 1 << 16, 1000  # that are looked at
@@ -31,6 +34,9 @@ def open_table(table: Table, request: Request) -> Opened:
     if twice is not None:
         raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
     lists = [name for name in names if table.is_list(name)]
+    known = find_roles(names, lists)
+    if not known["document"] and not known["label"]:
+        refuse_other_shape(table, lists)
     columns = find_columns(
         table.name,
         names,
@@ -45,8 +51,10 @@ def open_table(table: Table, request: Request) -> Opened:
         from xmceval.files.ranking.trec import open_by_query
         from xmceval.files.tables.byquery import QueryTable
 
-        return open_by_query(QueryTable(table, columns, request.are_scores), request)
-    return open_by_row(table, columns, request)
+        opened = open_by_query(QueryTable(table, columns, request.are_scores), request)
+    else:
+        opened = open_by_row(table, columns, request)
+    return replace(opened, value=columns.value)
 
 
 def open_parquet(head: Head, request: Request) -> Opened:
@@ -67,10 +75,13 @@ def open_csv(head: Head, request: Request) -> Opened | None:
     number, line = head.first_line
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
-        if len(names) < 2 or not all(names[1:]) or any(name[:1].isdigit() for name in names):
+        if len(names) < 2 or not all(names[1:]):
             continue
         if request.names is not None and request.names.has_all([name.encode() for name in names]):
             return None
+        refuse_wide_text(head.path, number, names, head.lines[number:MOST_LINES], delimiter)
+        if any(name[:1].isdigit() for name in names):
+            continue
         if are_known(names) and any(name[:1] in {"'", '"'} for name in names):  # fields would have them too
             raise DataError(
                 f"{head.path}:{number}: expected names of columns without quotes, or with double quotes that no blank "
@@ -85,6 +96,16 @@ def open_csv(head: Head, request: Request) -> Opened | None:
             )
         below = [row.strip() for row in head.lines[number:MOST_LINES] if row.strip()]
         if len(names) == 2 and below and all(map(_ID_AND_LABELS.fullmatch, below)):
+            if len({row.partition(b",")[0] for row in below}) < len(below) or "true" in names[0].lower():
+                true, predicted = (
+                    f"tail -n +{number + 1} {shlex.quote(str(head.path))} | cut -d, -f{i}" for i in (1, 2)
+                )
+                raise DataError(
+                    f"{head.path}:{number}: {quote(line)} is above two columns, and {names[0]!r} is no id of rows: "
+                    "are they the true and the predicted labels, or rows and labels? (hint: of true and predicted ones "
+                    f"write {true} > truth.txt and {predicted} > preds.txt; of rows and labels name the columns "
+                    "row,label)"
+                )
             raise DataError(
                 f"{head.path}:{number}: {quote(line)} is above lines of an id and labels; expected lines of labels "
                 "(hint: sort the lines of both files by id, and keep what follows the comma)"

@@ -61,10 +61,20 @@ class Table:
         """Return whether a column has lists."""
         return has_lists(self.schema.field(name).type)
 
-    def has_numbers(self, name: str) -> bool:
-        """Return whether the first lines of a column have numbers, True or False, maybe as text."""
-        column = [value for column in self.head([name]) for value in column.array[:LOOKED_AT].to_pylist()]
-        words = [str(value).strip() for value in column if value is not None]
+    def has_numbers(self, name: str, lists: str | None = None) -> bool:
+        """Return whether the first lines of a column have numbers, True or False, maybe as text.
+
+        Of a column of lists, these are as long as those of the column ``lists``.
+        """
+        columns = [column.array[:LOOKED_AT] for column in self.head([name] if lists is None else [name, lists])]
+        if lists is not None and columns:
+            from pyarrow import compute
+
+            lengths, others = (compute.list_value_length(column).to_pylist() for column in columns)
+            if lengths != others:
+                return False
+            columns = [columns[0].flatten()]
+        words = [str(value).strip() for column in columns for value in column.to_pylist() if value is not None]
         return bool(words) and all(_NUMBER.fullmatch(word) for word in words)
 
     def head(self, names: list[str]) -> list[Column]:

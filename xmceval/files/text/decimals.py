@@ -24,12 +24,17 @@ _IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
 MOST_LINES = 1000
 
 
-def explain_decimal(word: bytes) -> str:
+# Commands that write points in numbers of their own, and leave other commas, as between columns; JSON loses the quotes.
+_POINTS = r"""sed -E 's/(["[:space:];:])([-+]?[0-9]+),([0-9eE+-]+)(["[:space:];]|$)/\1\2.\3\4/g'"""
+_POINTS_IN_JSON = r"""sed -E 's/"([-+]?[0-9]+),([0-9eE+-]+)" *([],}])/\1.\2\3/g'"""
+
+
+def explain_decimal(word: bytes, *, is_json: bool = False) -> str:
     """Return the end of a message about a word that is no number: the conversion to do, or nothing."""
     if _IS_PERCENT.fullmatch(word):
         return "; percent signs are not read (hint: remove them, for example with sed 's/%//g')"
     if _HAS_COMMA.fullmatch(word):
-        command = r"sed -E 's/([0-9]),([0-9])/\1.\2/g'"
+        command = _POINTS_IN_JSON if is_json else _POINTS
         return f"; decimal commas are not read (hint: write points, for example with {command})"
     return ""
 
@@ -52,9 +57,8 @@ def check_decimals(path: Path, head: bytes) -> None:
     for number, line in enumerate(lines, 1):
         found = _find_odd_score(line, are_scored=are_scored)
         if found:
-            raise DataError(
-                f"{path}:{number}: expected a number as the score, found {quote(found[1])}{explain_decimal(found[1])}"
-            )
+            hint = explain_decimal(found[1], is_json=found.re is _IN_JSON)
+            raise DataError(f"{path}:{number}: expected a number as the score, found {quote(found[1])}{hint}")
 
 
 def _find_odd_score(line: bytes, *, are_scored: bool) -> re.Match[bytes] | None:

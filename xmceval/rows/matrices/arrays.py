@@ -12,6 +12,7 @@ from xmceval.errors import DataError
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values
 from xmceval.rows.plain import BY_NAME, as_plain
+from xmceval.rows.readings import LOOKED_AT, explain_text
 
 _IN_MEMORY = frozenset({1, 3})  # DLPack's numbers of the devices that this process can read: the CPU, and pinned memory
 
@@ -55,6 +56,8 @@ def as_values(values: Any, name: str) -> Values:
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}{hint}")
     if not isinstance(taken, BFloat16Matrix):
+        if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
+            raise DataError(f"{name}: {hint}")
         check_dtype(taken.dtype, name)
     return taken
 

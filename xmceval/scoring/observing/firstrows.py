@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.rows.block import Block, Int64, Rows
-from xmceval.scoring.alignment import EQUAL, MIN_ROWS, MUCH_BETTER, N_ROWS, NO_LABEL, ORDERED, RISING, UNKNOWN, Ranked
+from xmceval.scoring.alignment import EQUAL, MUCH_BETTER, N_ROWS, NO_LABEL, OF_FEW, ORDERED, RISING, UNKNOWN, Ranked
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.observers import BlockValues, Observer
@@ -29,7 +29,7 @@ class FirstRows(Mergeable, Observer):
 
     def __init__(self, n_rows: int | None = None) -> None:
         super().__init__()
-        self.can_judge = n_rows is None or n_rows >= MIN_ROWS  # of the whole
+        self.can_judge = n_rows is None or n_rows > OF_FEW**2  # of the whole: fewer hits are no clear difference
         self.pieces: tuple[Piece, ...] = ()
 
     def add(self, block: BlockValues) -> None:

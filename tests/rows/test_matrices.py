@@ -280,7 +280,8 @@ BOTH = {  # of truth, and of scores
     "complex numbers": (lambda m: m.astype(complex), "dtype complex128", "expected numbers"),
     "sparse complex numbers": (lambda m: sp.csr_matrix(m.astype(complex)), "dtype complex128", "expected numbers"),
     "objects": (lambda m: m.astype(object), "dtype object", "expected numbers"),
-    "words": (lambda m: m.astype(str), "dtype <U", "expected numbers"),
+    "numbers as text": (lambda m: m.astype(str), "has numbers as text, such as", ".astype("),
+    "words": (lambda m: np.char.add("w", m.astype(str)), "dtype <U", "expected numbers"),
     "dates": (lambda m: m.astype("M8[D]"), "dtype datetime64", "expected numbers"),
 }
 TRUTH = {

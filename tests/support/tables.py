@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +70,7 @@ def shell_lines(y_true, y_score, likewise=""):
     written = []
     message = str(caught.value).replace(y_true, likewise or y_true)
     for line in re.findall(r"run (python -c '[^']*')", message):
-        command = shlex.split(line)
-        subprocess.run([sys.executable, *command[1:]], check=True)
+        exec(shlex.split(line)[2], {})
         path = Path(re.search(r'"([^"]*-new\.\w+)"', line)[1])
         written.append(str(path.rename(f"{len(written)}-{likewise}{path.name}")))
     return written

@@ -72,7 +72,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     n_rows, lengths, labels = truth.indptr.size - 1, np.diff(truth.indptr), truth.indices[: truth.indptr[-1]]
     swap = _find_swap(truth.values[: truth.indptr[-1]], ranked)
     best, second = ranked.best.T
-    if swap:
+    if swap or n_rows <= OF_FEW**2:  # so few hits are no clear difference
         return swap
     are_many = np.count_nonzero((lengths > 0) & (best >= 0)) >= MIN_ROWS
     rows = np.repeat(np.arange(n_rows), lengths)
@@ -117,8 +117,8 @@ def doubt_scores(
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
     sample = _describe_sample(ranked.kinds.size)
-    is_better = _count_hits(truth, ranked.best[:, 0]) > _count_hits(truth, ranked.last)
-    if order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS and not is_better:
+    is_rising = order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS
+    if is_rising and _count_hits(truth, ranked.best[:, 0]) <= _count_hits(truth, ranked.last):
         rows = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
         yield Doubt(f"the scores{place} are stored in ascending order in {rows}: are low scores the best?")
     if 2 * n_equal > n_several >= LEAST_ROWS:

@@ -89,9 +89,11 @@ def find_id_columns(
     head = None if known else _head(truth)
     if head is None or head.shape[1] < 2:
         return known
+    places = list(_candidates(head))
+    if not places:
+        return ()
     heads = [_head(system) for system in systems]
     is_same = [other is not None and np.array_equal(head, other) for other in heads]
-    places = list(_candidates(head))
     is_graded = len(places) > MOST_OF_IDS  # whether labels have grades, which whole numbers may be then
     if is_graded:
         places = [place for place in places if are_distinct(head[:, place])]
@@ -163,8 +165,10 @@ def refuse_lone_ids(scores: Any, truth: Any, name: str = "y_score") -> None:
 
 def refuse_mixed(truth: Any, scores: Any) -> None:
     """Refuse a column that names the rows of a wide data frame and of a table of lists: an index would join them."""
+    if not (is_frame(truth) and is_frame(scores)):
+        return
     wide, table = (truth, scores) if _head(truth) is not None else (scores, truth)
-    if not (is_frame(wide) and is_frame(table)) or _head(wide) is None or _head(table) is not None:
+    if _head(wide) is None or _head(table) is not None:
         return
     index = set(rows_of(wide, "").listed)
     for name in table.columns:

@@ -76,7 +76,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
         return swap
     are_many = np.count_nonzero((lengths > 0) & (best >= 0)) >= MIN_ROWS
     rows = np.repeat(np.arange(n_rows), lengths)
-    number = _count_hits(truth, best)
+    number = _count_hits(rows, labels, best)
     n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
     sample = _describe_sample(n_rows)
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
@@ -84,7 +84,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     lowest = np.where(ranked.kinds == EQUAL, NO_LABEL, ranked.last)
     changes = list(zip((best - 1, best + 1, up, down, lowest), QUESTIONS, strict=True))
     for other, (change, question) in changes if are_many else changes[-1:]:
-        others = _count_hits(truth, other)
+        others = _count_hits(rows, labels, other)
         if others - number > clear * (others + number) ** 0.5:
             chance = _Chance.of(rows, labels, other)
             is_better = others >= MUCH_BETTER * number or _Chance.of(rows, labels, best).explains(number)
@@ -97,7 +97,7 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without what takes longer
         return ""
     chance, deeper = (_Chance.of(rows, labels, each) for each in (best, second))
-    is_chance = chance.explains(number) and deeper.explains(_count_hits(truth, second))
+    is_chance = chance.explains(number) and deeper.explains(_count_hits(rows, labels, second))
     if is_chance and _are_true_together(rows, labels, best, second):
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
@@ -111,14 +111,14 @@ def doubt_scores(
 
     Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
     do, which says nothing where the best one hits more often than the lowest one; with `order_counts` False lines come
-    in any order. Rows of a single prediction say nothing. With `are_lists`
-    the order of labels alone ranks them, and is none where nearly all rows ascend, but for one list in all rows.
+    in any order. Rows of a single prediction say nothing. With `are_lists` the order of labels alone ranks them, and is
+    none where nearly all rows ascend, but for one list in all rows.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
     sample = _describe_sample(ranked.kinds.size)
     is_rising = order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS
-    if is_rising and _count_hits(truth, ranked.best[:, 0]) <= _count_hits(truth, ranked.last):
+    if is_rising and not _hits_more(truth, ranked):
         rows = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
         yield Doubt(f"the scores{place} are stored in ascending order in {rows}: are low scores the best?")
     if 2 * n_equal > n_several >= LEAST_ROWS:
@@ -134,10 +134,15 @@ def doubt_scores(
         )
 
 
-def _count_hits(truth: Rows, predicted: Int64) -> int:
-    """Return in how many rows a label is true, int64 [n_rows]."""
-    rows = np.repeat(np.arange(predicted.size), np.diff(truth.indptr))
-    return int(np.count_nonzero(truth.indices[: truth.indptr[-1]] == predicted[rows]))
+def _hits_more(truth: Rows, ranked: Ranked) -> bool:
+    """Return whether the best labels of the rows hit more often than those with the lowest score."""
+    rows, labels = np.repeat(np.arange(ranked.last.size), np.diff(truth.indptr)), truth.indices[: truth.indptr[-1]]
+    return _count_hits(rows, labels, ranked.best[:, 0]) > _count_hits(rows, labels, ranked.last)
+
+
+def _count_hits(rows: Int64, labels: Int64, predicted: Int64) -> int:
+    """Return how many of the true labels, whose rows are given, are the one that is predicted in their row."""
+    return int(np.count_nonzero(labels == predicted[rows]))
 
 
 def _describe_sample(n_rows: int) -> str:

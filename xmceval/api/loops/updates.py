@@ -15,7 +15,7 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.readings import first_named
+from xmceval.rows.readings import are_both_named, first_named
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.width import Width
 from xmceval.scoring.evaluate import select_scores
@@ -125,7 +125,7 @@ def _read_weights(
     if hasattr(sample_weight, "to_numpy"):
         from xmceval.api.scoring.perrow import in_order  # not loaded for weights without an index
 
-        if opened.rows is None or opened.rows.is_numbered:
+        if not are_both_named(opened.rows):
             first_named(predicted.rows, rows_of(sample_weight, name), opened.source.name, in_batch=True)
         sample_weight, _ = in_order(sample_weight, name, "weight", lambda: None, opened.rows, in_batch=True)
     weights, _ = take_numbers(sample_weight, name, "row")

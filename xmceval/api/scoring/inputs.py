@@ -59,7 +59,7 @@ from xmceval.rows.readings import (
 )
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import Shards
-from xmceval.rows.sources import ShardedSource, shards_of
+from xmceval.rows.sources import shards_of
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
@@ -552,10 +552,8 @@ def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None
 
 def _find_matrices(scores: Source) -> list[MatrixSource]:
     """Return the matrices that hold scores, or their shards."""
-    if isinstance(scores, ShardedSource):
-        return [matrix for shard in scores.shards for matrix in _find_matrices(shard)]
-    source = _unrepaired(scores)
-    return [source] if isinstance(source, MatrixSource) else []
+    sources = map(_unrepaired, shards_of(scores))
+    return [source for source in sources if isinstance(source, MatrixSource)]
 
 
 def check_narrow(scores: Source, what: str) -> None:

@@ -167,10 +167,8 @@ def open_lists(
     are_names = header.dtype.kind in "UO"
     if are_names and request.names is None:
         option = argument("labels", kind="FILE")
-        hint = (
-            _explain_text(labels, header) or f"has label names, not ids (hint: pass {option}, with one name per line)"
-        )
-        raise DataError(f"{labels.name}: {hint}")
+        only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
+        raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
     source = MatrixSource(
         labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype, may_be_scores=may_be_scores

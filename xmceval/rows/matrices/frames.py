@@ -120,7 +120,7 @@ def find_id_columns(
             is_graded |= not is_text(values)
     if is_graded:
         numbers = [column for column in found if not is_text(head[:, column.place])]
-        doubtful = [column for column in numbers if _are_shared(truth, systems, column)]
+        doubtful = [column for column in numbers if _are_shared(truth, systems, heads, column)]
         found, lone = ([each for each in columns if is_text(head[:, each.place])] for columns in (found, lone))
     if len(found) + len(doubtful) == head.shape[1]:  # no label is left
         return ()
@@ -131,15 +131,15 @@ def find_id_columns(
     return tuple(found)
 
 
-def _are_shared(truth: Any, systems: Sequence[Any], column: IdColumn) -> bool:
+def _are_shared(truth: Any, systems: Sequence[Any], heads: Sequence[AnyArray | None], column: IdColumn) -> bool:
     """Return whether predictions that are not whole elsewhere have most of the values of the truth in a column."""
     ours = set(_column(truth, column.place).tolist())
     return any(
-        (values := _find_column(system, column)) is not None
-        and 2 * len(ours.intersection(values.tolist())) > len(ours)
-        and (head := _head(system)) is not None
+        head is not None
         and _least_rows(head, column.place) == FEW_ROWS
-        for system in systems
+        and (values := _find_column(system, column)) is not None
+        and 2 * len(ours.intersection(values.tolist())) > len(ours)
+        for system, head in zip(systems, heads, strict=True)
     )
 
 
@@ -158,9 +158,9 @@ def refuse_lone_ids(scores: Any, truth: Any, name: str = "y_score") -> None:
     names = list(scores.columns) if is_frame(scores) else list(range(head.shape[1]))
     places = [place for place in _candidates(head) if are_distinct(_column(scores, place))]
     rest = np.delete(head, places, axis=1)
-    if rest.dtype.kind == "f" and 2 * np.count_nonzero(rest != np.floor(rest)) > rest.size:
-        for place in places:
-            raise _lone_column_error(name, IdColumn(place, names[place], len(names)), f"{truth} has no such column")
+    if places and rest.dtype.kind == "f" and 2 * np.count_nonzero(rest != np.floor(rest)) > rest.size:
+        column = IdColumn(places[0], names[places[0]], len(names))
+        raise _lone_column_error(name, column, f"{truth} has no such column")
 
 
 def refuse_mixed(truth: Any, scores: Any) -> None:

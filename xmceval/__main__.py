@@ -11,10 +11,8 @@ from typing import Any
 
 # Where to look for what must not be left behind when a process ends at once.
 CLEANING = {
-    "xmceval.scoring.ahead": "stop_ahead",
     "xmceval.files.io.outputs": "remove_unfinished",
     "xmceval.files.io.copies": "delete_copies",
-    "xmceval.kernels.compile.cache": "remove_unfinished",
 }
 # Signals that end the process, and what it then writes; not every system has all of them.
 ENDINGS = {"SIGTERM": b"\nterminated\n", "SIGHUP": b"\nhung up\n", "SIGINT": b"\ninterrupted\n"}

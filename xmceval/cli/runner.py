@@ -1,11 +1,10 @@
-"""Runner: how commands start the kernels, score systems here or with Dask, and show what takes long."""
+"""Runner: how commands score systems here or with Dask, and show what takes long."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xmceval.cli import progressbar
@@ -17,18 +16,13 @@ if TYPE_CHECKING:
     from xmceval.api.scoring.saving import Saving
     from xmceval.api.scoring.setup import Setup
 
-COMPILING = "compiling for this kind of run: takes some seconds, once"
-UNSAVED = (
-    "compiling: takes some seconds on every run, as there is no folder to keep compiled code that only this user can "
-    "write (hint: set NUMBA_CACHE_DIR)"
-)
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     """Find what a command scores, and start the kernels that score it."""
     names, paths = name_systems(arguments["preds"], arguments["names"])
-    start(arguments["quiet"], ahead=True)
+    start(arguments["quiet"])
     return Inputs.of(arguments, names, paths)
 
 
@@ -71,35 +65,11 @@ def long_work(quiet: bool) -> Iterator[None]:
         yield
 
 
-def start(quiet: bool, *, ahead: bool = False) -> None:
-    """Let numba load quickly, and when kernels have to be compiled first, report it on stderr.
+def start(quiet: bool) -> None:
+    """Let a note on stderr say that kernels are compiled, where that takes long."""
+    from xmceval.kernels.compile import show_notes
 
-    With `ahead`, a second process then compiles the kernels of the default metrics.
-    """
-    from xmceval.kernels import start_quickly
-
-    start_quickly()
-    _report_compilation(quiet, ahead)
-
-
-@cache
-def _report_compilation(quiet: bool, ahead: bool) -> None:
-    from xmceval.kernels.compile.cache import folder_to_write, is_compiled, on_compilation
-
-    if ahead and not is_compiled("topk.compute_rows"):
-        from xmceval.scoring.ahead import fork_ahead
-
-        fork_ahead()
-
-    def report_it() -> None:
-        if not quiet:
-            say(UNSAVED if folder_to_write() is None else COMPILING)
-        if ahead:
-            from xmceval.scoring.ahead import start_ahead
-
-            start_ahead()
-
-    on_compilation(report_it)
+    show_notes((lambda _: None) if quiet else say)
 
 
 def watch(quiet: bool) -> Watch:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, UsageError
-from xmceval.kernels.compile.decorators import Arrays
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64
@@ -53,9 +52,9 @@ class Propensities:
         return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
     @cached_property
-    def table(self) -> Arrays:
+    def table(self) -> tuple[Any, ...]:
         """The arrays that kernels take: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
-        return Arrays((self.ids, self.codes, self.inverse))
+        return (self.ids, self.codes, self.inverse)
 
     @property
     def from_training(self) -> bool:

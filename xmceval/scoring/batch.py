@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault, counted
-from xmceval.kernels.compile.decorators import Arrays
 from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.labels.bins import Bins, make_bins
@@ -87,7 +86,7 @@ class Terms:
 class Ranking(NamedTuple):
     """The best labels of each row, one more than the deepest cutoff."""
 
-    arrays: Arrays  # as kernels take them: `labels`, `scores` and `n_ranked`
+    arrays: tuple[Any, ...]  # as kernels take them: `labels`, `scores` and `n_ranked`
     n_tied: int  # the number of rows with a tie among them
 
     @property
@@ -144,7 +143,7 @@ class Batch:
             self,
             truth=rows_where(self.truth, kept, rooms[0]),
             scores=rows_where(self.scores, kept, rooms[1]),
-            ranking=Ranking(Arrays(each[kept] for each in ranking.arrays), ranking.n_tied),
+            ranking=Ranking(tuple(each[kept] for each in ranking.arrays), ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
             ends=ends,
@@ -209,7 +208,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     return Ranking(arrays, kernel(tuple(scores), arrays, space))
 
 
-def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[Arrays, Arrays]:
+def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return the arrays of a ranking, and working space for it."""
     arrays = (
         scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth),
@@ -218,7 +217,7 @@ def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[Arrays, Ar
     )
     room = 4 * depth if depth > ranking.SHALLOW else ranking.ROOM
     space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
-    return Arrays(arrays), Arrays(space)
+    return tuple(arrays), tuple(space)
 
 
 def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Float64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.metrics.hits import position_below, rank_hits
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, helper
+from xmceval.kernels.compile import helper
 from xmceval.kernels.rows.order import ascend, make_descending, sort_by_digits
 
 FEW = 64  # hits, up to which it is faster to pass over a row for each of them than to sort it
@@ -35,7 +35,7 @@ def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks
         ranks[i], greater[i], at_least[i] = n_above + n_before, n_above, n_above + n_level
 
 
-@function
+@helper
 def sort_hits(scores, labels, grades, n):
     """Sort the first `n` by score, descending, and label (heap sort: no working space, no bad case)."""
     i = 1
@@ -130,7 +130,7 @@ def count_covering(truth, predictions, row, n_labels, zero_unscored):
     return level + (n_labels - (stop - start) if zero_unscored and lowest <= 0.0 else 0), hits
 
 
-@function
+@helper
 def _rank_all(hits, labels, scores, grades, start, stop, is_ascending, space, real_space, rooms):
     """Sort all labels of a row, and count where its hits are among them."""
     hit_labels, starts, stops, ranks, greater, at_least, places = space

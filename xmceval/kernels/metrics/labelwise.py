@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.rows.order import ascend, position
 
 # Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for the decisions, the

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import instruction
 
 LANES = 16  # a row is read as so many columns; the depth-th largest of their maxima bounds the best scores from below
 GROUP = 32  # scores that are compared with the bound at once

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.rows.order import GOLDEN, mix
 
 ONE, BITS = np.uint64(1), 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.rows.order import position, power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3

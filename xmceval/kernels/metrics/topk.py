@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import instruction
 from xmceval.kernels.rows.order import power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
@@ -80,13 +81,13 @@ def _code(label, ids, codes):
     return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
 
 
-@function
+@helper
 def _sort(keys, n):
     """Sort the first `n` keys: for two calls, compiled once."""
     sort(keys, n)
 
 
-@function
+@helper
 def _run(curves, discounts, gains, side, count, running):
     """Write the running sum of each curve along the first `count` ranks; ideals of hits are there already."""
     for c in range(curves.shape[0]):

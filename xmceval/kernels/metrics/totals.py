@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import PLAIN, instruction
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 

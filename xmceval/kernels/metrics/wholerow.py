@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.metrics.hits import count_covering, rank_hits, sort_hits
 from xmceval.kernels.rows.order import power_of_2
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import instruction, kernel
+from xmceval.kernels.compile import kernel
+from xmceval.kernels.vector import instruction
 
 NO_ROOM = -2
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xmceval.kernels.compile.decorators import kernel
+from xmceval.kernels.compile import kernel
 
 
 @kernel

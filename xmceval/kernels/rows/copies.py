@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, instruction, kernel
+from xmceval.kernels.compile import kernel
+from xmceval.kernels.vector import PLAIN, instruction
 
 NOT_NOTICED = -2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.rows.order import sort_entries
 
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
@@ -19,7 +19,7 @@ COUNT, TIED, MISSING, WRONG = 0, 1, 2, 3
 ROW, LABEL = 0, 1  # slots of `found`: where the first NaN is
 
 
-@function
+@helper
 def _select(work, count, depth):
     """Return the value that is at `depth`, from 1 on, among `count` values in descending order; `work` is reordered."""
     low, high, target = 0, count - 1, depth - 1
@@ -46,7 +46,7 @@ def _select(work, count, depth):
     return work[target]
 
 
-@function
+@helper
 def _lay_runs(n_labels, size):
     """Return the number of runs of `size` scores of a row, and from the start of one to the next.
 
@@ -56,7 +56,7 @@ def _lay_runs(n_labels, size):
     return n_runs, (n_labels - size) // max(n_runs - 1, 1)
 
 
-@function
+@helper
 def _add_to_maxima(values, start, maxima):
     """Raise each of the maxima to the score at its place, counted from `start`; a NaN raises none."""
     first = np.uint64(start)
@@ -65,7 +65,7 @@ def _add_to_maxima(values, start, maxima):
         maxima[i] = value if value > old else old
 
 
-@function
+@helper
 def _first_bound(maxima, depth, lowest):
     """Return a value below at least `depth` of the maxima, so below as many scores, or the lowest; reorders them."""
     last = _select(maxima, maxima.size, depth)
@@ -76,7 +76,7 @@ def _first_bound(maxima, depth, lowest):
     return bound
 
 
-@function
+@helper
 def _drop_worst(depth, scores, labels, work, bounds, state):
     """Keep the `depth` best candidates, of equal ones those with the lower labels, and raise the bound to the last."""
     count = state[COUNT]
@@ -102,7 +102,7 @@ def _drop_worst(depth, scores, labels, work, bounds, state):
     bounds[0] = bound
 
 
-@function
+@helper
 def _scan(values, start, stop, first_label, highest, depth, scores, labels, work, bounds, state):
     """Add the labels of values[start:stop] to the candidates; the first of them is `first_label`.
 
@@ -164,7 +164,7 @@ def _scan(values, start, stop, first_label, highest, depth, scores, labels, work
     state[MISSING] += n_missing
 
 
-@function
+@helper
 def _write_best(row, n_labels, depth, space, rows, ends, omitted):
     """Write the best candidates of a row, best first; return whether dropped labels tie with the last two of them."""
     scores, labels, work, bounds, _, state = space
@@ -238,7 +238,7 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
             indptr[row + 1] = at
 
 
-@function
+@helper
 def _key(bits, highest):
     """Order the bits of a half-precision number as an integer: both zeros are 0, and NaN is above the infinity."""
     magnitude = np.int16(bits & 0x7FFF)

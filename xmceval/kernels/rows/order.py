@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, helper
+from xmceval.kernels.compile import helper
 
 N_DIGITS, BASE = 8, 256  # of the keys that are sorted by digits
 SIGN = np.uint64(1 << 63)
@@ -83,7 +83,7 @@ def _move_by_digit(keys, places, to_keys, to_places, counters, digit, n):
     return True
 
 
-@function
+@helper
 def sort_by_digits(keys, places, spare_keys, spare_places, counters, n):
     """Sort the first `n` keys, uint64, and their places, int64; equal keys keep their order (radix sort).
 

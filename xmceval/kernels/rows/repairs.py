@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import kernel
+from xmceval.kernels.compile import kernel
 
 
 @kernel

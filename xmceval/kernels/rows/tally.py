@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 
 # Slots of `counts`: rows without entries, with labels ascending, with scores descending, with equal scores; entries
 # whose label appears earlier in the row, that are 0, 1, negative, fractions, NaN, infinite; labels below 0 or beyond.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.text.lines import (
     BAD_ID,
     BAD_LABEL,

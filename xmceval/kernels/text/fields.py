@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.text.lines import HASH, NEWLINE, Bytes, Floats, Ints, equal_mask, lowest_one
 from xmceval.kernels.text.numbers import parse_number
 from xmceval.kernels.text.words import is_same

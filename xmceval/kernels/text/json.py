@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import function, helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import instruction
 from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE, below_mask, equal_mask, lowest_one
 from xmceval.kernels.text.numbers import FAST, eight_digits, parse_decimal, parse_number
 from xmceval.kernels.text.words import is_same, word_at
@@ -46,7 +47,7 @@ def _next_mark(text, at):
         at += U64
 
 
-@function
+@helper
 def _string_end(text, at):
     """Return the offset of the quote that ends a string, and whether it is as it is written."""
     is_plain = True
@@ -67,7 +68,7 @@ def _string_end(text, at):
     return at, is_plain
 
 
-@function
+@helper
 def _number_end(text, at):
     """Return the offset after a number as JSON has it, and whether it is whole."""
     begin = at
@@ -120,7 +121,7 @@ def _read_number(text, at, values, n):
     return _read_any_number(text, at, values, n)
 
 
-@function
+@helper
 def _read_any_number(text, at, values, n):
     """Write a number; return the offset after it."""
     end, _ = _number_end(text, at)
@@ -131,7 +132,7 @@ def _read_any_number(text, at, values, n):
     return end
 
 
-@function
+@helper
 def _read_label(text, at, names, indices, n):
     """Write a label, or where its name is; return the offset after it."""
     if text[at] == QUOTE:
@@ -157,7 +158,7 @@ def _read_label(text, at, names, indices, n):
     return end
 
 
-@function
+@helper
 def _read_key(text, at, first, seen):
     """Return a key, the offset of its value, and a bit for each key of the object that begins at `first` so far.
 
@@ -180,7 +181,7 @@ def _read_key(text, at, first, seen):
     return (key, _skip(text, at + U1), seen | bit) if is_plain and text[at] == COLON else (OTHER, ODD, seen)
 
 
-@function
+@helper
 def _is_repeated(text, first, begin, end):
     """Whether an object that begins at `first` has the same key before."""
     at, depth = first + U1, 0
@@ -220,7 +221,7 @@ def _next(text, at, close):
     return _skip(text, at + U1), False
 
 
-@function
+@helper
 def _read_pair(text, at, names, indices, values, n):
     """Read ``[label, score]``; return the offset after it."""
     if text[at] != OPEN_LIST:
@@ -236,7 +237,7 @@ def _read_pair(text, at, names, indices, values, n):
     return at if is_closed else ODD
 
 
-@function
+@helper
 def _read_entry(text, at, names, indices, values, n, needs_score):
     """Read ``{"label": label, "score": score}``; return the offset after it."""
     if text[at] != OPEN:
@@ -262,7 +263,7 @@ def _read_entry(text, at, names, indices, values, n, needs_score):
     return at if has_label and has_score else ODD
 
 
-@function
+@helper
 def _read_list(text, at, names, indices, values, n, kind, are_scores):
     """Read a list of what a key has, of entries for OTHER; return the offset after it, and n with its items."""
     if text[at] != OPEN_LIST:
@@ -287,7 +288,7 @@ def _read_list(text, at, names, indices, values, n, kind, are_scores):
     return at, n
 
 
-@function
+@helper
 def _read_object(text, at, names, indices, values, first, are_scores):
     """Read an object with the lists of a format; return the offset after it, and the entries with those of the row."""
     begin, at, is_closed = at, _skip(text, at + U1), False

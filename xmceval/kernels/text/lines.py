@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import instruction
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]

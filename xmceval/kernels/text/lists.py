@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, equal_mask, line_end, lowest_one, parse_id
 from xmceval.kernels.text.words import FREE, find_number, hash_word
 

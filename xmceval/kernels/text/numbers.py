@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, helper, instruction
+from xmceval.kernels.compile import helper
+from xmceval.kernels.vector import PLAIN, instruction
 from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS, lowest_one
 
 FAST = not PLAIN  # plain Python parses byte by byte, as numpy warns of words that overflow

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import instruction
 from xmceval.kernels.text.lines import (
     EXPONENT,
     KINDS,

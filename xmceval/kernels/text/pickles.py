@@ -6,7 +6,7 @@ import pickletools
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import kernel
+from xmceval.kernels.compile import kernel
 
 FINE, DAMAGED, WILD_MEMO = 0, 1, 2
 

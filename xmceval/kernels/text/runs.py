@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.compile import helper, kernel
 
 LARGEST_INT = np.int64(2**63 - 1)
 SIGN = np.int64(-(2**63))

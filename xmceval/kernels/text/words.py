@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import PLAIN, helper, instruction, kernel
+from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.vector import PLAIN, instruction
 from xmceval.kernels.rows.order import FIRST, GOLDEN
 from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, TOO_LARGE
 

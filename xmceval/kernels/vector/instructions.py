@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from inspect import signature
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmceval.kernels.compile.settings import machine
+
 
 BIT, BYTE, SHORT, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64, 128))
 BLOCK, LANES = ir.VectorType(BYTE, 64), ir.VectorType(WORD, 8)
@@ -17,7 +18,7 @@ FLAGS = ir.VectorType(BIT, 64)
 DOUBLE, COLUMNS = ir.DoubleType(), 16
 SHORTS, HALVES, FLOATS = ir.VectorType(SHORT, 32), ir.VectorType(HALF, 16), ir.VectorType(DOUBLE, 8)
 
-_FEATURES = machine()
+_FEATURES = llvm.get_host_cpu_features().flatten()
 COMPRESSES, SHUFFLES = "+avx512vbmi2" in _FEATURES, "+ssse3" in _FEATURES
 # For each byte as a mask: the positions of its bits, one in each byte of a word, from the lowest on.
 POSITIONS = [sum(at << 8 * i for i, at in enumerate(at for at in range(8) if mask >> at & 1)) for mask in range(256)]

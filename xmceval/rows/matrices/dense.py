@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.compile.decorators import Arrays
 from xmceval.rows.block import Int64, Rows, Scratch, Selected, SortedRows
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, Values, comparable, full_rows, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
@@ -240,14 +239,14 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
     return Selected(best, ends, omitted)
 
 
-def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], Arrays]:
+def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Return the limits of the scores of a type, and the working space in which their best labels are selected."""
     size = 2 * depth + SPARE
     space = (
         *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),
         *(np.empty(2, dtype=dtype), np.empty(8 * depth // 32 * 32 + 32, dtype=dtype), np.empty(4, dtype=np.int64)),
     )
-    return np.array([-infinity, infinity], dtype=dtype), Arrays(space)
+    return np.array([-infinity, infinity], dtype=dtype), tuple(space)
 
 
 def _turn_keys_into_scores(best: Rows, infinity: float, found: Int64) -> None:

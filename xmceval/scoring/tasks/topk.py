@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.kernels.compile.decorators import Arrays
 from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, Scratch
@@ -142,9 +141,9 @@ class TopK(RowTask):
         return [_compile(group, rel) for rel, group in by_rel(measures)]
 
     @cached_property
-    def recipe(self) -> Arrays:
+    def recipe(self) -> tuple[Any, ...]:
         """The arrays that tell the kernel what to compute: `curves`, `discounts`, `outputs`, `divisors`, `levels`."""
-        return Arrays((self.curves, self.discounts, self.outputs, self.divisors, self.levels))
+        return (self.curves, self.discounts, self.outputs, self.divisors, self.levels)
 
     @cached_property
     def used(self) -> Int64:
@@ -164,12 +163,12 @@ class TopK(RowTask):
             running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
         return running
 
-    def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> Arrays:
+    def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
         """Return what the kernel writes between rows: used gains, gains, running sums, keys, places, bins."""
         depth = self.discounts.shape[1]
         places = np.empty((2, depth + kernels.LANES - 1), dtype=np.int64)
         gains = np.empty((2, kernels.N_GAINS, depth))
-        return Arrays((self.used, gains, self.first_running.copy(), np.empty(n_keys, dtype=np.int64), *places))
+        return (self.used, gains, self.first_running.copy(), np.empty(n_keys, dtype=np.int64), *places)
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""

@@ -1,11 +1,8 @@
 """The text kernels against Python's own split(), int() and float()."""
 
 import itertools
-import os
 import random
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,17 +10,13 @@ from hypothesis import given, strategies as st
 from numba import config
 from support.examples import examples
 
-from xmceval.files.text.grammars import parse_pairs
-from xmceval.kernels.text import (
-    anyline as text_kernel,
-    fields as fields_kernel,
-    lines as kernels,
-    pairs as pairs_kernel,
-)
-from xmceval.rows.block import Rows, Scratch
+from xmceval.kernels.text import fields as fields_kernel, lines as kernels
+from xmceval.kernels.text.labels import parse_label_lists
+from xmceval.kernels.text.pairs import parse_pairs
+from xmceval.rows.block import Scratch
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much text for plain Python")
-CHUNK = int(pairs_kernel.CHUNK)
+LONG = 8192  # bytes
 
 
 def padded(text, before=b"", after=b"7:7#\n1,-\t "):
@@ -39,8 +32,7 @@ def pairs(text, before=b"", hard_room=None):
     values = np.empty(len(text) // 4 + 8)
     hard = np.empty((len(text) if hard_room is None else hard_room, 3), np.int64)
     status = np.full(kernels.STATUS_SIZE, 99, np.int64)
-    space = tuple(np.empty(size, dtype) for size, dtype in pairs_kernel.PAIR_SPACE)
-    parse_pairs(block, start, stop, Rows(indptr, indices, values), hard, status, space)
+    parse_pairs(block, start, stop, indptr, indices, values, hard, status)
     rows = status[kernels.ROWS]
     check_noticed(indptr[: rows + 1], indices, values, status)
     size = indptr[rows]
@@ -100,7 +92,7 @@ def labels(text, before=b""):
     indptr = np.full(text.count(b"\n") + 1, -1, np.int64)
     indices = np.empty(len(text) // 2 + 8, np.int64)
     status = np.full(8, 99, np.int64)
-    rows = text_kernel.parse_label_lists(block, start, stop, indptr, indices, status)
+    rows = parse_label_lists(block, start, stop, indptr, indices, status)
     error = (int(status[1]), int(status[2]) - start, int(status[3]), int(status[4]) - start) if status[1] else None
     indptr = indptr[: rows + 1].tolist()
     return [indices[a:b].tolist() for a, b in itertools.pairwise(indptr)], error
@@ -188,15 +180,15 @@ def test_pairs_are_read_wherever_they_lie_in_a_block():
 
 
 @compiled_only
-def test_pairs_are_read_across_the_borders_of_chunks():
+def test_long_lines_and_tokens_are_read():
     tail = b"12345:0.25 345:-1.5e-05 6:7 7:0.1234567890123456\n\n8:2e+05\r\n# 9:9\n10:-3.25 11:1.00000"
     for shift in range(-5, len(tail) + 5):
-        size = 2 * CHUNK - shift
+        size = 2 * LONG - shift
         check_pairs(b"1:0.500 " * (size // 8) + b" " * (size % 8) + tail + b"\n")
         check_pairs(b"1:0.500\n" * (size // 8) + b" " * (size % 8) + tail + b"\n")
-    check_pairs(b"1:0." + b"1" * (3 * CHUNK) + b" 2:3\n4:5\n")
-    check_pairs(b"0" * (3 * CHUNK) + b"1:1 2:3\n4:5\n")
-    check_pairs(b"1:1 #" + b"1" * (3 * CHUNK) + b"\n4:5\n")
+    check_pairs(b"1:0." + b"1" * (3 * LONG) + b" 2:3\n4:5\n")
+    check_pairs(b"0" * (3 * LONG) + b"1:1 2:3\n4:5\n")
+    check_pairs(b"1:1 #" + b"1" * (3 * LONG) + b"\n4:5\n")
 
 
 ALIKE = {
@@ -249,8 +241,7 @@ def test_pairs_that_are_alike_are_read_as_any_others(style, odd):
 def noticed(text):
     block, start, stop = padded(text)
     status, rows = np.empty(kernels.STATUS_SIZE, np.int64), Scratch().rows(text.count(b"\n"), len(text))
-    space = tuple(np.empty(size, dtype) for size, dtype in pairs_kernel.PAIR_SPACE)
-    parse_pairs(block, start, stop, rows, np.empty((len(text), 3), np.int64), status, space)
+    parse_pairs(block, start, stop, *rows, np.empty((len(text), 3), np.int64), status)
     return int(status[kernels.LARGEST]), bool(status[kernels.ONLY_ONES])
 
 
@@ -273,16 +264,6 @@ def test_lines_that_are_unusual_are_read_in_turn_with_others(share):
     indptr, *_, error, _ = pairs(before + b"1:1 2:+x 3:3\n" + before)
     assert error == (kernels.BAD_NUMBER, len(before) + 4, len(expected_pairs(before)[0]) - 1, len(before) + 8)
     assert indptr.tolist() == expected_pairs(before)[0]
-
-
-@compiled_only
-def test_usual_text_is_left_to_one_kernel(monkeypatch):
-    monkeypatch.setattr(text_kernel, "parse_lines", None)
-    rng = random.Random(1)
-    for values in [*ALIKE.values(), ["1e-05", "2.5e+10"], ["0.12345678901234567", "-1234567.5"]]:
-        rows = [*sorted_rows(rng, 40, 60), []]
-        check_pairs(as_text(rows, itertools.cycle(values)).replace(b"\n", b"\r\n").replace(b" ", b" \t"))
-        check_pairs(as_text(rows, itertools.cycle(values)))
 
 
 STYLES = {**ALIKE, "ones": ["1"], "decimal ones": ["1.0", "1.00000"], "any": ["1", "1.0", "1e0", "-2.5", "3e-5"]}
@@ -513,18 +494,3 @@ def test_many_random_mantissas_and_exponents_keep_their_bits():
         exponent = rng.choice(["", f"e{rng.randint(-345, 310)}", f"E{rng.randint(-30, 30):+03d}"])
         tokens.append(f"1:{rng.choice(['', '-'])}{run[:cut]}.{run[cut:]}{exponent}")
     check_pairs((" ".join(tokens) + "\n").encode())
-
-
-@compiled_only
-def test_a_processor_without_vectors_reads_the_same(tmp_path):
-    """What has no instruction there is compiled from its plain twin."""
-    own = "borders_of_chunks or wherever_they_lie or out_of_order or alike"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", __file__, "-k", own],
-        env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout or "100%" in done.stdout

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from numba import config
 from support.examples import examples
 
-from xmceval.kernels.compile.decorators import PLAIN
 from xmceval.kernels.metrics.totals import (
     COUNTS,
     DIFFERING,
@@ -30,7 +30,9 @@ from xmceval.kernels.metrics.totals import (
 SLOTS = 5
 BOUND = 256.0  # of values that are added eight at once
 MOST_ROWS = 1024
-LENGTHS = (1, 7, 8, 9, 16, 23) if PLAIN else (1, 7, 8, 9, 16, 23, MOST_ROWS - 1, MOST_ROWS, 2 * MOST_ROWS + 9)
+LENGTHS = (
+    (1, 7, 8, 9, 16, 23) if config.DISABLE_JIT else (1, 7, 8, 9, 16, 23, MOST_ROWS - 1, MOST_ROWS, 2 * MOST_ROWS + 9)
+)
 EXAMPLES = examples(2)
 
 EDGES = [
@@ -122,7 +124,10 @@ def test_the_same_value_many_times_is_added_exactly(x, n_rows):
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-9, 1.0, 3.0, 5.0, 1e3, 1e6, 2.0**40])
 def test_values_of_any_scale_are_added_exactly_in_any_order_and_parts(rng, scale):
-    values, weights = scale * rng.random((60 if PLAIN else 2000, 1, SLOTS)), rng.random(60 if PLAIN else 2000)
+    values, weights = (
+        scale * rng.random((60 if config.DISABLE_JIT else 2000, 1, SLOTS)),
+        rng.random(60 if config.DISABLE_JIT else 2000),
+    )
     for weight in ((), weights):
         assert added(values, weight) == expected_sums(values, weight)
     assert added(values[rng.permutation(len(values))]) == added(values)
@@ -142,7 +147,7 @@ def test_one_value_of_any_sign_and_size_is_added_in_every_row(x, slot, n_rows):
 
 
 def test_many_outputs_are_added_some_rows_at_a_time(rng):
-    values = rng.random((300 if not PLAIN else 20, 1000 if not PLAIN else 10, SLOTS))
+    values = rng.random((300 if not config.DISABLE_JIT else 20, 1000 if not config.DISABLE_JIT else 10, SLOTS))
     alone = [added(np.ascontiguousarray(values[:, [o]]))[0] for o in range(0, values.shape[1], 9)]
     assert added(values)[::9] == alone
 

@@ -123,9 +123,7 @@ def digest() -> str:
         found.update(str(path).encode(errors="surrogateescape") + path.read_bytes())
     machine = llvmlite.binding.get_process_triple(), llvmlite.binding.get_host_cpu_name()
     versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag
-    settings = {
-        name: value for name, value in vars(numba.config).items() if name.isupper() and name not in INDIFFERENT
-    }
+    settings = {name: value for name, value in vars(numba.config).items() if name.isupper() and name not in INDIFFERENT}
     found.update(repr((machine, versions, sorted(settings.items(), key=lambda item: item[0]))).encode())
     return found.hexdigest()
 

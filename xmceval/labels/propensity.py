@@ -19,10 +19,7 @@ from xmceval.rows.matrices.arrays import as_array, check_dtype
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p
-SHORT_CODES = 1 << 16  # so many have 2 bytes each
-LONG_TABLE = SHORT_CODES  # counts; where the largest is beyond, a table has only those that occur
-
-Codes = NDArray[np.uint16] | NDArray[np.int32]
+LONG_TABLE = 1 << 16  # counts; where the largest is beyond, a table has only those that occur
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Propensities:
     inverse: Float64
     # index into `inverse` by label, or by position in `ids`; labels beyond have the first value. Short codes stay in
     # the caches of the processor, and codes sort as their values do.
-    codes: Codes
+    codes: NDArray[np.int32]
     source: str  # the file or argument that they come from, for the report
     # ascending labels; empty where `codes` is indexed by the label itself
     ids: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -87,7 +84,7 @@ class Propensities:
         return codes
 
 
-NO_PROPENSITIES = Propensities(np.ones(1), np.empty(0, dtype=np.uint16), "")
+NO_PROPENSITIES = Propensities(np.ones(1), np.empty(0, dtype=np.int32), "")
 
 
 def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:
@@ -192,12 +189,7 @@ def from_table(
         counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
         codes = places[:-1]
     inverse = inverse_propensity(np.arange(largest + 1) if counts is None else counts, n, a, b)
-    return Propensities(inverse, shortest(codes, inverse.size), source, ids, a, b, n, from_truth, counts)
-
-
-def shortest(codes: NDArray[Any], n_codes: int) -> Codes:
-    """Return codes [n] in as few bytes as there are codes for: uint16, or int32 where there are more than 2^16."""
-    return codes.astype(np.uint16, copy=False) if n_codes <= SHORT_CODES else codes.astype(np.int32, copy=False)
+    return Propensities(inverse, codes.astype(np.int32, copy=False), source, ids, a, b, n, from_truth, counts)
 
 
 def from_values(values: Float64, source: str) -> Propensities:
@@ -210,4 +202,4 @@ def from_values(values: Float64, source: str) -> Propensities:
             "expected 1/p from 1 to 2^40 (is this p itself, or a count?)"
         )
     descending, codes = np.unique(-values, return_inverse=True)
-    return Propensities(-descending, shortest(codes, descending.size), source)
+    return Propensities(-descending, codes.astype(np.int32), source)

@@ -204,8 +204,9 @@ class Batch:
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     """Return the `depth` best labels of each row."""
     arrays, space = scratch.held("ranking", (scores.indptr.size - 1, depth), _make_ranking)
-    kernel = ranking.top_many if depth > ranking.SHALLOW else ranking.top_k
-    return Ranking(arrays, kernel(tuple(scores), arrays, space))
+    if depth > ranking.SHALLOW:
+        return Ranking(arrays, ranking.top_many(tuple(scores), arrays, space))
+    return Ranking(arrays, ranking.top_k(tuple(scores), arrays))
 
 
 def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -215,7 +216,7 @@ def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any,
         scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
         scratch.array("n_ranked", n_rows, np.int64),
     )
-    room = 4 * depth if depth > ranking.SHALLOW else ranking.ROOM
+    room = 4 * depth
     space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
     return tuple(arrays), tuple(space)
 

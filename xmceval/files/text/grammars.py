@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,14 +89,13 @@ class Grammar:
 def _parse_pairs(region: Region, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
     from xmceval.kernels.text import lines as kernel
-    from xmceval.kernels.text.pairs import PAIR_SPACE
+    from xmceval.kernels.text.pairs import parse_pairs
 
     array = region.chunk.text if text is None else text
     most = (region.stop - region.start) // 4 + 8
     rows, status = scratch.rows(region.n_rows, most), scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(PAIR_SPACE))
-    parse_pairs(array, region.start, region.stop, rows, hard, status, space)
+    parse_pairs(array, region.start, region.stop, *rows, hard, status)
     numbers = _check_status(region, status)
     for entry, first, last in hard[: numbers[0]].tolist():
         rows.values[entry] = float(array[first:last].tobytes())
@@ -104,32 +103,6 @@ def _parse_pairs(region: Region, scratch: Scratch, text: NDArray[np.uint8] | Non
     if largest == kernel.NOT_NOTICED:
         return rows
     return SortedRows.of(rows, largest, has_only_ones=bool(numbers[kernel.ONLY_ONES]))
-
-
-def parse_pairs(
-    text: NDArray[np.uint8], start: int, stop: int, rows: Rows, hard: Int64, status: Int64, space: tuple[Any, ...]
-) -> None:
-    """Parse rows of ``idx:value``: two kernels take turns, one for usual lines and one for those where it stops.
-
-    The kernel for any line is not even compiled where no line needs it. Where many do, it parses more and more of them
-    at a time. `text` is uint8 [n_bytes], `hard` int64 [n, 3] and `status` int64 [STATUS_SIZE].
-    """
-    from xmceval.kernels.text import pairs as kernels
-
-    status[:] = 0
-    at = kernels.parse_pairs(text, start, stop, *rows, status, space)
-    if at == stop:
-        return
-    from xmceval.kernels.text.anyline import parse_lines
-
-    n_lines = 1
-    while at < stop:
-        after = parse_lines(text, at, stop, n_lines, *rows, hard, status)
-        if status[1]:
-            return
-        reached = kernels.parse_pairs(text, after, stop, *rows, status, space)
-        n_lines = 4 * n_lines if reached - after < after - at else 1
-        at = reached
 
 
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
@@ -156,7 +129,7 @@ def _parse_scored(region: Region, scratch: Scratch) -> Rows:
 
 def _parse_labels(region: Region, scratch: Scratch) -> Rows:
     """Parse ``label,label feature:value``, without the features."""
-    from xmceval.kernels.text.anyline import parse_label_lists
+    from xmceval.kernels.text.labels import parse_label_lists
 
     rows, status = _room_for_labels(region, scratch), _status(scratch)
     parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
@@ -177,7 +150,7 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
 def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
     """Parse lists of label names; the kernel numbers the separators."""
     from xmceval.kernels.text.lists import UNKNOWN_NAME, split_names
-    from xmceval.kernels.text.words import GROUP, find_words
+    from xmceval.kernels.text.words import find_words
 
     names = region.names
     if names is None:  # such a file is not opened without names
@@ -187,8 +160,7 @@ def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix
     start = np.frombuffer(bytearray(prefix), dtype=np.uint8)
     split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
     n = int(rows.indptr[region.n_rows])
-    codes = np.empty(GROUP, dtype=np.uint64)
-    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, codes, rows.indices))
+    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
     if unknown >= 0:
         row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
         raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))

@@ -68,20 +68,20 @@ class Words:
         begins, ends : int64 array [n]
             Where each word begins and ends.
         """
-        from xmceval.kernels.text.words import GROUP, number_words
+        from xmceval.kernels.text.words import number_words
 
         self._make_room(begins.size, int(ends.sum() - begins.sum()))
-        codes, numbers = np.empty(GROUP, dtype=np.uint64), np.empty(begins.size, dtype=np.int32)
+        numbers = np.empty(begins.size, dtype=np.int32)
         table = self._slots, self._ends, self.blob
-        self._n_words = number_words(text, begins, ends, *table, self._n_words, codes, numbers)
+        self._n_words = number_words(text, begins, ends, *table, self._n_words, numbers)
         return numbers
 
     def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
         """Return the numbers of some words as `number` does, without adding any: -1 for those that are not here."""
-        from xmceval.kernels.text.words import GROUP, find_words
+        from xmceval.kernels.text.words import find_words
 
         numbers = np.empty(begins.size, dtype=np.int64)
-        find_words(text, begins, ends, *self.table, np.empty(GROUP, dtype=np.uint64), numbers)
+        find_words(text, begins, ends, *self.table, numbers)
         return numbers
 
     def plain_numbers(self) -> Int64:
@@ -111,7 +111,7 @@ class Words:
 
     def _make_room(self, n_more: int, n_bytes: int) -> None:
         """Make the arrays large enough for more words, of so many bytes."""
-        from xmceval.kernels.text.words import GROUP, fill_slots
+        from xmceval.kernels.text.words import fill_slots
 
         n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
         if n_words >= self._ends.size:
@@ -120,7 +120,7 @@ class Words:
             self.blob = _extend(self.blob, n_bytes + n_bytes // 2)
         if 2 * n_words > self._slots.size:
             self._slots = np.full(1 << (2 * n_words).bit_length(), -1, dtype=np.int64)
-            fill_slots(self._slots, self.ends, self.blob, np.empty(GROUP, dtype=np.uint64))
+            fill_slots(self._slots, self.ends, self.blob)
 
 
 def _pack(are_used: NDArray[np.bool_]) -> Iterator[tuple[Int64, NDArray[np.uint64]]]:

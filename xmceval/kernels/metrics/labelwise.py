@@ -23,15 +23,8 @@ def _count_true(indices, first, last, unit, counters):
             counters[indices[entry], TRUE] += unit
 
 
-@kernel
-def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
-    """Count each label's rows: true, and within each span of ranks (the last cut to this one) predicted and hit.
-
-    One label's counters lie side by side: a row touches one line of the cache for each of its labels. `units` is what
-    each row counts, or empty where all count 1; labels beyond `counters` are left out. `ranked` is int64
-    [n_rows, depth], `n_ranked` int64 [n_rows], `cutoffs` int64 [n_spans], and `counters` int32 or int64 [n_labels, at
-    least 1 + 2 * n_spans].
-    """
+@helper
+def _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
     size = counters.shape[0]
     for row in range(truth_indptr.size - 1):  # j: rank - 1
         first, last = truth_indptr[row], truth_indptr[row + 1]
@@ -50,6 +43,24 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
                 counters[label, FIRST_SPAN + 2 * span] += unit
                 if position(truth_indices, first, last, label) >= 0:
                     counters[label, FIRST_SPAN + 2 * span + 1] += unit
+
+
+@kernel
+def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
+    """Count each label's rows: true, and within each span of ranks (the last cut to this one) predicted and hit.
+
+    One label's counters lie side by side: a row touches one line of the cache for each of its labels. `units` is what
+    each row counts, or empty where all count 1; labels beyond `counters` are left out. `ranked` is int64
+    [n_rows, depth], `n_ranked` int64 [n_rows], `cutoffs` int64 [n_spans], and `counters` int32 [n_labels, at
+    least 1 + 2 * n_spans].
+    """
+    _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters)
+
+
+@kernel
+def count_ranked_wide(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
+    """Do the same with int64 counters."""
+    _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters)
 
 
 @kernel
@@ -84,12 +95,8 @@ def find_decisions(
         found[row, HITS], found[row, DECISIONS] = hits, n - before
 
 
-@kernel
-def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
-    """Count each label's rows in `counters` [n_labels, at least 3]: true, decided on, and hit.
-
-    See `count_ranked` and `find_decisions`.
-    """
+@helper
+def _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
     size, decision = counters.shape[0], np.int64(0)
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
@@ -103,3 +110,18 @@ def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_emp
                 counters[label, FIRST_SPAN] += unit
                 counters[label, FIRST_SPAN + 1] += unit * (decided[decision] & 1)
             decision += 1
+
+
+@kernel
+def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+    """Count each label's rows in `counters`, int32 [n_labels, at least 3]: true, decided on, and hit.
+
+    See `count_ranked` and `find_decisions`.
+    """
+    _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters)
+
+
+@kernel
+def count_decisions_wide(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+    """Do the same with int64 counters."""
+    _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters)

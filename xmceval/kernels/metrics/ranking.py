@@ -6,104 +6,50 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.vector import instruction
 
-LANES = 16  # a row is read as so many columns; the depth-th largest of their maxima bounds the best scores from below
-GROUP = 32  # scores that are compared with the bound at once
-FEW = 64  # candidates: so many are ranked by comparing all pairs, without a branch that is mispredicted
-ROOM = FEW + GROUP
-
-SHALLOW = LANES  # `top_k` is for rankings of at most so many labels
+SHALLOW = 16  # `top_k` is for rankings of at most so many labels
 SHORT = 256  # labels: so many are sorted by insertion
 RUN = 32  # of more labels, so many are sorted by insertion before they are merged
 
 
-@instruction
-def _bound(scores, start, stop, depth):
-    """Return the depth-th largest of the maxima of LANES columns of scores; stop - start is a multiple of LANES."""
-    maxima = np.sort(scores[start:stop].reshape(-1, LANES).max(axis=0))
-    return maxima[LANES - depth]
-
-
-@instruction
-def _at_least(scores, at, bound):
-    """Return which of GROUP scores are at least `bound`, as bits."""
-    return sum(1 << i for i in range(GROUP) if scores[at + i] >= bound)
-
-
-@instruction
-def _lowest_one(word):
-    return (int(word) & -int(word)).bit_length() - 1
-
-
-@helper
-def _find_candidates(indices, scores, start, stop, begin, bound, labels, values, n):
-    """Append the scores from `begin` on that are at least `bound` to `n` others, until there are more than FEW.
-
-    Returns how many there are, and where to go on.
-    """
-    if stop - start < GROUP:
-        for entry in range(start, stop):
-            labels[n], values[n] = indices[entry], scores[entry]
-            n += 1
-        return n, stop
-    while begin < stop and n <= FEW:
-        at = begin if begin < stop - GROUP else stop - GROUP
-        mask = np.int64(_at_least(scores, at, bound)) >> (begin - at)
-        while mask != 0:
-            entry = begin + np.int64(_lowest_one(mask))
-            labels[n], values[n] = indices[entry], scores[entry]
-            mask &= mask - 1
-            n += 1
-        begin += GROUP
-    return n, begin
-
-
 @kernel
-def top_k(rows, ranking, space):
+def top_k(rows, ranking):
     """Write the best labels of each row; return the number of rows with a tie among them.
 
     Parameters
     ----------
     rows : indptr, indices, scores
     ranking : ranked labels [n_rows, depth], their scores [n_rows, depth], and their number [n_rows]
-        Depth at most SHALLOW.
-    space : int64 and float64 [ROOM]
-        Working space.
+        Depth at most SHALLOW, for speed.
     """
     indptr, indices, scores = rows
     ranked, ranked_scores, n_ranked = ranking
-    labels, values = space
     depth = ranked.shape[1]
     n_tied = 0
     for row in range(indptr.size - 1):
-        start, stop = indptr[row], indptr[row + 1]
-        bound = -np.inf
-        if stop - start >= GROUP:
-            bound = _bound(scores, start, start + (stop - start) // LANES * LANES, depth)
-        begin, count = start, np.int64(0)  # with a literal the helper would be compiled twice
-        while begin < stop:
-            n, begin = _find_candidates(indices, scores, start, stop, begin, bound, labels, values, count)
-            falls = 1
-            for i in range(1, n):
-                falls += values[i] < values[i - 1]
-            n_compared = 0 if falls == n else n  # none where the scores fall, as those of ranked lists do
-            for i in range(n):
-                label, score = labels[i], values[i]
-                place = 0 if n_compared else i
-                for j in range(n_compared):
-                    place += (values[j] > score) | ((values[j] == score) & (labels[j] < label))
+        n, worst = 0, -np.inf
+        for entry in range(indptr[row], indptr[row + 1]):
+            score = scores[entry]
+            if n == depth and score < worst:
+                continue
+            label = indices[entry]
+            place = n
+            while place > 0 and (
+                ranked_scores[row, place - 1] < score
+                or (ranked_scores[row, place - 1] == score and ranked[row, place - 1] > label)
+            ):
                 if place < depth:
-                    ranked[row, place], ranked_scores[row, place] = label, score
-            count = n if n < depth else depth
-            if begin < stop:  # too many candidates for once: go on with the best
-                for i in range(count):
-                    labels[i], values[i] = ranked[row, i], ranked_scores[row, i]
-                bound = ranked_scores[row, count - 1]
-        n_ranked[row] = count
+                    ranked[row, place] = ranked[row, place - 1]
+                    ranked_scores[row, place] = ranked_scores[row, place - 1]
+                place -= 1
+            if place < depth:
+                ranked[row, place], ranked_scores[row, place] = label, score
+            n = n + 1 if n < depth else depth
+            worst = ranked_scores[row, n - 1]
         ties = 0
-        for j in range(1, count):
+        for j in range(1, n):
             ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
+        n_ranked[row] = n
         n_tied += ties > 0
     return n_tied
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.vector import instruction
 from xmceval.kernels.rows.order import power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
@@ -14,11 +13,7 @@ SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 
 N_GAINS = 4
 
-BEST = 16  # codes: so many are kept in order while they are read; more are sorted
-
-LANES = 8  # ranked labels that are looked for at once
-
-MANY = 256  # true labels: among more of them, ranked labels are looked for by halving
+BEST = 16  # codes: so many are found by insertion; for more, all are sorted
 
 # Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, LOWEST, ROUNDED, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5, 6, 7
@@ -37,35 +32,16 @@ ACTUAL, IDEAL = 0, 1
 # additions), nor with a literal number (each compiles the helper again).
 
 
-@instruction
-def _find(ranked, start, count, indices, first, n, places):
-    """Write for each of `count` ranked labels its place among `n` ascending labels, or -1; at most LANES at a time."""
-    for j in range(count):
-        same = np.flatnonzero(indices[first : first + n] == ranked.ravel()[start + j])
-        places[j] = same[0] if same.size else -1
-
-
-@instruction
-def _sort_least(keys, n):
-    """Bring the least BEST of `n` keys from 0 to 2^31 - 1 to the front, in order."""
-    keys[:BEST] = np.sort(np.append(keys[:n], [2**31 - 1] * BEST))[:BEST]
-
-
-@instruction
-def _prefetch(array, at):
-    """Bring an element near before it is needed: compiled code only."""
-
-
 @helper
 def _search(ranked, row, count, indices, first, n, places):
-    """Write for each ranked label its place among many ascending labels, or -1."""
+    """Write for each of `count` ranked labels its place among `n` ascending labels, or -1."""
     for j in range(count):
         place, length = np.int64(0), n
         while length > 1:
             half = length >> 1
             place += half if indices[first + place + half] <= ranked[row, j] else 0
             length -= half
-        places[j] = place if indices[first + place] == ranked[row, j] else -1
+        places[j] = place if n > 0 and indices[first + place] == ranked[row, j] else -1
 
 
 @helper
@@ -85,6 +61,21 @@ def _code(label, ids, codes):
 def _sort(keys, n):
     """Sort the first `n` keys: for two calls, compiled once."""
     sort(keys, n)
+
+
+@helper
+def _sort_least(keys, n, count):
+    """Bring the least `count` of the first `n` keys to the front, in order; others are lost."""
+    for i in range(1, n):
+        key, place = keys[i], i
+        if i >= count:
+            place = count - 1
+            if place < 0 or keys[place] <= key:
+                continue
+        while place > 0 and keys[place - 1] > key:
+            keys[place] = keys[place - 1]
+            place -= 1
+        keys[place] = key
 
 
 @helper
@@ -174,8 +165,8 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     bins : int64
         The bin of a label by its code.
     space : used, gains, running, keys, places, rank_bins
-        Working space: as many keys as the longest row of truth has labels, at least BEST; LANES - 1 more places than
-        ranks; and `running[IDEAL]` has the sums of curves whose gain is HIT.
+        Working space: as many keys as the longest row of truth has labels, at least 1, as many places as ranks;
+        `running[IDEAL]` has the sums of curves whose gain is HIT.
     values : float64 [n_rows, n_outputs, SLOTS]
         Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
     shares : float64 [n_rows, n_outputs * n_bins, SLOTS]
@@ -187,7 +178,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     ids, codes, inverse = propensities
     curves, discounts, outputs, divisors, levels = recipe
     used, gains, running, keys, places, rank_bins = space
-    depth, width = discounts.shape[1], ranked.shape[1]
+    depth = discounts.shape[1]
     n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
     is_weighted, is_graded = used[PROPENSITY] > 0, used[GRADE] + used[EXP_GRADE] > 0
     for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1
@@ -204,16 +195,10 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 for i in range(n):
                     keys[i] = _code(truth_indices[first + i], ids, codes)
             else:
-                if row + 2 < truth_indptr.size:
-                    for i in range(last, truth_indptr[row + 2]):
-                        _prefetch(codes, truth_indices[i])
                 for i in range(n):
                     label = np.uint64(truth_indices[first + i])
                     keys[i] = np.int64(codes[label]) if label < np.uint64(codes.size) else np.int64(0)
-        if n > MANY:
-            _search(ranked, row, count, truth_indices, first, n, places)
-        else:
-            _find(ranked, row * width, count, truth_indices, first, n, places)
+        _search(ranked, row, count, truth_indices, first, n, places)
         for j in range(count):
             at = places[j] if places[j] >= 0 else 0
             is_hit = places[j] >= 0
@@ -230,7 +215,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
             if least > BEST:
                 _sort(keys, n)
             else:
-                _sort_least(keys, n)
+                _sort_least(keys, n, least)
             for j in range(least):
                 gains[IDEAL, PROPENSITY, j] = inverse[keys[j]]
         if is_graded:

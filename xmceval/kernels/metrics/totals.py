@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.vector import PLAIN, instruction
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 
@@ -29,56 +28,154 @@ WORD = 60  # bits of all words but the last
 
 MASK = (1 << WORD) - 1
 
+DIGIT = (1 << 20) - 1
+
 UNIT = float(1 << WORD)
 
-LARGEST_TOP = float(1 << 61)  # of the last word
+LARGEST = 2.0**100  # of a number
 
+TOP = 1 << 61  # what the last word is below
+
+LARGEST_TOP = float(TOP)
 
 KEPT = 4  # rows that gain most, and rows that lose most
 
-FAST = not PLAIN  # eight rows at once
+ROWS_AT_ONCE = 1024  # rows whose products, in columns of 2 * 20 bits and a few more, add up exactly as float64
+
+PART = 2.0**20  # numbers are split into parts of 20 bits
 
 CACHED = 1 << 17  # numbers of so many rows stay in the processor's cache, where each output goes through all rows
 
-MOST_ROWS = instruction("MOST_ROWS")
+NO_PARTS, NO_COLUMNS = (0.0,) * 4, (0.0,) * 7
 
+COARSE = 4  # parts up to the first of those of large numbers
 
-@instruction
-def add_product(sums, place, x, y):
-    """Add the product of two values, each cut off, to the sum at a place; return whether it fits."""
-    x, y = float(x) * UNIT, float(y) * UNIT
-    if not abs(x * y) < LARGEST_TOP * UNIT**3:
-        return False
-    words, number = sums.reshape(-1)[place : place + WORDS], int(x) * int(y)
-    for w in range(WORDS - 1):
-        number += int(words[w])
-        words[w] = number & MASK
-        number >>= WORD
-    words[-1] += number
-    return abs(int(words[-1])) < LARGEST_TOP
+ONE = 3  # parts in a fraction of 2^-60, and in sums below that of a value that is not multiplied
 
+DIGITS = 9  # of 20 bits in the words of a sum but the last
 
-@instruction
-def add_eights(values, at, step, n_rows, weights, first_row, is_weighted, sums, place, extremes, kept):
-    """Add the values of an output in 8 to MOST_ROWS rows, and products of them.
-
-    Return 0 where that was not possible, 1 where it was, and 3 where some row may have to be kept in `extremes`, those
-    of the output from `kept` on.
-    """
-
-
-@instruction
-def add_pairs_of_eights(a, b, at, step, n_rows, weights, first_row, is_weighted, sums, place):
-    """Add the products of two systems' values in 8 to MOST_ROWS rows; return whether that was possible."""
+# Helpers return tuples of numbers, which compiled code keeps in registers.
 
 
 @helper
-def _rows_at_once(n_rows, width):
+def _split(x):
+    """Return the parts of a number below 2^20: multiples of 2^-60, 2^-40, 2^-20 and 1; what is below is cut off."""
+    ones = np.trunc(x)
+    x = (x - ones) * PART
+    second = np.trunc(x)
+    x = (x - second) * PART
+    third = np.trunc(x)
+    return np.trunc((x - third) * PART), third, second, ones
+
+
+@helper
+def _plus_product(columns, x, y):
+    """Add the product of two numbers in parts to columns, which are multiples of 2^-120, 2^-100, ... and 1."""
+    return (
+        columns[0] + x[0] * y[0],
+        columns[1] + (x[0] * y[1] + x[1] * y[0]),
+        columns[2] + (x[0] * y[2] + x[1] * y[1] + x[2] * y[0]),
+        columns[3] + (x[0] * y[3] + x[1] * y[2] + x[2] * y[1] + x[3] * y[0]),
+        columns[4] + (x[1] * y[3] + x[2] * y[2] + x[3] * y[1]),
+        columns[5] + (x[2] * y[3] + x[3] * y[2]),
+        columns[6] + x[3] * y[3],
+    )
+
+
+@helper
+def _plus(parts, x):
+    """Add a number in parts to others."""
+    return parts[0] + x[0], parts[1] + x[1], parts[2] + x[2], parts[3] + x[3]
+
+
+@helper
+def _add_columns(words, columns, place):
+    """Add columns, the first of which is a multiple of 2^-120 times 2^20 to the power of a place, to a sum."""
+    carry, top = np.int64(0), np.int64(0)
+    for i in range(len(columns)):
+        if place + i < DIGITS:
+            carry += np.int64(columns[i])
+            words[(place + i) // 3] += (carry & DIGIT) << 20 * ((place + i) % 3)
+            carry >>= 20
+        elif columns[i] != 0.0:
+            top += np.int64(columns[i]) << 20 * (place + i - DIGITS)
+    for digit in range(place + len(columns), DIGITS):
+        words[digit // 3] += (carry & DIGIT) << 20 * (digit % 3)
+        carry >>= 20
+    words[WORDS - 1] += top + carry
+    for w in range(WORDS - 1):
+        words[w + 1] += words[w] >> WORD
+        words[w] &= MASK
+
+
+@helper
+def _add_product(words, x, y):
+    """Add the product of any two numbers to a sum; return whether it fits."""
+    if not (abs(x) < LARGEST and abs(y) < LARGEST and abs(x * y) < LARGEST_TOP * UNIT):
+        return False
+    coarse_x, coarse_y = np.trunc(x / PART), np.trunc(y / PART)
+    fine_x, fine_y = _split(x - coarse_x * PART), _split(y - coarse_y * PART)
+    _add_columns(words, _plus_product(NO_COLUMNS, fine_x, fine_y), 0)
+    if coarse_x != 0.0 or coarse_y != 0.0:
+        large_x, large_y = _split(coarse_x / UNIT), _split(coarse_y / UNIT)
+        _add_columns(words, _plus_product(_plus_product(NO_COLUMNS, fine_x, large_y), large_x, fine_y), COARSE)
+        _add_columns(words, _plus_product(NO_COLUMNS, large_x, large_y), 2 * COARSE)
+    return abs(words[WORDS - 1]) < TOP
+
+
+@helper
+def _have_room(sums):
+    """Whether the products of ROWS_AT_ONCE rows of small numbers, less than 2^60 each, fit into sums."""
+    n_full = 0
+    for m in range(sums.shape[0]):
+        n_full += abs(sums[m, WORDS - 1]) >= TOP - 1
+    return n_full == 0
+
+
+@helper
+def _add_small(values, weights, first, stop, output, sums, extremes):
+    """Add the values of an output in ROWS_AT_ONCE rows at most, and products of them.
+
+    Returns whether that was possible, as all are below 2^20, and whether some row may have to be kept.
+    """
+    num_squares = products = den_squares = NO_COLUMNS
+    nums = dens = bests = worsts = ceilings = NO_PARTS
+    gain, its_loss = extremes[output, 0, KEPT - 1, 0], extremes[output, 0, KEPT - 1, 1]
+    loss, its_gain = extremes[output, 1, KEPT - 1, 0], extremes[output, 1, KEPT - 1, 1]
+    n_large = n_kept = 0
+    for row in range(first, stop):
+        weight = weights[row] if weights.size > 0 else 1.0
+        num, den = weight * values[row, output, 0], weight * values[row, output, 1]
+        best, worst = weight * values[row, output, 2], weight * values[row, output, 3]
+        ceiling = weight * values[row, output, 4]
+        n_large += not ((abs(num) < PART) & (abs(den) < PART) & (abs(best) < PART) & (abs(worst) < PART))
+        n_large += not (abs(ceiling) < PART)
+        lost = den - num
+        n_kept += (num > gain) | ((num == gain) & (lost < its_loss))
+        n_kept += (lost > loss) | ((lost == loss) & (num < its_gain))
+        num_parts, den_parts = _split(num), _split(den)
+        num_squares = _plus_product(num_squares, num_parts, num_parts)
+        products = _plus_product(products, num_parts, den_parts)
+        den_squares = _plus_product(den_squares, den_parts, den_parts)
+        nums, dens = _plus(nums, num_parts), _plus(dens, den_parts)
+        ceilings = _plus(ceilings, _split(ceiling))
+        if best != 0.0 or worst != 0.0:
+            bests, worsts = _plus(bests, _split(best)), _plus(worsts, _split(worst))
+    if n_large > 0 or not _have_room(sums):
+        return False, False
+    for m, parts in enumerate((nums, dens)):
+        _add_columns(sums[m], parts, ONE)
+    for m, columns in enumerate((num_squares, products, den_squares)):
+        _add_columns(sums[2 + m], columns, 0)
+    for m, parts in enumerate((bests, worsts, ceilings)):
+        _add_columns(sums[5 + m], parts, ONE)
+    return True, n_kept > 0
+
+
+@helper
+def _rows_at_once(n_slots):
     """Return how many rows of so many numbers to add at once."""
-    if not FAST:
-        return max(n_rows, 1)
-    step = CACHED // (width + 1)
-    return 64 if step < 64 else step if step < MOST_ROWS else MOST_ROWS
+    return max(64, min(CACHED // (n_slots + 1), ROWS_AT_ONCE))
 
 
 @helper
@@ -129,38 +226,50 @@ def add_values(values, weights, sums, extremes):
         first number descending, the second ascending where that is equal. Infinite where none are to be kept.
     """
     n_rows, n_outputs, n_slots = values.shape
-    width, is_weighted = n_outputs * n_slots, 1 if weights.size > 0 else 0
-    step = _rows_at_once(n_rows, width)
+    step = _rows_at_once(n_outputs * n_slots)
     for first in range(0, n_rows, step):
-        stop = first + step if first + step < n_rows else n_rows
+        stop = min(first + step, n_rows)
         wrong = stop
         for o in range(n_outputs):  # o: output, m: moment
-            if FAST and stop - first >= 8:
-                at = (first * n_outputs + o) * n_slots
-                place = o * MOMENTS * WORDS
-                kept = o * 4 * KEPT
-                added = add_eights(
-                    values, at, width, stop - first, weights, first, is_weighted, sums, place, extremes, kept
-                )
-                if added == 3:
-                    _keep_extremes(values, weights, first, stop, o, extremes)
-                if added:
-                    continue
-            for row in range(first, wrong):
-                weight = weights[row] if is_weighted else 1.0
-                fits = 1
-                for m in range(MOMENTS):
-                    x, y = weight * values[row, o, FACTORS[m, 0]], 1.0
-                    if FACTORS[m, 1] >= 0:
-                        y = weight * values[row, o, FACTORS[m, 1]]
-                    fits &= add_product(sums, (o * MOMENTS + m) * WORDS, x, y)
-                if not fits:
-                    wrong = row
-                    break
-            _keep_extremes(values, weights, first, wrong, o, extremes)
+            is_added, may_be_kept = _add_small(values, weights, first, stop, o, sums[o], extremes)
+            if not is_added:
+                for row in range(first, wrong):
+                    weight = weights[row] if weights.size > 0 else 1.0
+                    fits = True
+                    for m in range(MOMENTS):
+                        x, y = weight * values[row, o, FACTORS[m, 0]], 1.0
+                        if FACTORS[m, 1] >= 0:
+                            y = weight * values[row, o, FACTORS[m, 1]]
+                        fits &= _add_product(sums[o, m], x, y)
+                    if not fits:
+                        wrong = row
+                        break
+                may_be_kept = True
+            if may_be_kept:
+                _keep_extremes(values, weights, first, wrong, o, extremes)
         if wrong < stop:
             return wrong
     return -1
+
+
+@helper
+def _add_small_pairs(a, b, weights, first, stop, output, products):
+    """Add the products of two systems' values in ROWS_AT_ONCE rows at most; return whether that was possible."""
+    nums = num_den = den_num = dens = NO_COLUMNS
+    n_large = 0
+    for row in range(first, stop):
+        weight = weights[row] if weights.size > 0 else 1.0
+        num_a, den_a = weight * a[row, output, 0], weight * a[row, output, 1]
+        num_b, den_b = weight * b[row, output, 0], weight * b[row, output, 1]
+        n_large += not ((abs(num_a) < PART) & (abs(den_a) < PART) & (abs(num_b) < PART) & (abs(den_b) < PART))
+        x, y, other_x, other_y = _split(num_a), _split(den_a), _split(num_b), _split(den_b)
+        nums, num_den = _plus_product(nums, x, other_x), _plus_product(num_den, x, other_y)
+        den_num, dens = _plus_product(den_num, y, other_x), _plus_product(dens, y, other_y)
+    if n_large > 0 or not _have_room(products):
+        return False
+    for m, columns in enumerate((nums, num_den, den_num, dens)):
+        _add_columns(products[m], columns, 0)
+    return True
 
 
 @kernel
@@ -184,26 +293,21 @@ def add_pairs(a, b, weights, signs, products, counts, kept):
         Weighted numerators and denominators of a and of b in the first rows that differ.
     """
     n_rows, n_outputs, n_slots = a.shape
-    width, is_weighted = n_outputs * n_slots, 1 if weights.size > 0 else 0
-    step = _rows_at_once(n_rows, width)
+    step = _rows_at_once(n_outputs * n_slots)
     for first in range(0, n_rows, step):
-        stop = first + step if first + step < n_rows else n_rows
+        stop = min(first + step, n_rows)
         for o in range(n_outputs):  # o: output
-            at, place, is_added = (first * n_outputs + o) * n_slots, o * PRODUCTS * WORDS, 0
-            if FAST and stop - first >= 8:
-                is_added = add_pairs_of_eights(
-                    a, b, at, width, stop - first, weights, first, is_weighted, products, place
-                )
+            is_added = _add_small_pairs(a, b, weights, first, stop, o, products[o])
             for row in range(first, stop):
-                weight = weights[row] if is_weighted else 1.0
+                weight = weights[row] if weights.size > 0 else 1.0
                 num_a, den_a = weight * a[row, o, 0], weight * a[row, o, 1]
                 num_b, den_b = weight * b[row, o, 0], weight * b[row, o, 1]
                 if not is_added:
                     # Exact, as squares are: so the products of equal rows cancel against the squares.
-                    add_product(products, place, num_a, num_b)
-                    add_product(products, place + WORDS, num_a, den_b)
-                    add_product(products, place + 2 * WORDS, den_a, num_b)
-                    add_product(products, place + 3 * WORDS, den_a, den_b)
+                    _add_product(products[o, 0], num_a, num_b)
+                    _add_product(products[o, 1], num_a, den_b)
+                    _add_product(products[o, 2], den_a, num_b)
+                    _add_product(products[o, 3], den_a, den_b)
                 x, y, differs = num_a, num_b, 0
                 if den_a != den_b:
                     differs = 1 if abs(den_a - den_b) > TIE * max(den_a, den_b) else 0

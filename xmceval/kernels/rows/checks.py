@@ -12,6 +12,8 @@ FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 
 # Slots of `found`: the code of the first fault, its row, label and entry; then the explicit zeros left out.
 CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
 
+NOT_NOTICED = -2  # instead of the largest label
+
 
 @helper
 def _ascending(indices, start, stop):
@@ -41,6 +43,28 @@ def _duplicate(indices, start, stop, table):
     for slot in range(size):
         table[slot] = -1
     return found
+
+
+@kernel
+def notice(indptr, indices, values):
+    """Return the largest label, -1 without any, if labels ascend in each row from 0 on and no value is NaN.
+
+    Otherwise NOT_NOTICED. Returns also whether all values are 1.
+    """
+    falls, nans, others = np.int64(0), np.int64(0), np.int64(0)
+    for entry in range(np.uint64(1), np.uint64(indices.size)):
+        falls += indices[entry] <= indices[entry - np.uint64(1)]
+    for entry in range(np.uint64(values.size)):
+        nans += values[entry] != values[entry]
+        others += values[entry] != 1.0
+    least, largest = np.int64(0), np.int64(-1)
+    for row in range(indptr.size - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        if start < stop:
+            least, largest = min(least, indices[start]), max(largest, indices[stop - 1])
+            if start > 0:  # from one row to the next labels may fall
+                falls -= indices[start] <= indices[start - 1]
+    return NOT_NOTICED if falls != 0 or least < 0 or nans > 0 else largest, others == 0
 
 
 @kernel

@@ -182,33 +182,8 @@ def _write_best(row, n_labels, depth, space, rows, ends, omitted):
     return is_full and scores[depth - 1] == scores[depth - 2] and state[TIED] > 0
 
 
-@kernel
-def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
-    """Write the best labels of each row, best first, and the true labels that tie with the last of them.
-
-    Parameters
-    ----------
-    values : float32 or float64
-        The memory of the matrix; a row starts `step` elements after the one before.
-    step, n_labels : int
-    depth : int
-        How many labels are wanted, at least 2.
-    truth : indptr, indices
-        The true labels, ascending within a row.
-    limits : the type of `values` [2]
-        The value that stands for no score, and the largest that is a number.
-    space : scores, labels, work, bounds, maxima, state
-        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; maxima
-        has more than `depth`; state is int64 [4].
-    rows : indptr, indices, scores
-        Written: the best labels. Where the last two of them tie, further true labels with that score follow.
-    ends : int64 [n_rows + 1]
-        Written: 0, and the running sum of the numbers of labels that have a score.
-    omitted : int64 [n_rows]
-        Written: where the last two tie, the labels with that score that are not true and do not follow.
-    found : int64 [2]
-        Written where a score is NaN: its row and label.
-    """
+@helper
+def _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
     truth_indptr, truth_indices = truth
     scores, labels, work, bounds, maxima, state = space
     indptr, indices, best = rows
@@ -236,6 +211,42 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
                     at += 1
             omitted[row] = state[TIED] - (at - indptr[row + 1])
             indptr[row + 1] = at
+
+
+@kernel
+def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
+    """Write the best labels of each row, best first, and the true labels that tie with the last of them.
+
+    Parameters
+    ----------
+    values : float64, read-only
+        The memory of the matrix; a row starts `step` elements after the one before.
+    step, n_labels : int
+    depth : int
+        How many labels are wanted, at least 2.
+    truth : indptr, indices
+        The true labels, ascending within a row.
+    limits : the type of `values` [2]
+        The value that stands for no score, and the largest that is a number.
+    space : scores, labels, work, bounds, maxima, state
+        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; maxima
+        has more than `depth`; state is int64 [4].
+    rows : indptr, indices, scores
+        Written: the best labels. Where the last two of them tie, further true labels with that score follow.
+    ends : int64 [n_rows + 1]
+        Written: 0, and the running sum of the numbers of labels that have a score.
+    omitted : int64 [n_rows]
+        Written: where the last two tie, the labels with that score that are not true and do not follow.
+    found : int64 [2]
+        Written where a score is NaN: its row and label.
+    """
+    _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
+
+
+@kernel
+def select_best_floats(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
+    """Do the same for float32."""
+    _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
 
 
 @helper

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.text.lines import HASH, NEWLINE, Bytes, Floats, Ints, equal_mask, lowest_one
+from xmceval.kernels.text.bytes import next_blank
+from xmceval.kernels.text.lines import HASH, NEWLINE, Bytes, Floats, Ints
 from xmceval.kernels.text.numbers import parse_number
 from xmceval.kernels.text.words import is_same
 
@@ -18,18 +19,7 @@ RETURN, VERTICAL, FEED = b"\r\v\f"
 RUNS, ROWS, LINES, HARD, WRONG = range(5)
 STATUS_SIZE = 5
 
-U0, U1, U64 = (np.uint64(i) for i in (0, 1, 64))
-ALL_BITS = np.uint64(2**64 - 1)
-
-
-@helper
-def _separators(text, at, end, only_tabs):
-    """Return which of 64 bytes separate fields or end lines."""
-    mask = equal_mask(text, at, TAB) | equal_mask(text, at, NEWLINE)
-    if not only_tabs:
-        mask |= equal_mask(text, at, SPACE) | equal_mask(text, at, RETURN)
-        mask |= equal_mask(text, at, VERTICAL) | equal_mask(text, at, FEED)
-    return mask if end - at >= U64 else mask & (ALL_BITS >> (U64 - (end - at)))
+U0, U1 = np.uint64(0), np.uint64(1)
 
 
 @helper
@@ -77,45 +67,47 @@ def split_fields(
     is_filled = False
     name_begin, name_end, run_begin, run_end, number_begin, number_end = U0, U0, U0, U0, U0, U0
     status[WRONG] = -1
-    while at < end and status[WRONG] < 0:
-        mask = _separators(text, at, end, only_tabs)
-        while mask != U0:
-            mark = at + lowest_one(mask)
-            mask &= mask - U1
-            last = mark
-            if only_tabs:
-                while last > begin and is_blank(text[last - U1]):
-                    last -= U1
-                while begin < last and is_blank(text[begin]):
-                    begin += U1
-            is_filled |= last > begin
-            if last == begin and only_tabs and (text[mark] == TAB or column > 0):
-                column += n_columns + 1
-            elif last > begin:
-                if column == one:
-                    name_begin, name_end = begin, last
-                elif column == two:
-                    fields[0, row], fields[1, row] = begin, last
-                elif column == three:
-                    number_begin, number_end = begin, last
-                column += 1
-            begin = mark + U1
-            if text[mark] == NEWLINE:
-                if is_filled and text[line_begin] != HASH:
-                    if column != n_columns:
-                        status[WRONG] = np.int64(line_begin)
-                        break
-                    if run < 0 or not is_same(text, name_begin, name_end, text, run_begin, run_end):
-                        run += 1
-                        runs[0, run], runs[1, run], runs[2, run] = name_begin, name_end, row
-                        run_begin, run_end = name_begin, name_end
-                    values[row], code = parse_number(text, number_begin, number_end)
-                    if code != 0 or np.isnan(values[row]):
-                        hard[n_hard, 0], hard[n_hard, 1] = row, line
-                        hard[n_hard, 2], hard[n_hard, 3] = np.int64(number_begin), np.int64(number_end)
-                        n_hard += 1
-                    row += 1
-                line += 1
-                column, is_filled, line_begin = 0, False, begin
-        at += U64
+    while at < end:
+        mark = next_blank(text, at)
+        at = mark + U1
+        byte = text[mark]
+        if only_tabs and byte != TAB and byte != NEWLINE:
+            continue
+        if not is_blank(byte):
+            continue
+        last = mark
+        if only_tabs:
+            while last > begin and is_blank(text[last - U1]):
+                last -= U1
+            while begin < last and is_blank(text[begin]):
+                begin += U1
+        is_filled |= last > begin
+        if last == begin and only_tabs and (text[mark] == TAB or column > 0):
+            column += n_columns + 1
+        elif last > begin:
+            if column == one:
+                name_begin, name_end = begin, last
+            elif column == two:
+                fields[0, row], fields[1, row] = begin, last
+            elif column == three:
+                number_begin, number_end = begin, last
+            column += 1
+        begin = mark + U1
+        if text[mark] == NEWLINE:
+            if is_filled and text[line_begin] != HASH:
+                if column != n_columns:
+                    status[WRONG] = np.int64(line_begin)
+                    break
+                if run < 0 or not is_same(text, name_begin, name_end, text, run_begin, run_end):
+                    run += 1
+                    runs[0, run], runs[1, run], runs[2, run] = name_begin, name_end, row
+                    run_begin, run_end = name_begin, name_end
+                values[row], code = parse_number(text, number_begin, number_end)
+                if code != 0 or np.isnan(values[row]):
+                    hard[n_hard, 0], hard[n_hard, 1] = row, line
+                    hard[n_hard, 2], hard[n_hard, 3] = np.int64(number_begin), np.int64(number_end)
+                    n_hard += 1
+                row += 1
+            line += 1
+            column, is_filled, line_begin = 0, False, begin
     status[RUNS], status[ROWS], status[LINES], status[HARD] = run + 1, row, line, n_hard

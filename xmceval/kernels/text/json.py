@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.vector import instruction
-from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE, below_mask, equal_mask, lowest_one
-from xmceval.kernels.text.numbers import FAST, eight_digits, parse_decimal, parse_number
-from xmceval.kernels.text.words import is_same, word_at
+from xmceval.kernels.text.bytes import n_digits, next_in_string, number_of, word_at
+from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE
+from xmceval.kernels.text.numbers import parse_decimal, parse_number
+from xmceval.kernels.text.words import is_same
 
 QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, MINUS, POINT = b'"\\:,{}[]-.'
 BLANK, TAB, RETURN, PLUS, LOWER_E, LOWER_U = b" \t\r+eu"
@@ -26,8 +26,6 @@ HEX[[*b"0123456789abcdefABCDEF"]] = True
 U0, U1, U6, U8, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 6, 8, 18, 25, 64))
 ODD = np.uint64(0)  # instead of an offset: Python reads the line
 
-_non_digit_mask = instruction("non_digit_mask")
-
 
 @helper
 def _skip(text, at):
@@ -38,20 +36,10 @@ def _skip(text, at):
 
 
 @helper
-def _next_mark(text, at):
-    """Return the offset of the next quote, backslash or control character."""
-    while True:
-        mask = equal_mask(text, at, QUOTE) | equal_mask(text, at, BACKSLASH) | below_mask(text, at, CONTROL)
-        if mask != U0:
-            return at + lowest_one(mask)
-        at += U64
-
-
-@helper
 def _string_end(text, at):
     """Return the offset of the quote that ends a string, and whether it is as it is written."""
     is_plain = True
-    at = _next_mark(text, at)
+    at = next_in_string(text, at)
     while text[at] != QUOTE:
         if text[at] < CONTROL:
             return ODD, False
@@ -64,7 +52,7 @@ def _string_end(text, at):
                 at += U1
                 if not HEX[text[at]]:
                     return ODD, False
-        at = _next_mark(text, at + U1)
+        at = next_in_string(text, at + U1)
     return at, is_plain
 
 
@@ -111,13 +99,12 @@ def _ends_number(text, first, whole, end):
 @helper
 def _read_number(text, at, values, n):
     """Write a number; return the offset after it."""
-    if FAST:
-        negative = text[at] == MINUS
-        first = at + np.uint64(negative)
-        value, whole, end = parse_decimal(text, first)
-        if end != first and _ends_number(text, first, whole, end):
-            values[n] = -value if negative else value
-            return end
+    negative = text[at] == MINUS
+    first = at + np.uint64(negative)
+    value, whole, end = parse_decimal(text, first)
+    if end != first and _ends_number(text, first, whole, end):
+        values[n] = -value if negative else value
+        return end
     return _read_any_number(text, at, values, n)
 
 
@@ -142,12 +129,13 @@ def _read_label(text, at, names, indices, n):
         names[0, n], names[1, n] = np.int64(at + U1), np.int64(end)
         indices[n] = -1
         return end + U1
-    if FAST:
-        digits = lowest_one(_non_digit_mask(text, at))
-        end = at + digits
-        if digits <= U8 and text[end] != POINT and _ends_number(text, at, digits, end):
-            indices[n] = np.int64(eight_digits(word_at(text, at) << (U8 - digits) * U8))
-            return end
+    word = word_at(text, at)
+    digits = n_digits(word)
+    end = at + digits
+    is_whole = KINDS[text[end]] != DIGIT and text[end] != POINT
+    if digits > U0 and is_whole and _ends_number(text, at, digits, end):
+        indices[n] = np.int64(number_of(word, digits))
+        return end
     end, is_whole = _number_end(text, at)
     if not is_whole or text[at] == MINUS or end - at > U18:
         return ODD

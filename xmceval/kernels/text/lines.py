@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.vector import instruction
+from xmceval.kernels.text.bytes import line_end, n_digits, number_of, word_at
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -42,43 +42,8 @@ KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U10, U64 = (np.uint64(i) for i in (0, 1, 10, 64))
-ALL_BITS = np.uint64(2**64 - 1)
+U0, U1, U8, U10 = (np.uint64(i) for i in (0, 1, 8, 10))
 TOO_LARGE = np.uint64(2**63)
-
-
-@instruction
-def equal_mask(text, at, byte):
-    """Return which of 64 bytes are equal to one."""
-    return np.uint64(sum(int(b == byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
-
-
-@instruction
-def below_mask(text, at, byte):
-    """Return which of 64 bytes are below one."""
-    return np.uint64(sum(int(b < byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
-
-
-@instruction
-def count_ones(word):
-    """Return the number of bits that are set."""
-    return np.uint64(int(word).bit_count())
-
-
-@instruction
-def lowest_one(word):
-    """Return how many zeros are below the lowest bit that is set."""
-    return np.uint64((int(word) & -int(word)).bit_length() - 1)
-
-
-@helper
-def line_end(text, at):
-    """Return the offset after the newline that ends the line."""
-    mask = equal_mask(text, at, NEWLINE)
-    while mask == U0:
-        at += U64
-        mask = equal_mask(text, at, NEWLINE)
-    return at + lowest_one(mask) + U1
 
 
 @helper
@@ -92,57 +57,27 @@ def is_comment(text, at):
 @kernel
 def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Count the lines of [start, stop) of text, uint8 [n_bytes], that are not comment lines, and all of them."""
-    at = np.uint64(start)
-    end = np.uint64(stop)
-    lines = U0
-    hashes = U0
-    while at + U64 <= end:
-        lines += count_ones(equal_mask(text, at, NEWLINE))
-        hashes |= equal_mask(text, at, HASH)
-        at += U64
-    if at < end:
-        inside = ALL_BITS >> (U64 - (end - at))
-        lines += count_ones(equal_mask(text, at, NEWLINE) & inside)
-        hashes |= equal_mask(text, at, HASH) & inside
-    rows = lines
-    if hashes != U0:
-        rows = U0
-        at = np.uint64(start)
-        while at < end:
-            if not is_comment(text, at):
-                rows += U1
-            at = line_end(text, at)
-    return int(rows), int(lines)
+    lines = hashes = 0
+    for at in range(np.uint64(start), np.uint64(stop)):
+        lines += text[at] == NEWLINE
+        hashes += text[at] == HASH
+    if hashes == 0:
+        return lines, lines
+    rows = 0
+    at, end = np.uint64(start), np.uint64(stop)
+    while at < end:
+        rows += not is_comment(text, at)
+        at = line_end(text, at)
+    return rows, lines
 
 
 @kernel
 def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
     """Return the offset after the n-th row, or `stop` if there are fewer; comment lines are skipped."""
-    at = np.uint64(start)
-    end = np.uint64(stop)
-    left = np.uint64(n)
-    if n == 0:
-        return start
-    while at < end:
-        if equal_mask(text, at, HASH) != U0:
-            break
-        mask = equal_mask(text, at, NEWLINE)
-        rows = count_ones(mask)
-        if rows >= left:
-            while left > U1:
-                mask &= mask - U1
-                left -= U1
-            at += lowest_one(mask) + U1
-            return int(at) if at < end else stop
-        left -= rows
-        at += U64
-    if at >= end:
-        return stop
-    at = np.uint64(start)
-    left = np.uint64(n)
-    while at < end and left > U0:
-        if not is_comment(text, at):
-            left -= U1
+    at, end = np.uint64(start), np.uint64(stop)
+    left = n
+    while at < end and left > 0:
+        left -= not is_comment(text, at)
         at = line_end(text, at)
     return int(at)
 
@@ -150,12 +85,13 @@ def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
 @helper
 def parse_id(text, at):
     """Parse digits; return the number, at most TOO_LARGE, and the offset after them."""
-    number = U0
-    while KINDS[text[at]] == DIGIT:
-        digit = np.uint64(text[at] - DIGIT_0)
-        if number <= (TOO_LARGE - U1 - digit) // U10:
-            number = number * U10 + digit
-        else:
-            number = TOO_LARGE
-        at += U1
+    word = word_at(text, at)
+    digits = n_digits(word)
+    number = number_of(word, digits) if digits > U0 else U0
+    at += digits
+    if digits == U8:
+        while KINDS[text[at]] == DIGIT:
+            digit = np.uint64(text[at] - DIGIT_0)
+            number = number * U10 + digit if number <= (TOO_LARGE - U1 - digit) // U10 else TOO_LARGE
+            at += U1
     return number, at

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, equal_mask, line_end, lowest_one, parse_id
+from xmceval.kernels.text.bytes import line_end, next_blank
+from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, parse_id
 from xmceval.kernels.text.words import FREE, find_number, hash_word
 
 UNKNOWN_NAME = 8  # a code in status[1], beside those of any text
@@ -25,7 +26,7 @@ TAB, RETURN, BLANK = b"\t\r "
 BLANKS, TABS, COMMAS = 0, 1, 2  # what separates names: blanks, tabs only, or blanks and commas
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U2, U6, U7, U10, U12, U63, U64 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63, 64))
+U0, U1, U2, U6, U7, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 12, 63))
 
 
 @kernel
@@ -85,14 +86,17 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
 def _name_end(text, at, separator):
     """Return the offset of the next byte that separates names or rows."""
     while True:
-        mask = equal_mask(text, at, NEWLINE) | equal_mask(text, at, TAB)
-        if separator != TABS:
-            mask |= equal_mask(text, at, BLANK) | equal_mask(text, at, RETURN)
         if separator == COMMAS:
-            mask |= equal_mask(text, at, COMMA)
-        if mask != U0:
-            return at + lowest_one(mask)
-        at += U64
+            while text[at] > BLANK and text[at] != COMMA:
+                at += U1
+        else:
+            at = next_blank(text, at)
+        byte = text[at]
+        if byte == NEWLINE or byte == TAB or (separator != TABS and (byte == BLANK or byte == RETURN)):
+            return at
+        if separator == COMMAS and byte == COMMA:
+            return at
+        at += U1
 
 
 @kernel

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from xmceval.kernels.compile import helper
-from xmceval.kernels.vector import PLAIN, instruction
-from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS, lowest_one
-
-FAST = not PLAIN  # plain Python parses byte by byte, as numpy warns of words that overflow
+from xmceval.kernels.text.bytes import n_digits, number_of, word_at
+from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS
 
 UNDECIDED = -1
 
@@ -19,9 +17,11 @@ PLUS, MINUS, POINT = b"+-."
 LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U3, U5, U8, U9, U10, U15, U16, U17, U19, U24, U31, U32, U63 = (
-    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 15, 16, 17, 19, 24, 31, 32, 63)
+U0, U1, U3, U5, U8, U9, U10, U15, U19, U24, U31, U32, U63, U64 = (
+    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 15, 19, 24, 31, 32, 63, 64)
 )
+STEPS = tuple(np.uint64(i) for i in (32, 16, 8, 4, 2, 1))
+LOWER_HALF = np.uint64(2**32 - 1)
 ALL_BITS = np.uint64(2**64 - 1)
 EXACT_MAX = np.uint64(2**53)
 HIDDEN_BIT = np.uint64(2**52)
@@ -30,7 +30,7 @@ EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 LEAST_POWER, MOST_POWER = -342, 308
 
 POW10 = np.array([10**i for i in range(20)], np.uint64)
-SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
+SCALES = np.array([float(10**i) for i in range(23)])  # all exact
 
 
 def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -49,17 +49,24 @@ def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 POWERS_OF_FIVE = _powers_of_five()
 
-_high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
-_non_digit_mask, _word_at = map(instruction, ("non_digit_mask", "word_at"))
+
+@helper
+def _high_product(a, b):
+    """Return the upper half of the product of two words."""
+    a_high, a_low, b_high, b_low = a >> U32, a & LOWER_HALF, b >> U32, b & LOWER_HALF
+    middle = a_high * b_low + (a_low * b_low >> U32)
+    return a_high * b_high + (middle >> U32) + ((a_low * b_high + (middle & LOWER_HALF)) >> U32)
 
 
 @helper
-def eight_digits(word):
-    """Return the number of eight ASCII digits, the first one in the lowest byte; zero bytes are digits 0."""
-    word &= np.uint64(0x0F0F0F0F0F0F0F0F)
-    word = (word * np.uint64(10 << 8 | 1) >> U8) & np.uint64(0x00FF00FF00FF00FF)
-    word = (word * np.uint64(100 << 16 | 1) >> U16) & np.uint64(0x0000FFFF0000FFFF)
-    return word * np.uint64(10000 << 32 | 1) >> U32
+def _leading_zeros(word):
+    """Return how many zeros are above the highest bit that is set, of a word that is not 0."""
+    zeros = U0
+    for step in STEPS:
+        if word >> (U64 - step) == U0:
+            word <<= step
+            zeros += step
+    return zeros
 
 
 @helper
@@ -89,7 +96,7 @@ def to_float(mantissa, power):
         if exponent <= -63:
             return 0.0
         fraction >>= np.uint64(1 - exponent)
-        return _as_float((fraction + (fraction & U1)) >> U1)
+        return np.uint64((fraction + (fraction & U1)) >> U1).view(np.float64)
     if low <= U1 and -4 <= power <= 23 and fraction & U3 == U1 and fraction << (top + U9) == high:
         fraction -= U1  # exactly half way: to even
     fraction = (fraction + (fraction & U1)) >> U1
@@ -98,14 +105,7 @@ def to_float(mantissa, power):
         exponent += 1
     if exponent >= 2047:
         return np.inf
-    return _as_float((fraction - HIDDEN_BIT) | np.uint64(exponent) << np.uint64(52))
-
-
-if PLAIN:
-
-    def to_float(mantissa, power):
-        """Return it as float() does."""
-        return float(f"{mantissa}e{power}")
+    return np.uint64((fraction - HIDDEN_BIT) | np.uint64(exponent) << np.uint64(52)).view(np.float64)
 
 
 def _name(letters):
@@ -116,46 +116,33 @@ INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 
 
 @helper
-def join_digits(text, begin, whole, digits):
-    """Return the number of 1 to 24 digits, of which at most 7 are before a point; ALL_BITS from 10**19 on.
-
-    The point is not looked at: what follows the whole digits is.
-    """
-    before = (U1 << whole * U8) - U1
-    head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
-    mantissa = U0
-    rest = digits
-    if rest > U8:
-        mantissa = eight_digits(head)
-        head = _word_at(text, begin + U9)
-        rest -= U8
-        if rest > U8:
-            mantissa = mantissa * POW10[U8] + eight_digits(head)
-            head = _word_at(text, begin + U17)
-            rest -= U8
-            if mantissa >= POW10[U19 - rest]:
-                return ALL_BITS
-    return mantissa * POW10[rest] + eight_digits(head << (U8 - rest) * U8)
-
-
-@helper
 def parse_decimal(text, at):
     """Parse digits, up to 7 and more after a point; return the number, how many are before it, and the offset after it.
 
-    That offset is `at` where the digits are others or too many.
+    That offset is `at` where the digits are others, or too many: more than 19 that count.
     """
-    value = 0.0
-    marks = _non_digit_mask(text, at)
-    whole = lowest_one(marks)
+    word = word_at(text, at)
+    whole = n_digits(word)
     end, digits = at + whole, whole
+    if whole == U8:
+        return 0.0, whole, at
+    mantissa = number_of(word, whole) if whole > U0 else U0
     if text[end] == POINT:
-        end = at + lowest_one(marks & (marks - U1))
-        digits = end - at - U1
-    if whole >= U8 or digits - U1 >= U24:
-        return value, whole, at
-    mantissa = join_digits(text, at, whole, digits)
-    if mantissa == ALL_BITS:
-        return value, whole, at
+        end += U1
+        more = U8
+        while more == U8 and digits < U24:
+            word = word_at(text, end)
+            more = n_digits(word)
+            if more > U0:
+                if digits + more > U15 and mantissa >= POW10[U19 - more]:
+                    return 0.0, whole, at
+                mantissa = mantissa * POW10[more] + number_of(word, more)
+                end += more
+                digits += more
+        if more == U8:
+            return 0.0, whole, at
+    if digits == U0:
+        return 0.0, whole, at
     if digits <= U15:
         return np.float64(np.int64(mantissa)) / SCALES[digits - whole], whole, end
     value = to_float(mantissa, np.int64(whole) - np.int64(digits))
@@ -164,15 +151,14 @@ def parse_decimal(text, at):
 
 @helper
 def parse_number(text, at, end):
-    """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER. 64 bytes follow in the text."""
+    """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER."""
     negative = text[at] == MINUS
     if negative or text[at] == PLUS:
         at += U1
+    value, _, last = parse_decimal(text, at)
+    if last == end and last != at:
+        return (-value if negative else value), 0
     value = 0.0
-    if FAST:
-        value, _, last = parse_decimal(text, at)
-        if last == end and last != at:
-            return (-value if negative else value), 0
     letter = text[at] | LOWER
     if letter >= LOWER_A and letter <= LOWER_Z:
         name = U0

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.vector import PLAIN, instruction
 from xmceval.kernels.rows.order import FIRST, GOLDEN
+from xmceval.kernels.text.bytes import word_at
 from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, TOO_LARGE
 
 FREE = -1
@@ -17,20 +17,6 @@ LARGEST_LABEL = np.uint64(2**63 - 2)
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U2, U8, U10, U19, U32 = (np.uint64(i) for i in (0, 1, 2, 8, 10, 19, 32))
 LOWER, UPPER = np.uint64(2**32 - 1), np.uint64(2**64 - 2**32)  # halves of a word
-
-
-@instruction
-def word_at(text, at):
-    """Return eight bytes of text, the first one lowest."""
-    return np.uint64(int.from_bytes(bytes(text[int(at) : int(at) + 8]), "little"))
-
-
-GROUP = np.uint64(64)  # words looked up together, a quarter faster than one by one where the table is large
-
-
-@instruction
-def _prefetch(array, at):
-    pass
 
 
 @helper
@@ -43,13 +29,6 @@ def _rest_at(text, at, end):
 def _stir(code, word):
     code = (code ^ word) * FIRST
     return code ^ code >> U32
-
-
-if PLAIN:  # numpy warns of words that overflow
-
-    def _stir(code, word):
-        code = (int(code) ^ int(word)) * int(FIRST) & (2**64 - 1)
-        return np.uint64(code ^ code >> 32)
 
 
 @helper
@@ -96,25 +75,8 @@ def find_number(text, begin, end, code, slots, ends, blob):
     return np.int64(np.uint64(found) & LOWER) if found != FREE else np.int64(FREE)
 
 
-@helper
-def _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes):
-    """Hash some words, and bring near what they are compared with."""
-    mask = np.uint64(slots.size) - U1
-    for i in range(first, last):
-        codes[i - first] = hash_word(text, np.uint64(begins[i]), np.uint64(stops[i]))
-        _prefetch(slots, codes[i - first] & mask)
-    for i in range(first, last):
-        slot = slots[codes[i - first] & mask]
-        if slot != FREE:
-            _prefetch(ends, np.uint64(slot) & LOWER)
-    for i in range(first, last):
-        slot = slots[codes[i - first] & mask]
-        if slot != FREE:
-            _prefetch(blob, ends[np.uint64(slot) & LOWER])
-
-
 @kernel
-def number_words(text, begins, stops, slots, ends, blob, n_words, codes, numbers):
+def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
     """Write the numbers of words; new ones are numbered in the order in which they come. Return how many there are.
 
     Parameters
@@ -130,64 +92,49 @@ def number_words(text, begins, stops, slots, ends, blob, n_words, codes, numbers
     blob : uint8 [n_bytes]
     n_words : int
         How many there were.
-    codes : uint64 [GROUP]
-        Working space; a kernel that makes its own needs numba to be loaded.
     numbers : int32 [n]
     """
-    n = np.uint64(begins.size)
-    for first in range(U0, n, GROUP):
-        last = min(first + GROUP, n)
-        _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes)
-        for i in range(first, last):
-            begin, end, code = np.uint64(begins[i]), np.uint64(stops[i]), codes[i - first]
-            slot = find_slot(text, begin, end, code, slots, ends, blob)
-            if slots[slot] == FREE:
-                slots[slot] = np.int64((code & UPPER) | np.uint64(n_words))
-                place = np.uint64(ends[n_words])
-                for at in range(begin, end):
-                    blob[place] = text[at]
-                    place += U1
-                n_words += 1
-                ends[n_words] = np.int64(place)
-            numbers[i] = np.uint64(slots[slot]) & LOWER
+    for i in range(begins.size):
+        begin, end = np.uint64(begins[i]), np.uint64(stops[i])
+        code = hash_word(text, begin, end)
+        slot = find_slot(text, begin, end, code, slots, ends, blob)
+        if slots[slot] == FREE:
+            slots[slot] = np.int64((code & UPPER) | np.uint64(n_words))
+            place = np.uint64(ends[n_words])
+            for at in range(begin, end):
+                blob[place] = text[at]
+                place += U1
+            n_words += 1
+            ends[n_words] = np.int64(place)
+        numbers[i] = np.uint64(slots[slot]) & LOWER
     return n_words
 
 
 @kernel
-def find_words(text, begins, stops, slots, ends, blob, codes, numbers):
+def find_words(text, begins, stops, slots, ends, blob, numbers):
     """Write the numbers of words, FREE for the unknown ones; return the first of these, or -1.
 
     `numbers` are int64 [n]; the others as for `number_words`.
     """
-    n = np.uint64(begins.size)
     unknown = -1
-    for first in range(U0, n, GROUP):
-        last = min(first + GROUP, n)
-        _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes)
-        for i in range(first, last):
-            begin, end, code = np.uint64(begins[i]), np.uint64(stops[i]), codes[i - first]
-            numbers[i] = find_number(text, begin, end, code, slots, ends, blob)
-            if numbers[i] == FREE and unknown < 0:
-                unknown = np.int64(i)
+    for i in range(begins.size):
+        begin, end = np.uint64(begins[i]), np.uint64(stops[i])
+        numbers[i] = find_number(text, begin, end, hash_word(text, begin, end), slots, ends, blob)
+        if numbers[i] == FREE and unknown < 0:
+            unknown = i
     return unknown
 
 
 @kernel
-def fill_slots(slots, ends, blob, codes):
-    """Insert all words into a free hash table; `codes` as for `number_words`."""
+def fill_slots(slots, ends, blob):
+    """Insert all words into a free hash table, as `number_words` has it."""
     mask = np.uint64(slots.size) - U1
-    n = np.uint64(ends.size - 1)
-    for first in range(U0, n, GROUP):
-        last = min(first + GROUP, n)
-        for word in range(first, last):
-            codes[word - first] = hash_word(blob, np.uint64(ends[word]), np.uint64(ends[word + U1]))
-            _prefetch(slots, codes[word - first] & mask)
-        for word in range(first, last):
-            code = codes[word - first]
-            slot = code & mask
-            while slots[slot] != FREE:
-                slot = (slot + U1) & mask
-            slots[slot] = np.int64((code & UPPER) | word)
+    for word in range(U0, np.uint64(ends.size - 1)):
+        code = hash_word(blob, np.uint64(ends[word]), np.uint64(ends[word + U1]))
+        slot = code & mask
+        while slots[slot] != FREE:
+            slot = (slot + U1) & mask
+        slots[slot] = np.int64((code & UPPER) | word)
 
 
 @kernel

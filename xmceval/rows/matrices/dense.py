@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64, Rows, Scratch, Selected, SortedRows
-from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, Values, comparable, full_rows, stored_rows
+from xmceval.rows.block import Int64, Rows, Scratch, Selected
+from xmceval.rows.matrices.storage import (
+    BFloat16Matrix,
+    Values,
+    comparable,
+    full_rows,
+    notice_order,
+    stored_rows,
+)
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
 SELECT_ENTRIES = 1 << 24  # per block, of scores that are not copied: enough for the work to outweigh its preparation
@@ -18,8 +24,7 @@ TRUTH_ENTRIES = 1 << 22  # per block, of truth: if all of them are true, their l
 LOWEST_ENTRIES = 1 << 18  # at a time, of rows whose lowest scores are looked for
 SPARE = 64  # candidates beyond twice the labels that are wanted
 
-WORD_OF_SIZE = {size: np.dtype(f"u{size}").type for size in (1, 2, 4, 8)}
-FLOAT16_INFINITY, BFLOAT16_INFINITY, BFLOAT16_ONE = 0x7C00, 0x7F80, 0x3F80  # as bits
+FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,6 @@ class Dense:
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
-        cells = None if self.are_scores else _cells(self.values, slice(start, stop))
-        if cells is not None:
-            return _copy_true(cells, scratch)
         values = self.values[start:stop]
         if self.are_scores:
             is_stored, values = values != -np.inf, comparable(values)
@@ -52,19 +54,20 @@ class Dense:
                 rows.values.reshape(values.shape)[:] = values
                 return rows
         else:
-            is_stored = values != 0
+            is_stored = values if values.dtype == bool else values != 0
         rows, places = stored_rows(scratch, is_stored)
         np.subtract(
             places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
         )
         rows.values[:] = values.ravel()[places]
-        return rows
+        return rows if self.are_scores else notice_order(rows)
 
     def entries_at_once(self, usual: int, *, are_selected: bool) -> int:
         """Return how many entries make a block: more where kernels read the memory of the matrix as it is."""
         if are_selected:
             return entries_at_once(self.values, usual)
-        return usual if self.are_scores or _memory_of_cells(self.values) is None else TRUTH_ENTRIES
+        is_in_memory = isinstance(self.values, np.ndarray | BFloat16Matrix)
+        return TRUTH_ENTRIES if is_in_memory and not self.are_scores else usual
 
     def sliced(self, start: int, stop: int) -> Dense:
         """Return some rows."""
@@ -116,63 +119,6 @@ def lowest_labels(values: Any, rows: slice) -> Int64:
     return lowest
 
 
-class _Cells(NamedTuple):
-    """Dense truth in memory: bits [n_rows, n_labels] as unsigned integers, those that count, those of 1, its type."""
-
-    bits: NDArray[Any]
-    mask: np.unsignedinteger[Any]
-    one: np.unsignedinteger[Any]
-    dtype: np.dtype[Any]
-
-
-def _cells(values: Values, rows: slice) -> _Cells | None:
-    """Return the bits of rows, or None where kernels cannot read the memory as it is."""
-    memory = _memory_of_cells(values)
-    if memory is None:
-        return None
-    words = _words_of(values.dtype)
-    return _Cells(memory[rows].view(words[0].dtype), *words, values.dtype)
-
-
-@cache
-def _words_of(dtype: np.dtype[Any]) -> tuple[np.unsignedinteger[Any], np.unsignedinteger[Any]]:
-    """Return the bits that count of the numbers of a type, all but the sign since -0.0 is zero, and those of its 1."""
-    is_float, stored = dtype.kind in "fV", np.dtype(np.uint16) if dtype == BFLOAT16 else dtype
-    word = WORD_OF_SIZE[stored.itemsize]
-    one = word(BFLOAT16_ONE) if dtype == BFLOAT16 else np.ones(1, dtype=dtype).view(word)[0]
-    return word((1 << 8 * stored.itemsize - is_float) - 1), one
-
-
-def _memory_of_cells(values: Values) -> NDArray[Any] | None:
-    """Return the memory of a truth [n_rows, n_labels], or None where kernels cannot read it as it is."""
-    memory = values.bits if isinstance(values, BFloat16Matrix) else values
-    if not isinstance(memory, np.ndarray) or memory.dtype.kind not in "biuf" or memory.itemsize > 8:
-        return None
-    return memory if _has_rows(memory) else None
-
-
-def _copy_true(cells: _Cells, scratch: Scratch) -> Rows:
-    """Copy the cells that are not zero into the scratch arrays."""
-    from xmceval.kernels.rows.cells import CHUNK, NO_ROOM, find_cells
-
-    flat, step = _flatten(cells.bits)
-    n_rows, n_labels = cells.bits.shape
-    starts, size = scratch.array("indptr", n_rows + 1, np.int64), 16 * n_rows + CHUNK
-    while True:
-        labels = scratch.whole("indices", size, np.int64)
-        found = scratch.whole(flat.dtype.str, size, flat.dtype.type)
-        size = min(labels.size, found.size)  # one may have grown for something else
-        labels, found = labels[:size], found[:size]
-        largest, are_ones = find_cells(flat, step, n_labels, cells.mask, cells.one, starts, labels, found)
-        if largest != NO_ROOM:
-            break
-        size *= 4
-    n_found = int(starts[-1])
-    rows, stored = scratch.rows(n_rows, n_found), found[:n_found]
-    rows.values[:] = BFloat16Matrix.widen(stored) if cells.dtype == BFLOAT16 else stored.view(cells.dtype)
-    return SortedRows.of(rows, largest, has_only_ones=True) if are_ones else rows
-
-
 def _has_rows(values: NDArray[Any]) -> bool:
     """Return whether each row of a matrix [n_rows, n_labels] is contiguous."""
     size, (step, stride) = values.dtype.itemsize, values.strides
@@ -180,27 +126,17 @@ def _has_rows(values: NDArray[Any]) -> bool:
     return bool(is_native and values.size and (stride == size or values.shape[1] == 1) and step >= 0 == step % size)
 
 
-class _Memory:
-    """The memory of a matrix as one dimension, which numpy does not regard as read-only: kernels know one type only."""
-
-    def __init__(self, values: NDArray[Any], size: int) -> None:
-        self._values = values
-        address = values.__array_interface__["data"][0]
-        self.__array_interface__ = {
-            "version": 3, "data": (address, False), "typestr": values.dtype.str, "shape": (size,)
-        }  # fmt: skip
-
-
 def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the memory of a matrix as one dimension, and the number of elements from one row to the next."""
+    """Return the memory of a matrix as one dimension, read-only, and the number of elements from one row to the next.
+
+    Kernels are compiled for read-only memory, whether or not a matrix is.
+    """
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
-    n_rows, n_labels = values.shape
-    if values.flags.carray:  # contiguous, aligned and writeable: a plain view takes a tenth of the time
-        return values.reshape(-1), n_labels
-    step = values.strides[0] // values.dtype.itemsize if values.size else n_labels
-    size = (n_rows - 1) * step + n_labels if values.size else 0
-    return np.asarray(_Memory(values, size)), step
+    (n_rows, n_labels), size = values.shape, values.dtype.itemsize
+    step = values.strides[0] // size if values.size else n_labels
+    n = (n_rows - 1) * step + n_labels if values.size else 0
+    return np.lib.stride_tricks.as_strided(values, (n,), (size,), writeable=False), step
 
 
 def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
@@ -235,7 +171,8 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
         kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
         _turn_keys_into_scores(best, infinity, found)
     else:
-        kernels.select_best(*what, tuple(best), ends, omitted, found)
+        kernel = kernels.select_best if flat.dtype == np.float64 else kernels.select_best_floats
+        kernel(*what, tuple(best), ends, omitted, found)
     return Selected(best, ends, omitted)
 
 

@@ -11,13 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
+from xmceval.kernels.rows.checks import NOT_NOTICED, notice
 from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows
 
 AnyArray = NDArray[Any]
-
-# The types of CSR matrices that are copied fast: each one takes a kernel of its own.
-INTEGERS, FLOATS = (frozenset(map(np.dtype, names)) for names in (("int32", "int64"), ("float32", "float64")))
 
 LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
 
@@ -139,14 +136,11 @@ class Csr:
         """Copy rows into the scratch arrays, as int64 and float64."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         rows = scratch.rows(stop - start, last - first)
-        indices, values = self.indices[first:last], self.values[first:last]
-        if _are_usual(self.indptr, indices, values, last - first):
-            largest, has_only_ones = copy_rows(self.indptr, start, indices, values, tuple(rows))
-            return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=bool(has_only_ones))
+        values = self.values[first:last]
         np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
-        rows.indices[:] = indices
+        rows.indices[:] = self.indices[first:last]
         rows.values[:] = comparable(values) if self.are_scores else values
-        return rows
+        return notice_order(rows)
 
     def list_starts(self) -> tuple[AnyArray, AnyArray]:
         """Return the first label of each row that has any, and the lengths of all rows."""
@@ -196,11 +190,10 @@ class PaddedLists:
         return PaddedLists(self.labels[start:stop], self.scores[start:stop])
 
 
-def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries: int) -> bool:
-    """Return whether the arrays of some rows of CSR have the types and layouts that the kernel copies."""
-    has_types = indptr.dtype in INTEGERS and indices.dtype in INTEGERS and values.dtype in FLOATS
-    is_dense = indptr.flags.c_contiguous and indices.flags.c_contiguous and values.flags.c_contiguous
-    return has_types and is_dense and indices.size == values.size == n_entries
+def notice_order(rows: Rows) -> Rows:
+    """Return rows as sorted ones if labels ascend in each of them, and no value is NaN."""
+    largest, has_only_ones = notice(*rows)
+    return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=has_only_ones)
 
 
 def full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:

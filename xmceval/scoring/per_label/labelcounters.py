@@ -10,7 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.metrics.labelwise import DECISIONS, FIRST_SPAN, TRUE, count_decisions, count_ranked
+from xmceval.kernels.metrics.labelwise import (
+    DECISIONS,
+    FIRST_SPAN,
+    TRUE,
+    count_decisions,
+    count_decisions_wide,
+    count_ranked,
+    count_ranked_wide,
+)
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.growing import GrowingCounts, no_counts
 from xmceval.labels.propensity import Propensities
@@ -144,7 +152,8 @@ class LabelCounters(Mergeable):
         codes = propensities.codes_of(used) if self._in_ideal and propensities is not None else None
 
         def count(true: Int64, labels: Int64, counters: Counts) -> None:
-            count_ranked(truth.indptr, true, labels, n_ranked, cutoffs, units, drop_empty, counters)
+            kernel = count_ranked if counters.dtype == np.int32 else count_ranked_wide
+            kernel(truth.indptr, true, labels, n_ranked, cutoffs, units, drop_empty, counters)
             if codes is not None:
                 self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
 
@@ -163,7 +172,8 @@ class LabelCounters(Mergeable):
         largest = max(int(used.max(initial=-1)), decided.largest)
 
         def count(true: Int64, decisions: Int64, counters: Counts) -> None:
-            count_decisions(truth.indptr, true, decided.counts, decisions, units, drop_empty, counters)
+            kernel = count_decisions if counters.dtype == np.int32 else count_decisions_wide
+            kernel(truth.indptr, true, decided.counts, decisions, units, drop_empty, counters)
 
         with self._lock:
             self._make_room(largest, truth, units, drop_empty)

@@ -166,7 +166,7 @@ class TopK(RowTask):
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
         """Return what the kernel writes between rows: used gains, gains, running sums, keys, places, bins."""
         depth = self.discounts.shape[1]
-        places = np.empty((2, depth + kernels.LANES - 1), dtype=np.int64)
+        places = np.empty((2, depth), dtype=np.int64)
         gains = np.empty((2, kernels.N_GAINS, depth))
         return (self.used, gains, self.first_running.copy(), np.empty(n_keys, dtype=np.int64), *places)
 
@@ -179,7 +179,7 @@ class TopK(RowTask):
         rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
         if batch.ranking.n_tied:
             self._bound_ties(batch, rows, values)
-        n_keys = max(longest(truth), kernels.BEST) if self.sorts_gains else kernels.BEST
+        n_keys = max(longest(truth), 1) if self.sorts_gains else 1
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
             *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, terms.ties == "expected"),

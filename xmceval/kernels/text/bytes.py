@@ -1,0 +1,89 @@
+"""Eight bytes of text at a time, in one 64-bit word: how many are digits, what they amount to, where some byte is."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile import helper
+
+# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
+U0, U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(i) for i in range(9))
+U16, U32, U56 = np.uint64(16), np.uint64(32), np.uint64(56)
+
+LOW, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest, the highest bit of each byte
+PLACES = np.uint64(0x0001020304050607)  # times 2**(8 i), its highest byte is i
+ZEROS, NEWLINES, QUOTES, BACKSLASHES = (np.uint64(byte) * LOW for byte in b'0\n"\\')
+NOT_DIGIT = np.uint64(0x76) * LOW  # carries into the highest bit from 10 on
+AFTER_BLANK, CONTROL = np.uint64(33) * LOW, np.uint64(32) * LOW
+
+
+@helper
+def word_at(text, at):
+    """Return the eight bytes at an offset, the first one lowest; compiled, one load."""
+    word = np.uint64(text[at]) | np.uint64(text[at + U1]) << U8
+    word |= np.uint64(text[at + U2]) << U16 | np.uint64(text[at + U3]) << np.uint64(24)
+    word |= np.uint64(text[at + U4]) << U32 | np.uint64(text[at + U5]) << np.uint64(40)
+    return word | np.uint64(text[at + U6]) << np.uint64(48) | np.uint64(text[at + U7]) << U56
+
+
+@helper
+def first_place(marks):
+    """Return the place of the lowest byte whose highest bit is set; the other bits are 0."""
+    return (((marks & (~marks + U1)) >> U7) * PLACES) >> U56
+
+
+@helper
+def n_digits(word):
+    """Return how many of eight bytes are digits before the first that is none."""
+    digits = word ^ ZEROS
+    others = ((digits + NOT_DIGIT) | digits) & HIGH
+    return first_place(others) if others != U0 else U8
+
+
+@helper
+def number_of(word, n):
+    """Return the number of the first `n` bytes of a word, which are digits; `n` is from 1 to 8."""
+    word = (word << ((U8 - n) << U3)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = ((word * np.uint64(10 << 8 | 1)) >> U8) & np.uint64(0x00FF00FF00FF00FF)
+    word = ((word * np.uint64(100 << 16 | 1)) >> U16) & np.uint64(0x0000FFFF0000FFFF)
+    return (word * np.uint64(10000 << 32 | 1)) >> U32
+
+
+@helper
+def zero_marks(word):
+    """Set the highest bit of each byte that is 0; those above the first may be wrong."""
+    return (word - LOW) & ~word & HIGH
+
+
+@helper
+def line_end(text, at):
+    """Return the offset after the newline that ends the line."""
+    marks = zero_marks(word_at(text, at) ^ NEWLINES)
+    while marks == U0:
+        at += U8
+        marks = zero_marks(word_at(text, at) ^ NEWLINES)
+    return at + first_place(marks) + U1
+
+
+@helper
+def next_blank(text, at):
+    """Return the offset of the next blank or control character, such as a newline."""
+    word = word_at(text, at)
+    marks = (word - AFTER_BLANK) & ~word & HIGH
+    while marks == U0:
+        at += U8
+        word = word_at(text, at)
+        marks = (word - AFTER_BLANK) & ~word & HIGH
+    return at + first_place(marks)
+
+
+@helper
+def next_in_string(text, at):
+    """Return the offset of the next quote, backslash or control character."""
+    marks = U0
+    while marks == U0:
+        word = word_at(text, at)
+        marks = zero_marks(word ^ QUOTES) | zero_marks(word ^ BACKSLASHES) | ((word - CONTROL) & ~word & HIGH)
+        at += U8
+    return at - U8 + first_place(marks)

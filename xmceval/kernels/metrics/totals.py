@@ -28,11 +28,11 @@ WORD = 60  # bits of all words but the last
 
 MASK = (1 << WORD) - 1
 
-DIGIT = (1 << 20) - 1
+DIGIT = (1 << 20) - 1  # of three in a word
 
 UNIT = float(1 << WORD)
 
-LARGEST = 2.0**100  # of a number
+LARGEST = 2.0**80  # of a number
 
 TOP = 1 << 61  # what the last word is below
 
@@ -46,13 +46,9 @@ PART = 2.0**20  # numbers are split into parts of 20 bits
 
 CACHED = 1 << 17  # numbers of so many rows stay in the processor's cache, where each output goes through all rows
 
-NO_PARTS, NO_COLUMNS = (0.0,) * 4, (0.0,) * 7
+FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; a helper is compiled anew for each literal number
 
-COARSE = 4  # parts up to the first of those of large numbers
-
-ONE = 3  # parts in a fraction of 2^-60, and in sums below that of a value that is not multiplied
-
-DIGITS = 9  # of 20 bits in the words of a sum but the last
+NO_PARTS, NO_COLUMNS, NO_FRACTION = (0.0,) * 4, (0.0,) * 7, (0.0,) * 3
 
 # Helpers return tuples of numbers, which compiled code keeps in registers.
 
@@ -89,20 +85,25 @@ def _plus(parts, x):
 
 
 @helper
-def _add_columns(words, columns, place):
-    """Add columns, the first of which is a multiple of 2^-120 times 2^20 to the power of a place, to a sum."""
-    carry, top = np.int64(0), np.int64(0)
-    for i in range(len(columns)):
-        if place + i < DIGITS:
-            carry += np.int64(columns[i])
-            words[(place + i) // 3] += (carry & DIGIT) << 20 * ((place + i) % 3)
-            carry >>= 20
-        elif columns[i] != 0.0:
-            top += np.int64(columns[i]) << 20 * (place + i - DIGITS)
-    for digit in range(place + len(columns), DIGITS):
-        words[digit // 3] += (carry & DIGIT) << 20 * (digit % 3)
-        carry >>= 20
-    words[WORDS - 1] += top + carry
+def _add_columns(words, columns, first):
+    """Add the columns of a product to a sum, the lowest ones to its word `first`."""
+    rest = np.int64(columns[0])
+    low = rest & DIGIT
+    rest = (rest >> 20) + np.int64(columns[1])
+    low |= (rest & DIGIT) << 20
+    rest = (rest >> 20) + np.int64(columns[2])
+    words[first] += low | (rest & DIGIT) << 40
+    rest = (rest >> 20) + np.int64(columns[3])
+    low = rest & DIGIT
+    rest = (rest >> 20) + np.int64(columns[4])
+    low |= (rest & DIGIT) << 20
+    rest = (rest >> 20) + np.int64(columns[5])
+    words[first + 1] += low | (rest & DIGIT) << 40
+    rest = (rest >> 20) + np.int64(columns[6])
+    if first + 2 < WORDS:
+        words[first + 2] += rest
+    else:
+        words[first + 1] += rest << WORD
     for w in range(WORDS - 1):
         words[w + 1] += words[w] >> WORD
         words[w] &= MASK
@@ -111,25 +112,15 @@ def _add_columns(words, columns, place):
 @helper
 def _add_product(words, x, y):
     """Add the product of any two numbers to a sum; return whether it fits."""
-    if not (abs(x) < LARGEST and abs(y) < LARGEST and abs(x * y) < LARGEST_TOP * UNIT):
+    if not (abs(x) <= LARGEST and abs(y) <= LARGEST and abs(x * y) < LARGEST_TOP * UNIT):
         return False
-    coarse_x, coarse_y = np.trunc(x / PART), np.trunc(y / PART)
-    fine_x, fine_y = _split(x - coarse_x * PART), _split(y - coarse_y * PART)
-    _add_columns(words, _plus_product(NO_COLUMNS, fine_x, fine_y), 0)
-    if coarse_x != 0.0 or coarse_y != 0.0:
-        large_x, large_y = _split(coarse_x / UNIT), _split(coarse_y / UNIT)
-        _add_columns(words, _plus_product(_plus_product(NO_COLUMNS, fine_x, large_y), large_x, fine_y), COARSE)
-        _add_columns(words, _plus_product(NO_COLUMNS, large_x, large_y), 2 * COARSE)
+    whole_x, whole_y = np.trunc(x), np.trunc(y)
+    x, y = _split(x - whole_x), _split(y - whole_y)
+    large_x, large_y = _split(whole_x / UNIT), _split(whole_y / UNIT)
+    _add_columns(words, _plus_product(NO_COLUMNS, x, y), FIRST)
+    _add_columns(words, _plus_product(_plus_product(NO_COLUMNS, x, large_y), large_x, y), SECOND)
+    _add_columns(words, _plus_product(NO_COLUMNS, large_x, large_y), THIRD)
     return abs(words[WORDS - 1]) < TOP
-
-
-@helper
-def _have_room(sums):
-    """Whether the products of ROWS_AT_ONCE rows of small numbers, less than 2^60 each, fit into sums."""
-    n_full = 0
-    for m in range(sums.shape[0]):
-        n_full += abs(sums[m, WORDS - 1]) >= TOP - 1
-    return n_full == 0
 
 
 @helper
@@ -161,21 +152,19 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
         ceilings = _plus(ceilings, _split(ceiling))
         if best != 0.0 or worst != 0.0:
             bests, worsts = _plus(bests, _split(best)), _plus(worsts, _split(worst))
-    if n_large > 0 or not _have_room(sums):
+    for m in range(MOMENTS):  # ROWS_AT_ONCE products of small numbers are less than 2^60
+        n_large += abs(sums[m, WORDS - 1]) >= TOP - 1
+    if n_large > 0:
         return False, False
-    for m, parts in enumerate((nums, dens)):
-        _add_columns(sums[m], parts, ONE)
-    for m, columns in enumerate((num_squares, products, den_squares)):
-        _add_columns(sums[2 + m], columns, 0)
-    for m, parts in enumerate((bests, worsts, ceilings)):
-        _add_columns(sums[5 + m], parts, ONE)
+    _add_columns(sums[0], NO_FRACTION + nums, FIRST)
+    _add_columns(sums[1], NO_FRACTION + dens, FIRST)
+    _add_columns(sums[2], num_squares, FIRST)
+    _add_columns(sums[3], products, FIRST)
+    _add_columns(sums[4], den_squares, FIRST)
+    _add_columns(sums[5], NO_FRACTION + bests, FIRST)
+    _add_columns(sums[6], NO_FRACTION + worsts, FIRST)
+    _add_columns(sums[7], NO_FRACTION + ceilings, FIRST)
     return True, n_kept > 0
-
-
-@helper
-def _rows_at_once(n_slots):
-    """Return how many rows of so many numbers to add at once."""
-    return max(64, min(CACHED // (n_slots + 1), ROWS_AT_ONCE))
 
 
 @helper
@@ -201,8 +190,8 @@ def _keep_extremes(values, weights, first, stop, output, extremes):
         weight = weights[row] if weights.size > 0 else 1.0
         gain = weight * values[row, output, 0] + 0.0  # never -0.0, which is equal but other bits
         loss = weight * values[row, output, 1] - gain + 0.0
-        _insert(gain, loss, extremes, output, 0)
-        _insert(loss, gain, extremes, output, 1)
+        _insert(gain, loss, extremes, output, FIRST)
+        _insert(loss, gain, extremes, output, SECOND)
 
 
 @kernel
@@ -226,7 +215,7 @@ def add_values(values, weights, sums, extremes):
         first number descending, the second ascending where that is equal. Infinite where none are to be kept.
     """
     n_rows, n_outputs, n_slots = values.shape
-    step = _rows_at_once(n_outputs * n_slots)
+    step = max(64, min(CACHED // (n_outputs * n_slots + 1), ROWS_AT_ONCE))
     for first in range(0, n_rows, step):
         stop = min(first + step, n_rows)
         wrong = stop
@@ -265,10 +254,14 @@ def _add_small_pairs(a, b, weights, first, stop, output, products):
         x, y, other_x, other_y = _split(num_a), _split(den_a), _split(num_b), _split(den_b)
         nums, num_den = _plus_product(nums, x, other_x), _plus_product(num_den, x, other_y)
         den_num, dens = _plus_product(den_num, y, other_x), _plus_product(dens, y, other_y)
-    if n_large > 0 or not _have_room(products):
+    for m in range(PRODUCTS):
+        n_large += abs(products[m, WORDS - 1]) >= TOP - 1
+    if n_large > 0:
         return False
-    for m, columns in enumerate((nums, num_den, den_num, dens)):
-        _add_columns(products[m], columns, 0)
+    _add_columns(products[0], nums, FIRST)
+    _add_columns(products[1], num_den, FIRST)
+    _add_columns(products[2], den_num, FIRST)
+    _add_columns(products[3], dens, FIRST)
     return True
 
 
@@ -293,7 +286,7 @@ def add_pairs(a, b, weights, signs, products, counts, kept):
         Weighted numerators and denominators of a and of b in the first rows that differ.
     """
     n_rows, n_outputs, n_slots = a.shape
-    step = _rows_at_once(n_outputs * n_slots)
+    step = max(64, min(CACHED // (n_outputs * n_slots + 1), ROWS_AT_ONCE))
     for first in range(0, n_rows, step):
         stop = min(first + step, n_rows)
         for o in range(n_outputs):  # o: output

@@ -101,7 +101,7 @@ def _read_number(text, at, values, n):
     """Write a number; return the offset after it."""
     negative = text[at] == MINUS
     first = at + np.uint64(negative)
-    value, whole, end = parse_decimal(text, first)
+    value, whole, end, _, _ = parse_decimal(text, first)
     if end != first and _ends_number(text, first, whole, end):
         values[n] = -value if negative else value
         return end

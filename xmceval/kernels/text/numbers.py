@@ -119,34 +119,35 @@ INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 def parse_decimal(text, at):
     """Parse digits, up to 7 and more after a point; return the number, how many are before it, and the offset after it.
 
-    That offset is `at` where the digits are others, or too many: more than 19 that count.
+    That offset is `at` where the digits are others or too many: more than 19 that count. Also returned are the number
+    that all digits are, and how many of them are after the point.
     """
     word = word_at(text, at)
     whole = n_digits(word)
-    end, digits = at + whole, whole
+    end, after = at + whole, U0
     if whole == U8:
-        return 0.0, whole, at
+        return 0.0, whole, at, U0, after
     mantissa = number_of(word, whole) if whole > U0 else U0
     if text[end] == POINT:
         end += U1
         more = U8
-        while more == U8 and digits < U24:
+        while more == U8 and after < U24:
             word = word_at(text, end)
             more = n_digits(word)
             if more > U0:
-                if digits + more > U15 and mantissa >= POW10[U19 - more]:
-                    return 0.0, whole, at
+                if whole + after + more > U15 and mantissa >= POW10[U19 - more]:
+                    return 0.0, whole, at, U0, after
                 mantissa = mantissa * POW10[more] + number_of(word, more)
                 end += more
-                digits += more
+                after += more
         if more == U8:
-            return 0.0, whole, at
-    if digits == U0:
-        return 0.0, whole, at
-    if digits <= U15:
-        return np.float64(np.int64(mantissa)) / SCALES[digits - whole], whole, end
-    value = to_float(mantissa, np.int64(whole) - np.int64(digits))
-    return value, whole, at if np.isnan(value) else end
+            return 0.0, whole, at, U0, after
+    if whole + after == U0:
+        return 0.0, whole, at, U0, after
+    if whole + after <= U15:
+        return np.float64(np.int64(mantissa)) / SCALES[after], whole, end, mantissa, after
+    value = to_float(mantissa, -np.int64(after))
+    return value, whole, at if np.isnan(value) else end, mantissa, after
 
 
 @helper
@@ -155,51 +156,33 @@ def parse_number(text, at, end):
     negative = text[at] == MINUS
     if negative or text[at] == PLUS:
         at += U1
-    value, _, last = parse_decimal(text, at)
+    value, _, last, mantissa, after = parse_decimal(text, at)
     if last == end and last != at:
         return (-value if negative else value), 0
-    value = 0.0
-    letter = text[at] | LOWER
-    if letter >= LOWER_A and letter <= LOWER_Z:
-        name = U0
-        while at < end and name < np.uint64(1 << 40):
-            letter = text[at] | LOWER
-            if letter < LOWER_A or letter > LOWER_Z:
-                return value, BAD_NUMBER
-            name = name << U5 | (np.uint64(letter) & U31)
-            at += U1
-        if name == NAN:
-            value = np.nan
-        elif name == INF or name == INFINITY:
-            value = np.inf
-        else:
-            return value, BAD_NUMBER
-        return (-value if negative else value), 0
-    mantissa = U0
-    power = 0
-    digits = U0  # significant ones; the mantissa holds up to 19
-    is_cut = False
-    has_digits = False
-    point = False
-    while at < end:
-        byte = text[at]
-        if KINDS[byte] == DIGIT:
-            has_digits = True
-            if digits < U19:
-                mantissa = mantissa * U10 + np.uint64(byte - DIGIT_0)
-                if mantissa != U0:
-                    digits += U1
-                power -= point
+    power, is_cut = -np.int64(after), False
+    if last != at:
+        at = last
+    else:
+        letter = text[at] | LOWER
+        if letter >= LOWER_A and letter <= LOWER_Z:
+            name = U0
+            while at < end and name < np.uint64(1 << 40):
+                letter = text[at] | LOWER
+                if letter < LOWER_A or letter > LOWER_Z:
+                    return value, BAD_NUMBER
+                name = name << U5 | (np.uint64(letter) & U31)
+                at += U1
+            if name == NAN:
+                value = np.nan
+            elif name == INF or name == INFINITY:
+                value = np.inf
             else:
-                is_cut |= byte != DIGIT_0
-                power += not point
-        elif byte == POINT and not point:
-            point = True
-        else:
-            break
-        at += U1
-    if not has_digits:
-        return value, BAD_NUMBER
+                return value, BAD_NUMBER
+            return (-value if negative else value), 0
+        mantissa, power, is_cut, last = _join_many_digits(text, at, end)
+        if last == at:
+            return value, BAD_NUMBER
+        at = last
     if at < end:
         if text[at] | LOWER != LOWER_E:
             return value, BAD_NUMBER
@@ -221,3 +204,33 @@ def parse_number(text, at, end):
     if np.isnan(value) or (is_cut and value != to_float(mantissa + U1, power)):
         return value, UNDECIDED
     return (-value if negative else value), 0
+
+
+@helper
+def _join_many_digits(text, at, end):
+    """Join any digits and a point; return 19 that count, the power of ten, whether others do, and where they end."""
+    first = at
+    mantissa = U0
+    power = np.int64(0)
+    digits = U0  # significant ones; the mantissa holds up to 19
+    is_cut = False
+    has_digits = False
+    point = False
+    while at < end:
+        byte = text[at]
+        if KINDS[byte] == DIGIT:
+            has_digits = True
+            if digits < U19:
+                mantissa = mantissa * U10 + np.uint64(byte - DIGIT_0)
+                if mantissa != U0:
+                    digits += U1
+                power -= point
+            else:
+                is_cut |= byte != DIGIT_0
+                power += not point
+        elif byte == POINT and not point:
+            point = True
+        else:
+            break
+        at += U1
+    return mantissa, power, is_cut, at if has_digits else first

@@ -10,7 +10,6 @@ from xmceval.kernels.text.bytes import line_end, n_digits, number_of, word_at
 from xmceval.kernels.text.lines import (
     BAD_ID,
     COMMENT,
-    DIGIT,
     HARD_FULL,
     ID_TOO_LARGE,
     KINDS,
@@ -51,98 +50,78 @@ def parse_pairs(
     at, end = np.uint64(start), np.uint64(stop)
     row, n = U0, U0
     last, largest = np.int64(-1), np.int64(-1)
-    falls, others = 0, 0  # labels not above the one before it in the row, or NaN; values other than 1
+    falls, others = 0, 0  # labels not above the one before in their row, or NaN; values other than 1
     indptr[0] = 0
     while at < end:
+        # Nearly all pairs are an id of up to 7 digits, and a decimal number.
         word = word_at(text, at)
         digits = n_digits(word)
         colon = at + digits
-        is_usual = digits != U0 and text[colon] == COLON
-        if is_usual:
+        if digits != U0 and text[colon] == COLON:
             negative = text[colon + U1] == MINUS
             begin = colon + U1 + np.uint64(negative)
-            value, _, stop_of_value = parse_decimal(text, begin)
-            is_usual = stop_of_value != begin
-            if is_usual and KINDS[text[stop_of_value]] < LINE_END:  # such as an exponent
-                while KINDS[text[stop_of_value]] < LINE_END:
-                    stop_of_value += U1
-                value, code = parse_number(text, begin, stop_of_value)
-                is_usual = code == 0 and KINDS[text[begin]] == DIGIT
-            if is_usual:
+            value, _, after, _, _ = parse_decimal(text, begin)
+            if after != begin and KINDS[text[after]] >= LINE_END:
                 label = np.int64(number_of(word, digits))
                 value = -value if negative else value
-                falls += (label <= last) | (value != value)
-                others += value != 1.0
                 indices[n], values[n] = label, value
+                falls += label <= last
+                others += value != 1.0
                 n += U1
                 last = label
-                at = stop_of_value
-                if KINDS[text[at]] != LINE_END:
-                    at += U1
-                    continue
-        if text[at] == NEWLINE:
-            row += U1
-            indptr[row] = np.int64(n)
-            largest = max(largest, last)
-            last = np.int64(-1)
-            at += U1
-        elif not is_usual:
-            if digits == U0 and KINDS[text[at]] == SPACE:
-                at += U1
+                at = after + np.uint64(text[after] != NEWLINE)
                 continue
-            falls += 1
-            at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
-            last = np.int64(-1)
-            if status[1] != 0:
+        kind = KINDS[text[at]]
+        if kind == SPACE:
+            at += U1
+        elif kind >= COMMENT:  # a line of a comment alone is no row
+            if kind == LINE_END or n > np.uint64(indptr[row]):
+                row += U1
+                indptr[row] = np.int64(n)
+                largest, last = max(largest, last), np.int64(-1)
+            at = line_end(text, at)
+        else:
+            label, value, code, after = _parse_pair(text, at, n, hard, status)
+            if code != 0:
+                status[1], status[2], status[3], status[4] = code, np.int64(at), np.int64(row), np.int64(after)
                 break
+            indices[n], values[n] = label, value
+            falls += (label <= last) | (value != value)
+            others += value != 1.0
+            n += U1
+            last = label
+            at = after
     status[LARGEST] = largest if falls == 0 else NOT_NOTICED
     status[ONLY_ONES] = others == 0
     status[ROWS], status[PAIRS] = np.int64(row), np.int64(n)
 
 
 @helper
-def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
-    """Parse the rest of a line by the full grammar, with its errors; return the offset after it, rows and pairs."""
-    while True:
-        while KINDS[text[at]] == SPACE:
-            at += U1
-        begin = at
-        if KINDS[text[at]] >= COMMENT:
-            if text[at] == NEWLINE or n > np.uint64(indptr[row]):
-                row += U1
-                indptr[row] = np.int64(n)
-            return line_end(text, at), row, n
-        code = 0
-        label, at = parse_id(text, at)
-        if text[at] != COLON or at == begin:
-            code = NO_COLON if at > begin and KINDS[text[at]] >= LINE_END else BAD_ID
-        if label == TOO_LARGE:
-            code = ID_TOO_LARGE
-        number = at + U1
-        while KINDS[text[at]] < LINE_END:
-            at += U1
-        if code == 0:
-            if at == number:
-                code = NO_VALUE
-            else:
-                indices[n] = np.int64(label)
-                values[n], code = parse_number(text, number, at)
-                if code == UNDECIDED:
-                    code = HARD_FULL
-                    count = status[0]
-                    if count < hard.shape[0]:
-                        hard[count, 0] = np.int64(n)
-                        hard[count, 1] = np.int64(number)
-                        hard[count, 2] = np.int64(at)
-                        status[0] = count + 1
-                        code = 0
-        if code != 0:
-            status[1] = code
-            status[2] = np.int64(begin)
-            status[3] = np.int64(row)
-            status[4] = np.int64(at)
-            return at, row, n
-        n += U1
+def _parse_pair(text, at, n, hard, status):
+    """Parse any pair; return the label, the value, the code of an error, or 0, and the offset after it."""
+    begin = at
+    label, at = parse_id(text, at)
+    code = 0
+    if text[at] != COLON or at == begin:
+        code = NO_COLON if at > begin and KINDS[text[at]] >= LINE_END else BAD_ID
+    if label == TOO_LARGE:
+        code = ID_TOO_LARGE
+    number = at + U1
+    while KINDS[text[at]] < LINE_END:
+        at += U1
+    value = np.nan
+    if code == 0 and at == number:
+        code = NO_VALUE
+    elif code == 0:
+        value, code = parse_number(text, number, at)
+        if code == UNDECIDED:
+            count = status[0]
+            code = HARD_FULL
+            if count < hard.shape[0]:
+                hard[count, 0], hard[count, 1], hard[count, 2] = np.int64(n), np.int64(number), np.int64(at)
+                status[0] = count + 1
+                value, code = np.nan, 0
+    return np.int64(label), value, code, at
 
 
 @kernel

@@ -17,8 +17,8 @@ PLUS, MINUS, POINT = b"+-."
 LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U3, U5, U8, U9, U10, U15, U19, U24, U31, U32, U63, U64 = (
-    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 15, 19, 24, 31, 32, 63, 64)
+U0, U1, U3, U5, U8, U9, U10, U11, U15, U19, U31, U32, U63, U64 = (
+    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 11, 15, 19, 31, 32, 63, 64)
 )
 STEPS = tuple(np.uint64(i) for i in (32, 16, 8, 4, 2, 1))
 LOWER_HALF = np.uint64(2**32 - 1)
@@ -122,26 +122,33 @@ def parse_decimal(text, at):
     That offset is `at` where the digits are others or too many: more than 19 that count. Also returned are the number
     that all digits are, and how many of them are after the point.
     """
-    word = word_at(text, at)
-    whole = n_digits(word)
-    end, after = at + whole, U0
-    if whole == U8:
-        return 0.0, whole, at, U0, after
-    mantissa = number_of(word, whole) if whole > U0 else U0
+    after = U0
+    if text[at + U1] == POINT and KINDS[text[at]] == DIGIT:  # as nearly all scores have it
+        mantissa, whole, end = np.uint64(text[at] - DIGIT_0), U1, at + U1
+    else:
+        word = word_at(text, at)
+        whole = n_digits(word)
+        if whole == U8:
+            return 0.0, whole, at, U0, after
+        mantissa, end = number_of(word, whole) if whole > U0 else U0, at + whole
     if text[end] == POINT:
         end += U1
-        more = U8
-        while more == U8 and after < U24:
+        word = word_at(text, end)
+        more = n_digits(word)
+        while more == U8:
+            if whole + after + U8 > U15 and (mantissa >= POW10[U11] or after > U15):
+                return 0.0, whole, at, U0, after
+            mantissa = mantissa * POW10[U8] + number_of(word, U8)
+            end += U8
+            after += U8
             word = word_at(text, end)
             more = n_digits(word)
-            if more > U0:
-                if whole + after + more > U15 and mantissa >= POW10[U19 - more]:
-                    return 0.0, whole, at, U0, after
-                mantissa = mantissa * POW10[more] + number_of(word, more)
-                end += more
-                after += more
-        if more == U8:
-            return 0.0, whole, at, U0, after
+        if more > U0:
+            if whole + after + more > U15 and mantissa >= POW10[U19 - more]:
+                return 0.0, whole, at, U0, after
+            mantissa = mantissa * POW10[more] + number_of(word, more)
+            end += more
+            after += more
     if whole + after == U0:
         return 0.0, whole, at, U0, after
     if whole + after <= U15:

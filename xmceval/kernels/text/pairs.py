@@ -58,18 +58,22 @@ def parse_pairs(
         digits = n_digits(word)
         colon = at + digits
         if digits != U0 and text[colon] == COLON:
-            negative = text[colon + U1] == MINUS
-            begin = colon + U1 + np.uint64(negative)
+            begin, sign = colon + U1, 1.0
+            if text[begin] == MINUS:
+                begin, sign = begin + U1, -1.0
             value, _, after, _, _ = parse_decimal(text, begin)
             if after != begin and KINDS[text[after]] >= LINE_END:
-                label = np.int64(number_of(word, digits))
-                value = -value if negative else value
+                label, value = np.int64(number_of(word, digits)), sign * value
                 indices[n], values[n] = label, value
                 falls += label <= last
                 others += value != 1.0
                 n += U1
                 last = label
-                at = after + np.uint64(text[after] != NEWLINE)
+                at = after + U1
+                if text[after] == NEWLINE:
+                    row += U1
+                    indptr[row] = np.int64(n)
+                    largest, last = max(largest, last), np.int64(-1)
                 continue
         kind = KINDS[text[at]]
         if kind == SPACE:

@@ -123,7 +123,7 @@ def parse_decimal(text, at):
     that all digits are, and how many of them are after the point.
     """
     after = U0
-    if text[at + U1] == POINT and KINDS[text[at]] == DIGIT:  # as nearly all scores have it
+    if KINDS[text[at]] == DIGIT and KINDS[text[at + U1]] != DIGIT:  # as nearly always
         mantissa, whole, end = np.uint64(text[at] - DIGIT_0), U1, at + U1
     else:
         word = word_at(text, at)

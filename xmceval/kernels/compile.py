@@ -1,212 +1,237 @@
-"""Kernels compiled by numba, and kept in a folder of their own: a process compiles only what no earlier one has.
+"""Compile kernels with numba, and keep the compiled code in a folder that only this user can write.
 
-Numba's cache looks at the file of a kernel alone, and trusts whoever wrote it. So its folder is named after a digest of
-all kernels, of versions, of the processor and of numba's settings, and is used only if nobody but this user can write
-to it. Where there is no such folder, each process compiles for itself.
+Numba's cache checks the file of a kernel, but not the files of its helpers, and it unpickles what it reads. So the
+folder is named after a digest of all kernel files, and is used only if nobody else can write to it. Without such a
+folder every process compiles its own kernels. Damaged files are replaced; damage inside machine code is not detected.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import shutil
 import stat
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, update_wrapper
 from pathlib import Path
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import llvmlite
 import llvmlite.binding
 import numba
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
-INDIFFERENT = {"CACHE_DIR", "CACHE_LOCATOR_CLASSES", "NUM_THREADS", "NUMBA_NUM_THREADS", "NUMBA_DEFAULT_NUM_THREADS"}
-KEPT = 30 * 24 * 3600  # seconds after which folders that nobody used are removed
+MAX_AGE = 30 * 24 * 3600  # seconds without use after which a folder is removed
 
-PATIENCE = 1.0  # seconds of compiling, before a note says so
+PATIENCE = 1.0  # seconds of compiling before a note appears
 COMPILING = "compiling for this kind of run: takes some seconds, once"
 UNSAVED = (
     "compiling: takes some seconds in every process, as no folder for compiled code can be made that only this user "
     "can write (hint: set NUMBA_CACHE_DIR)"
 )
 
-# What reading and writing damaged or full files can raise.
-BROKEN = (EOFError, OSError, pickle.UnpicklingError, ImportError, AttributeError, LookupError, TypeError, ValueError)
+# Held during the first call of a kernel, as numba's settings change meanwhile. A fork waits for it: a copy of a process
+# in which another thread holds it, or numba's own lock, would wait forever.
+_LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
-_LOCK = threading.RLock()  # of numba's settings, and of the first call of a kernel
 
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Compile a function for calls from Python, at its first call or in an earlier process.
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that Python calls, when it is called first, or load what an earlier process compiled.
-
-    It runs without the GIL. All calls have the same types of arguments; another type is another kernel.
+    It runs without the GIL. The arguments have the same types in every call: other types need another kernel.
     """
     return Kernel(function)
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    """Compile a function that kernels call, as a part of each."""
+    """Compile a function as part of each kernel that calls it."""
     return numba.njit(**OPTIONS)(function)
 
 
 class Kernel:
-    """A compiled function; `py_func` is the function in Python."""
+    """A compiled function; `py_func` is the original."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        self._run: Callable[..., Any] | None = None
+        self._run: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled function."""
-        run = self._run
-        return self._start(arguments)(*arguments) if run is None else run(*arguments)
+        if self._run is None:
+            self._start(arguments)
+        return self._run(*arguments)
 
     @property
     def signatures(self) -> list[Any]:
-        """The types of arguments that it was compiled for."""
-        return getattr(self._run, "signatures", [])
+        """Types of arguments for which the function is compiled."""
+        return list(getattr(self._run, "signatures", ()))
 
     def __reduce__(self) -> str:
         return self.__qualname__
 
-    def _start(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        """Return the function compiled for these arguments."""
-        with _LOCK, _noting():
+    def _start(self, arguments: tuple[Any, ...]) -> None:
+        with _LOCK:
             if self._run is None:
-                folder = find_folder()
-                try:
-                    self._run = _compile(self.py_func, arguments, folder)
-                except BROKEN:
-                    if folder is None:
-                        raise
-                    shutil.rmtree(folder, ignore_errors=True)
-                    self._run = _compile(self.py_func, arguments, None)
-            return self._run
+                self._run = self.py_func if numba.config.DISABLE_JIT else _prepare(self.py_func, arguments)
 
 
-def _compile(function: Callable[..., Any], arguments: tuple[Any, ...], folder: Path | None) -> Callable[..., Any]:
-    """Return a function compiled for some arguments, which is saved in a folder if there is one."""
-    if numba.config.DISABLE_JIT:
-        return function
-    if folder is None:
-        compiled: Any = numba.njit(**OPTIONS)(function)
-    else:
-        copy: Any = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
-        copy.__qualname__ = f"{function.__qualname__}_{digest()}"
-        chosen, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
-        try:
-            compiled = numba.njit(**OPTIONS, cache=True)(copy)
-        finally:
-            numba.config.CACHE_DIR = chosen
-    compiled.compile(tuple(map(numba.typeof, arguments)))
-    return compiled  # type: ignore[no-any-return]
+def _prepare(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Return a function loaded or compiled for arguments of these types; a note appears if compiling takes long."""
+    types = tuple(map(numba.typeof, arguments))
+    folder = find_folder()
+    begin = time.monotonic()
+    timer = threading.Timer(_note.patience, _note.appear, [COMPILING if folder else UNSAVED])
+    timer.daemon = True
+    timer.start()
+    try:
+        run = _load(function, types, folder) if folder else None
+        if run is None:
+            run = _compile(function, types)
+    finally:
+        timer.cancel()
+    if not run.stats.cache_hits:
+        _note.patience = max(_note.patience - (time.monotonic() - begin), 0.0)
+    return run
+
+
+def _compile(function: Callable[..., Any], types: tuple[Any, ...]) -> Any:
+    """Return a function compiled for arguments of some types, which is not saved."""
+    compiled = numba.njit(**OPTIONS)(function)
+    compiled.compile(types)
+    return compiled
+
+
+def _load(function: Callable[..., Any], types: tuple[Any, ...], folder: Path) -> Any:
+    """Return a compiled function from a folder, or compile and save it; None if the folder is of no use."""
+    function.__qualname__ = f"{function.__name__}_{digest()}"
+    chosen, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    try:
+        compiled = numba.njit(**OPTIONS, cache=True)(function)
+    except (OSError, RuntimeError):  # numba raises the latter when it can write nowhere
+        return None
+    finally:
+        numba.config.CACHE_DIR = chosen
+    if Path(compiled.stats.cache_path).parent != folder:  # numba could not write there, and chose a folder itself
+        return None
+    try:
+        compiled.compile(types)
+    except Exception:  # damaged files raise whatever the pickle in them says
+        if not compiled.signatures:
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
+        # Otherwise it is compiled, and only saving failed.
+    return compiled
+
+
+# The folder.
+
+
+def digest_files(folder: Path) -> str:
+    """Return a digest of all Python files in a folder, or "" if there are none, as in an archive."""
+    paths = sorted(folder.rglob("*.py"))
+    files = hashlib.blake2b()
+    for path in paths:
+        content = path.read_bytes()
+        files.update(f"{path.relative_to(folder)} {len(content)}\n".encode() + content)
+    return files.hexdigest() if paths else ""
+
+
+# Taken before any kernel is imported: what is imported later is never older than the digest it is saved under.
+SOURCES = digest_files(Path(__file__).parent)
 
 
 @cache
 def digest() -> str:
-    """Return a digest of what compiled code depends on: the sources of kernels, versions, processor and settings."""
-    found = hashlib.blake2b(digest_size=8)
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        found.update(str(path).encode(errors="surrogateescape") + path.read_bytes())
-    machine = llvmlite.binding.get_process_triple(), llvmlite.binding.get_host_cpu_name()
-    versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag
-    settings = {name: value for name, value in vars(numba.config).items() if name.isupper() and name not in INDIFFERENT}
-    found.update(repr((machine, versions, sorted(settings.items(), key=lambda item: item[0]))).encode())
-    return found.hexdigest()
+    """Return a digest of all that compiled code depends on."""
+    config, machine = numba.config, llvmlite.binding
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
+    processor = (machine.get_process_triple(), machine.get_host_cpu_name(), machine.get_host_cpu_features().flatten())
+    target = (config.CPU_NAME, config.CPU_FEATURES, config.ENABLE_AVX, config.DISABLE_INTEL_SVML)
+    optimization = (str(config.OPT), config.LOOP_VECTORIZE, config.SLP_VECTORIZE, config.LLVM_REFPRUNE_FLAGS)
+    debugging = (config.BOUNDSCHECK, config.DEBUGINFO_DEFAULT, config.EXTEND_VARIABLE_LIFETIMES, config.DEBUG_NRT)
+    parts = (SOURCES, versions, processor, target, optimization, debugging)
+    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
 
 
-@cache
 def find_folder() -> Path | None:
-    """Return the folder for compiled kernels, which only this user can write, or None."""
+    """Return the folder for compiled kernels, or None if there is none that only this user can write."""
+    if not SOURCES:
+        return None
     try:
-        folder = _parent() / f"xmceval-{digest()}"
+        folder = _cache_home() / f"xmceval-{digest()}"
         is_new = not folder.exists()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(folder):
             return None
         os.utime(folder)
-    except OSError:
+        if is_new:
+            _remove_old(folder.parent)
+    except (OSError, RuntimeError):  # the latter if the user has no home
         return None
-    if is_new:
-        _remove_old(folder)
     return folder
 
 
-def _parent() -> Path:
+def _cache_home() -> Path:
     """Return NUMBA_CACHE_DIR, or the folder of the user's caches."""
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR).absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return chosen if chosen.is_absolute() else Path.home() / ".cache"
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only this user owns and may write a folder, which is no link, as far as the system knows."""
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or not os.access(folder, os.W_OK):
+    """Whether a folder belongs to this user, who can write to it as nobody else can; a link does not count."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK):
         return False
-    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
-def _remove_old(folder: Path) -> None:
-    """Remove folders of other versions that nobody used for long."""
-    for other in folder.parent.glob("xmceval-*"):
+def _remove_old(home: Path) -> None:
+    """Remove folders that were not used for a long time."""
+    for folder in home.glob("xmceval-" + 16 * "[0-9a-f]"):
         with suppress(OSError):
-            if other != folder and _is_private(other) and time.time() - other.stat().st_mtime > KEPT:
-                shutil.rmtree(other, ignore_errors=True)
+            if _is_private(folder) and time.time() - folder.stat().st_mtime > MAX_AGE:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
-# The note that something is compiled.
+# The note.
 
-_show: Callable[[str], None] | None = None
-_spent = 0.0  # seconds of first calls
-_is_noted = False
+
+class _Note:
+    """The note that this process compiles, which appears once, after some time of compiling."""
+
+    def __init__(self) -> None:
+        self.show: Callable[[str], None] = _print_for_people
+        self.patience = PATIENCE
+        self.is_shown = False
+
+    def appear(self, text: str) -> None:
+        """Show the note, unless it has appeared before."""
+        if not self.is_shown:
+            self.is_shown = True
+            with suppress(Exception):  # stderr may be closed, and a note must not end anything
+                self.show(text)
+
+
+def _print_for_people(text: str) -> None:
+    """Print a note if stderr is a terminal or belongs to a notebook."""
+    if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        print(f"xmceval: {text}", file=sys.stderr)  # noqa: T201 - logging and warnings would reach programs
 
 
 def show_notes(show: Callable[[str], None]) -> None:
-    """Let a command show the note that kernels are compiled; otherwise it appears on a terminal or in a notebook."""
-    global _show  # noqa: PLW0603 - there is one command in a process
-    _show = show
+    """Choose how the note about compiling appears, instead of on a terminal or in a notebook only."""
+    _note.show = show
 
 
-@contextmanager
-def _noting() -> Iterator[None]:
-    """Show a note once first calls have taken longer than PATIENCE."""
-    global _spent  # noqa: PLW0603
-    begin = time.monotonic()
-    timer = threading.Timer(max(PATIENCE - _spent, 0.0), _note)
-    timer.daemon = True
-    if not _is_noted:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        _spent += time.monotonic() - begin
-
-
-def _note() -> None:
-    global _is_noted  # noqa: PLW0603
-    _is_noted = True
-    note = COMPILING if find_folder() is not None else UNSAVED
-    if _show is not None:
-        _show(note)
-    elif sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        print(f"xmceval: {note}", file=sys.stderr)  # noqa: T201
+_note = _Note()

@@ -40,7 +40,7 @@ require = options.option(
 
 
 def not_worse(texts: Sequence[str]) -> list[Gate]:
-    """Parse gates of differences; without any nothing is loaded, as a second process starts before numpy is."""
+    """Parse gates of differences; without any nothing is loaded."""
     if not texts:
         return []
     from xmceval.report.gates import parse_worse

@@ -20,9 +20,9 @@ LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
-    """Find what a command scores, and start the kernels that score it."""
+    """Find what a command scores, and let a note say that kernels are compiled."""
     names, paths = name_systems(arguments["preds"], arguments["names"])
-    start(arguments["quiet"])
+    note_compiling(arguments["quiet"])
     return Inputs.of(arguments, names, paths)
 
 
@@ -59,14 +59,14 @@ def executor_of(dask: str | None) -> Iterator[Executor | None]:
 
 @contextmanager
 def long_work(quiet: bool) -> Iterator[None]:
-    """Start the kernels, and show how far work is that may take long."""
-    start(quiet)
+    """Show how far work is that may take long, and let a note say that kernels are compiled."""
+    note_compiling(quiet)
     with progressbar.shown(quiet):
         yield
 
 
-def start(quiet: bool) -> None:
-    """Let a note on stderr say that kernels are compiled, where that takes long."""
+def note_compiling(quiet: bool) -> None:
+    """Let a note on stderr say that kernels are compiled, if that takes long."""
     from xmceval.kernels.compile import show_notes
 
     show_notes((lambda _: None) if quiet else say)

@@ -11,7 +11,7 @@ from xmceval.cli import options, progressbar
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import refuse_doubts, say, say_written, warn
 from xmceval.cli.plotting import Plots
-from xmceval.cli.runner import executor_of, start, watch
+from xmceval.cli.runner import executor_of, note_compiling, watch
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
@@ -67,7 +67,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     from xmceval.benchmarks.render import by_kind, render_benchmark
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
-    start(quiet, ahead=True)
+    note_compiling(quiet)
     with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
         outcome = run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
     failures, doubts = list(list_failures(outcome)), list(list_lines(outcome, "doubts"))

@@ -88,19 +88,19 @@ def _prepare(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Return a function loaded or compiled for arguments of these types; a note appears if compiling takes long."""
     types = tuple(map(numba.typeof, arguments))
     folder = find_folder()
+    is_saved = folder is not None and any(folder.glob(f"*/*.{function.__name__}_*.nbi"))  # numba's index of a function
     begin = time.monotonic()
     timer = threading.Timer(_note.patience, _note.appear, [COMPILING if folder else UNSAVED])
     timer.daemon = True
-    timer.start()
+    if not is_saved:
+        timer.start()
     try:
         run = _load(function, types, folder) if folder else None
-        if run is None:
-            run = _compile(function, types)
+        return _compile(function, types) if run is None else run
     finally:
         timer.cancel()
-    if not run.stats.cache_hits:
-        _note.patience = max(_note.patience - (time.monotonic() - begin), 0.0)
-    return run
+        if not is_saved:
+            _note.patience = max(_note.patience - (time.monotonic() - begin), 0.0)
 
 
 def _compile(function: Callable[..., Any], types: tuple[Any, ...]) -> Any:

@@ -15,8 +15,8 @@ from support.dying import Deadly
 
 import xmceval
 from xmceval.cli import main
-from xmceval.cli.runner import COMPILING
 from xmceval.errors import DataError, UsageError
+from xmceval.kernels.compile import COMPILING
 from xmceval.scoring import executor as executors
 
 dask = pytest.importorskip("dask")

@@ -3,7 +3,8 @@
 import pytest
 from support.sample import SAMPLE
 
-from xmceval.cli import main, runner
+from xmceval.cli import main
+from xmceval.kernels.compile import COMPILING
 
 
 @pytest.fixture
@@ -14,7 +15,7 @@ def run(capsys):
         with pytest.raises(SystemExit) as ended:
             main([str(arg) for arg in args])
         written = capsys.readouterr()
-        return ended.value.code, written.out, written.err.replace(f"{runner.COMPILING}\n", "")
+        return ended.value.code, written.out, written.err.replace(f"{COMPILING}\n", "")
 
     return run
 

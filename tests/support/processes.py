@@ -5,16 +5,6 @@ import signal
 import time
 from contextlib import contextmanager
 
-# Counts labels by the smallest kernel, and prints the counts and how often it had to be compiled.
-COUNT = """
-import numpy as np
-from xmceval.kernels.compile import entries
-from xmceval.kernels.metrics.counts import count_labels
-counts = np.zeros(3, np.uint8)
-count_labels(np.array([2, 0, 2]), counts, np.zeros(3, np.int32))
-print(*counts, len(entries.compiled), flush=True)
-"""
-
 SIGNALS = {signal.SIGINT: "\ninterrupted\n", signal.SIGTERM: "\nterminated\n", signal.SIGHUP: "\nhung up\n"}
 
 

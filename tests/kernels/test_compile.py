@@ -1,0 +1,545 @@
+"""How kernels are compiled, and the folder of their code: who may write it, and what damaged or lacks a file in it."""
+
+import os
+import pickle
+import pty
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numba
+import pytest
+
+from xmceval.kernels import compile as compiling
+from xmceval.kernels.compile import Kernel, find_folder
+from xmceval.kernels.metrics.counts import count_labels
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+on_posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners and modes")
+
+
+def count_up(x):
+    """Return the next number."""
+    return x + 1
+
+
+def return_it(x):
+    """Return a number, unless it is below zero."""
+    if x < 0:
+        raise ValueError("below zero")
+    return x
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """The folder of caches."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def count_again(n_compiled):
+    """Call a new kernel, which gives what it must, and was compiled this often, or loaded."""
+    fresh = Kernel(count_up)
+    assert fresh(3) == 4
+    assert len(fresh.signatures) == 1
+    assert sum(fresh._run.stats.cache_misses.values()) == n_compiled
+    assert sum(fresh._run.stats.cache_hits.values()) == 1 - n_compiled
+    assert not list(Path(__file__).parent.rglob("*.nbi")), "saved beside the source"
+
+
+def saved(home):
+    return sorted(path.suffix for path in home.rglob("*") if path.is_file())
+
+
+# A call.
+
+
+def test_compiled_code_is_saved_once_in_a_private_folder(home):
+    count_again(1)
+    [folder] = home.iterdir()
+    assert re.fullmatch("xmceval-[0-9a-f]{16}", folder.name)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert saved(home) == [".nbc", ".nbi"]
+    assert {path.name.partition("-")[0] for path in folder.rglob("*.nb?")} == {
+        f"test_compile.count_up_{compiling.digest()}"
+    }
+    count_again(0)
+    assert str(home) == numba.config.CACHE_DIR
+
+
+def test_threads_share_one_compiled_kernel(home):
+    fresh, results = Kernel(count_up), []
+    threads = [threading.Thread(target=lambda: results.append(fresh(3))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [4] * 8
+    assert sum(fresh._run.stats.cache_misses.values()) == 1
+
+
+def test_kernels_pass_between_processes_by_name():
+    assert pickle.loads(pickle.dumps(count_labels)) is count_labels
+
+
+@pytest.mark.usefixtures("home")
+def test_an_error_in_a_kernel_keeps_its_kind():
+    fresh = Kernel(return_it)
+    assert fresh(3) == 3
+    with pytest.raises(ValueError, match=r"\Abelow zero\Z"):
+        fresh(-1)
+
+
+@pytest.mark.usefixtures("home")
+def test_arguments_that_cannot_be_compiled_leave_the_folder(home):
+    count_again(1)
+    with pytest.raises(ValueError, match="Cannot determine Numba type"):
+        Kernel(count_up)(object())
+    count_again(0)
+
+
+# Who may write the folder.
+
+
+@on_posix
+@pytest.mark.parametrize("umask", [0, 0o002, 0o077])
+def test_the_folder_is_private_whatever_the_umask(home, umask):
+    before = os.umask(umask)
+    try:
+        count_again(1)
+    finally:
+        os.umask(before)
+    [folder] = home.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    count_again(0)
+
+
+def check_unused(home):
+    """Code is neither saved nor loaded, and the folder stays."""
+    before = saved(home) if home.exists() else None
+    assert find_folder() is None
+    for _ in range(2):
+        count_again(1)
+    assert (saved(home) if home.exists() else None) == before
+
+
+@on_posix
+@pytest.mark.parametrize("mode", [0o770, 0o720, 0o702, 0o1777])
+def test_a_folder_that_others_can_write_is_not_used(home, mode):
+    count_again(1)
+    [folder] = home.iterdir()
+    folder.chmod(mode)
+    check_unused(home)
+    folder.chmod(0o755)
+    count_again(0)
+
+
+@on_posix
+def test_a_folder_of_somebody_else_is_not_used(home, monkeypatch):
+    count_again(1)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    check_unused(home)
+
+
+def test_a_link_is_not_used(home, tmp_path):
+    count_again(1)
+    [folder] = home.iterdir()
+    shutil.move(folder, tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    check_unused(home)
+    (tmp_path / "elsewhere").rename(tmp_path / "gone")
+    check_unused(home)
+
+
+def test_a_file_in_place_of_the_folder_is_left_alone(home):
+    home.mkdir()
+    (home / f"xmceval-{compiling.digest()}").touch()
+    check_unused(home)
+    (home / f"xmceval-{compiling.digest()}").unlink()
+    home.rmdir()
+    home.touch()
+    check_unused(home)
+
+
+@pytest.mark.parametrize("name", ["access", "utime"])
+def test_a_folder_of_a_system_that_is_read_only_is_not_used(home, monkeypatch, name):
+    def refuse(*_):
+        raise OSError(30, "Read-only file system")
+
+    count_again(1)
+    monkeypatch.setattr(os, name, (lambda *_: False) if name == "access" else refuse)
+    check_unused(home)
+
+
+def test_numba_chooses_no_folder_itself(monkeypatch, tmp_path):
+    """Where it cannot write, it falls back to one beside the source."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(compiling, "find_folder", lambda: tmp_path / "file" / "gone")
+    count_again(1)
+
+
+@pytest.mark.skipif(not hasattr(numba.config, "CACHE_LOCATOR_CLASSES"), reason="this numba has no such setting")
+@pytest.mark.parametrize("name", ["InTreeCacheLocator", "UserWideCacheLocator", "ZipCacheLocator"])
+def test_no_setting_of_numba_chooses_another_folder(home, monkeypatch, name):
+    monkeypatch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", name)
+    count_again(1)
+    assert saved(home) == []
+
+
+def test_an_archive_of_sources_has_no_folder(home, monkeypatch, tmp_path):
+    assert compiling.digest_files(tmp_path / "a.zip" / "kernels") == ""
+    monkeypatch.setattr(compiling, "SOURCES", "")
+    check_unused(home)
+
+
+def test_the_folder_is_in_the_cache_of_the_user(monkeypatch, tmp_path):
+    def refuse():
+        raise RuntimeError("Could not determine home directory.")
+
+    name = f"xmceval-{compiling.digest()}"
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert find_folder() == tmp_path / "caches" / name
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert find_folder() == tmp_path / "user" / ".cache" / name
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert find_folder() == tmp_path / "user" / ".cache" / name
+    monkeypatch.setattr(Path, "home", refuse)
+    assert find_folder() is None
+
+
+# Damaged files.
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "short": lambda content: content[: len(content) // 2],
+    "garbage": lambda content: bytes(range(256)),
+    "list": lambda content: pickle.dumps([1, 2]),
+    "class": lambda content: b"cno_module\nno_class\n.",
+    "version": lambda content: pickle.dumps(numba.__version__) + b"garbage",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_damaged_files_are_replaced(home, ending, damage):
+    count_again(1)
+    (home / "other").mkdir()
+    [path] = home.rglob(f"*.{ending}")
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    fresh = Kernel(count_up)
+    assert fresh(3) == 4
+    if not path.exists():  # numba itself replaces an index of another version
+        assert saved(home) == []
+        count_again(1)
+    count_again(0)
+    assert len(list(home.iterdir())) == 2
+
+
+def test_missing_files_are_written_again(home):
+    for ending in ("nbc", "nbi"):
+        count_again(1)
+        [path] = home.rglob(f"*.{ending}")
+        path.unlink()
+    count_again(1)
+    count_again(0)
+
+
+@pytest.mark.parametrize("number", [13, 28, 30])
+def test_a_failed_save_costs_nothing(home, monkeypatch, number):
+    def fail(source, target):
+        raise OSError(number, os.strerror(number))
+
+    assert Kernel(return_it)(3) == 3
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", fail)
+        count_again(1)
+    assert saved(home) == [".nbc", ".nbi"], "what was saved before stays"
+    count_again(1)
+    count_again(0)
+
+
+# Old folders.
+
+
+def test_folders_without_use_for_a_month_are_removed(home, tmp_path):
+    def make(name, days):
+        folder = home / name
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / "a.nbi").touch()
+        os.utime(folder, (time.time() - days * 86400,) * 2)
+        return folder
+
+    old, recent = make(f"xmceval-{1:016x}", 31), make(f"xmceval-{2:016x}", 29)
+    foreign = [make("xmceval-data", 99), make(f"xmceval-{3:017x}", 99), make(f"numba-{4:016x}", 99)]
+    shared = make(f"xmceval-{5:016x}", 99)
+    shared.chmod(0o777)
+    link = home / f"xmceval-{6:016x}"
+    link.symlink_to(make("target", 99))
+    count_again(1)
+    remaining = {recent, *foreign, shared, link, home / "target", find_folder()}
+    assert set(home.iterdir()) == remaining
+    assert not old.exists()
+    assert all((path / "a.nbi").exists() for path in remaining - {find_folder()})
+
+
+def test_a_call_makes_a_folder_recent(home):
+    count_again(1)
+    os.utime(find_folder(), (0, 0))
+    count_again(0)
+    assert find_folder().stat().st_mtime > time.time() - 60
+
+
+# The digest.
+
+
+def test_the_digest_changes_with_every_source(tmp_path):
+    folder = tmp_path / "kernels"
+    shutil.copytree(Path(compiling.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    digests = {compiling.digest_files(folder)}
+    assert digests == {compiling.SOURCES}
+    paths = sorted(folder.rglob("*.py"))
+    assert len(paths) > 20
+    for path in paths:
+        path.write_text(path.read_text() + "# edited\n")
+        digests.add(compiling.digest_files(folder))
+    (folder / "another.py").touch()
+    digests.add(compiling.digest_files(folder))
+    (folder / "another.py").rename(folder / "other.py")
+    digests.add(compiling.digest_files(folder))
+    assert len(digests) == len(paths) + 3
+    (folder / "notes.txt").touch()
+    assert compiling.digest_files(folder) in digests
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("OPT", 1), ("BOUNDSCHECK", 1), ("CPU_NAME", "generic"), ("ENABLE_AVX", 0), ("DEBUGINFO_DEFAULT", 1)],
+)
+def test_the_digest_changes_with_settings_of_numba(monkeypatch, name, value):
+    monkeypatch.setattr(numba.config, name, value)
+    assert compiling.digest.__wrapped__() != compiling.digest()
+
+
+def test_the_digest_is_the_same_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    assert compiling.digest.__wrapped__() == compiling.digest()
+
+
+# Processes.
+
+FAR = """
+from kernels.compile import helper
+STEP = 10
+
+@helper
+def far(x):
+    return x + STEP
+"""
+NEAR = """
+from kernels.compile import helper
+from kernels.far import far
+STEP = 1
+
+@helper
+def near(x):
+    return far(x) + STEP
+"""
+USED = """
+from kernels.compile import kernel
+from kernels.near import near
+
+@kernel
+def use(x):
+    return near(x)
+"""
+USE = """
+from kernels.used import use
+print(use(0), *(sum(use._run.stats.cache_misses.values()) for _ in range(hasattr(use._run, "stats"))))
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder of kernels: one with a helper in another file, which calls one in a third."""
+    folder = tmp_path / "project" / "kernels"
+    folder.mkdir(parents=True)
+    shutil.copy(compiling.__file__, folder)
+    for name, source in (("__init__", ""), ("far", FAR), ("near", NEAR), ("used", USED)):
+        (folder / f"{name}.py").write_text(source)
+    return folder
+
+
+def start(project, code=USE, /, *, before="", stderr=subprocess.PIPE, **options):
+    environ = {**os.environ, "NUMBA_CACHE_DIR": str(project.parents[1] / "cache"), **options}
+    command = [sys.executable, "-W", "error", "-c", f"{before}\n{code}"]
+    return subprocess.Popen(command, cwd=project.parent, env=environ, stdout=subprocess.PIPE, stderr=stderr, text=True)
+
+
+def run(project, *args, **options):
+    process = start(project, *args, **options)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err or "") == (0, "")
+    return out
+
+
+def test_an_edit_in_another_file_is_never_missed(project, tmp_path):
+    assert [run(project), run(project)] == ["11 1\n", "11 0\n"]
+    # Of another length: Python takes bytecode for current that has the size of the source and its second.
+    edit = f"import kernels.used, pathlib\npathlib.Path('kernels/far.py').write_text({FAR.replace('10', '200')!r})"
+    shutil.rmtree(tmp_path / "cache")
+    assert run(project, before=edit) == "11 1\n", "what was imported before an edit is saved as what it is"
+    assert [run(project), run(project)] == ["201 1\n", "201 0\n"]
+    (project / "used.py").write_text(USED.replace("near(x)", "near(x) + 1000"))
+    assert run(project) == "1201 1\n"
+    assert len(list((tmp_path / "cache").iterdir())) == 3
+    assert not list(project.rglob("*.nbi"))
+
+
+def test_processes_at_once_need_no_lock(project, tmp_path):
+    processes = [start(project) for _ in range(4)]
+    outputs = [process.communicate(timeout=120) for process in processes]
+    assert {out.split()[0] for out, _ in outputs} == {"11"}
+    assert [err for _, err in outputs] == [""] * 4
+    assert run(project) == "11 0\n"
+    assert saved(tmp_path / "cache") == [".nbc", ".nbi"]
+
+
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
+
+
+@on_posix
+@pytest.mark.parametrize("size", [0, 3000])
+def test_a_full_disk_is_nobodys_fault(project, size):
+    assert run(project, before=FULL.format(size)) == "11 1\n"
+    assert [run(project), run(project)] == ["11 1\n", "11 0\n"]
+
+
+NOBODY = """
+import os, pwd
+from kernels.compile import find_folder
+os.setgid(65534), os.setuid(65534), os.environ.pop("HOME", None)
+print(find_folder())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become nobody")
+@pytest.mark.parametrize("folder", ["", "/", "/proc/caches"])
+def test_nobody_has_no_folder(project, folder):
+    assert run(project, NOBODY, NUMBA_CACHE_DIR=folder) == "None\n"
+
+
+def test_without_the_compiler_there_is_no_folder(project, tmp_path):
+    assert run(project, NUMBA_DISABLE_JIT="1") == "11\n"
+    assert not (tmp_path / "cache").exists()
+
+
+# Forks while another thread compiles.
+FORK = """
+import os, signal, threading
+from kernels import compile as compiling
+from kernels.used import use
+
+find, is_inside = compiling.find_folder, threading.Event()
+def find_slowly():
+    is_inside.set()
+    import time; time.sleep(0.3)
+    return find()
+compiling.find_folder = find_slowly
+thread = threading.Thread(target=use, args=(0,))
+thread.start()
+is_inside.wait()
+number = os.fork()
+signal.alarm(60)
+if number == 0:
+    print(use(0), flush=True)
+    os._exit(0)
+thread.join()
+print(os.waitpid(number, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_while_another_thread_compiles_does_not_hang(project):
+    assert run(project, before="import warnings; warnings.simplefilter('ignore')" + FORK) == "11\n0\n11 1\n"
+
+
+# The note.
+
+
+@pytest.fixture
+def notes(monkeypatch):
+    """A note that nobody has seen, and where it appears."""
+    shown = []
+    monkeypatch.setattr(compiling, "_note", compiling._Note())
+    compiling.show_notes(shown.append)
+    return shown
+
+
+def test_the_note_says_what_becomes_of_compiled_code(home, notes, monkeypatch):
+    compiling._note.patience = 0.0
+    count_again(1)
+    count_again(0)
+    assert notes == [compiling.COMPILING], "once in a process"
+    monkeypatch.setattr(compiling, "_note", compiling._Note())
+    compiling.show_notes(notes.append)
+    compiling._note.patience = 0.0
+    home.joinpath(f"xmceval-{compiling.digest()}").chmod(0o777)
+    count_again(1)
+    assert notes[1:] == [compiling.UNSAVED]
+
+
+@pytest.mark.usefixtures("home")
+def test_the_note_appears_after_a_second_of_compiling_alone(notes):
+    count_again(1)
+    assert 0 < compiling._note.patience < compiling.PATIENCE == 1.0
+    before = compiling._note.patience
+    count_again(0)
+    assert compiling._note.patience == before
+    assert notes == []
+    compiling._note.patience = 0.0
+    count_again(0)
+    assert notes == []
+
+
+@pytest.mark.usefixtures("home")
+def test_a_note_that_cannot_be_shown_ends_nothing(notes):
+    compiling.show_notes(lambda text: notes.append(1 / 0))
+    compiling._note.patience = 0.0
+    count_again(1)
+
+
+SOON = "from kernels import compile as compiling; compiling._note.patience = 0.0"
+
+
+@on_posix
+def test_in_python_the_note_appears_on_a_terminal_alone(project, tmp_path):
+    ours, theirs = pty.openpty()
+    try:
+        assert run(project, before=SOON, stderr=theirs) == "11 1\n"
+        assert os.read(ours, 1000).decode() == f"xmceval: {compiling.COMPILING}\r\n"
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    shutil.rmtree(tmp_path / "cache")
+    assert run(project, before=SOON) == "11 1\n"
+    shutil.rmtree(tmp_path / "cache")
+    assert run(project, before=SOON + "; import sys; sys.stderr = None") == "11 1\n"
+
+
+def test_a_command_writes_the_note_to_stderr_once(tmp_path):
+    Path("t.txt").write_text("1:1 0:1\n" * 9)
+    command = [sys.executable, "-m", "xmceval", "convert", "t.txt", "t.npz", "--force"]
+
+    def count_notes(cache, *options):
+        environ = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        ended = subprocess.run([*command, *options], env=environ, capture_output=True, text=True, check=True)
+        return ended.stderr.count(compiling.COMPILING)
+
+    assert [count_notes("a"), count_notes("a"), count_notes("b", "-q")] == [1, 0, 0]

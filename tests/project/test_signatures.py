@@ -1,0 +1,410 @@
+"""Each kernel has one signature, whatever is passed to the public functions: this file calls them all, as a script.
+
+Two signatures would be compiled at every cold start, and two processes that save them at once can mix them up for good.
+"""
+
+import importlib
+import json
+import os
+import pickle
+import pkgutil
+import subprocess
+import sys
+import warnings
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numba import config
+from test_inputs import CALLS, FILES, LABELS, NOT_IN_BATCHES, PYTHON, QRELS, RUN, WRITTEN, S, Y, evaluate, make, score
+
+import xmceval
+from xmceval import kernels
+from xmceval.kernels.compile import Kernel
+
+TESTS = Path(__file__).parents[1]
+N_ROWS, N_LABELS = 60, 80
+AT_CUTOFFS = "P,R,nDCG,PSP,PSnDCG"
+WHOLE_ROWS = "LRAP,AUC,ranking_loss,AP,ERR(max=3),macroF1@3,macroAUC"
+
+RARE = {  # kernels that the calls below do not reach: for unusual lines, names, and pickles
+    "metrics.resampling.swap_systems",
+    "text.anyline.parse_lines",
+    "text.lines.skip_rows",
+    "text.lists.find_unicode",
+    "text.pickles.check_pickle",
+    "text.words.fill_slots",
+    "text.words.parse_plain_numbers",
+}
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def with_parts(matrix, change):
+    """Return a copy of a sparse matrix whose arrays are changed: converted, or protected from writing."""
+    copy = matrix.copy()
+    copy.data, copy.indices, copy.indptr = change(matrix.data), change(matrix.indices), change(matrix.indptr)
+    return copy
+
+
+def wide(array):
+    return array.astype(np.int64 if array.dtype.kind == "i" else array.dtype)
+
+
+def make_data():
+    """Return truth and scores, dense: rows without truth, grades, and ties."""
+    rng = np.random.default_rng(48)
+    truth = (rng.random((N_ROWS, N_LABELS)) < 0.08) * rng.integers(1, 4, (N_ROWS, N_LABELS))
+    truth[3] = 0
+    scores = np.round(rng.random((N_ROWS, N_LABELS)), 2)
+    return truth.astype(np.float64), scores
+
+
+def truths(truth):
+    ones = (truth > 0).astype(np.float64)
+    sparse = sp.csr_matrix(ones)
+    forms = {
+        "csr float64": sparse,
+        "csr int64 indices": with_parts(sparse, wide),
+        "csr read-only": with_parts(sparse, read_only),
+        "csr_array": sp.csr_array(ones),
+        "csc": sparse.tocsc(),
+        "coo": sparse.tocoo(),
+        "lil": sparse.tolil(),
+        "grades": sp.csr_matrix(truth),
+        "dense grades": truth,
+        "lists": [np.flatnonzero(row).tolist() for row in ones],
+        "sets": [set(np.flatnonzero(row).tolist()) for row in ones],
+        "arrays": [np.flatnonzero(row).astype(np.int32) for row in ones],
+    }
+    for dtype in (np.float32, np.int8, np.int64, np.bool_):
+        forms[f"csr {np.dtype(dtype)}"] = sparse.astype(dtype)
+        forms[f"dense {np.dtype(dtype)}"] = ones.astype(dtype)
+    forms["dense read-only"] = read_only(ones)
+    forms["dense Fortran"] = np.asfortranarray(ones)
+    try:
+        import torch
+    except ImportError:
+        return forms
+    return forms | {
+        "tensor": torch.from_numpy(ones),
+        "tensor sparse": torch.from_numpy(ones).to_sparse(),
+        "tensor csr": torch.from_numpy(ones).to_sparse_csr(),
+    }
+
+
+def all_scores(scores):
+    top = np.argsort(-scores, axis=1, kind="stable")[:, :8]
+    values = np.take_along_axis(scores, top, axis=1)
+    sparse = sp.csr_matrix((values.ravel(), top.ravel(), np.arange(0, top.size + 1, 8)), shape=scores.shape)
+    in_order = sparse.sorted_indices()
+    forms = {
+        "csr": in_order,
+        "csr out of order": sparse,
+        "csr int64 indices": with_parts(in_order, wide),
+        "csr read-only": with_parts(in_order, read_only),
+        "csr_array": sp.csr_array(in_order),
+        "csc": sparse.tocsc(),
+        "coo": sparse.tocoo(),
+        "coo float32": sparse.tocoo().astype(np.float32),
+        "dok": sparse.todok(),
+        "dense Fortran": np.asfortranarray(scores),
+        "dense strided": np.repeat(scores, 2, axis=1)[:, ::2],
+        "dense int64": (100 * scores).astype(np.int64),
+        "ids": top,
+        "lists of ids": [row.tolist() for row in top],
+    }
+    for dtype in (np.float16, np.float32, np.float64):
+        name = np.dtype(dtype).name
+        forms[f"dense {name}"] = scores.astype(dtype)
+        forms[f"dense {name} read-only"] = read_only(scores.astype(dtype))
+        forms[f"pair {name}"] = (top, values.astype(dtype))
+        forms[f"pair {name} read-only"] = (read_only(top), read_only(values.astype(dtype)))
+    for dtype in (np.float32, np.int32, np.int64):
+        forms[f"csr {np.dtype(dtype)}"] = (100 * in_order).astype(dtype)
+    for dtype in (np.uint8, np.int16, np.int32, np.uint32):
+        forms[f"pair {np.dtype(dtype)}"] = (top.astype(dtype), values)
+        forms[f"ids {np.dtype(dtype)}"] = top.astype(dtype)
+    forms["pair strided"] = (np.repeat(top, 2, axis=1)[:, ::2], np.asfortranarray(values))
+    try:
+        import torch
+    except ImportError:
+        return forms
+    dense = torch.from_numpy(scores)
+    return forms | {
+        "tensor": dense,
+        "tensor float32": dense.float(),
+        "tensor bfloat16": dense.bfloat16(),
+        "tensor float16": dense.half(),
+        "tensor sparse": torch.from_numpy(in_order.toarray()).to_sparse(),
+        "tensor csr": torch.from_numpy(in_order.toarray()).to_sparse_csr(),
+        "topk": tuple(dense.topk(8)),
+    }
+
+
+def write_files(truth, scores):
+    """Write arrays of several types; return the names of predictions."""
+    sparse = all_scores(scores)["csr"]
+    sp.save_npz("t.npz", sp.csr_matrix(truth > 0).astype(np.float64))
+    matrices = {
+        "p": sparse,
+        "p32": sparse.astype(np.float32),
+        "long": with_parts(sparse, wide),
+        "csc": sparse.tocsc(),
+        "coo": sparse.tocoo(),
+    }
+    for name, matrix in matrices.items():
+        sp.save_npz(f"{name}.npz", matrix)
+    names = [f"{name}.npz" for name in matrices]
+    labels, values = all_scores(scores)["pair float64"]
+    for dtype in ("f2", "f4", "f8"):
+        np.save(f"{dtype}.npy", scores.astype(dtype))
+        np.save(f"{dtype}T.npy", np.asfortranarray(scores.astype(dtype)))
+        np.save(f"{dtype}-labels.npy", labels.astype("i8" if dtype == "f8" else "i4"))
+        np.save(f"{dtype}-scores.npy", values.astype(dtype))
+        names += [f"{dtype}.npy", f"{dtype}T.npy", f"{dtype}-labels.npy"]
+    lines = [" ".join(f"{label}:{score:.9e}" for label, score in enumerate(row) if score > 0.7) for row in scores]
+    Path("exponents.txt").write_text("\n".join(lines) + "\n")
+    Path("twice.txt").write_text("1:0.5 1:0.7\n" * N_ROWS)
+    return [*names, "exponents.txt"]
+
+
+def public_calls():
+    """Return a call of each kind, with its name."""
+    truth, scores = make_data()
+    ones, sparse = (truth > 0).astype(np.float64), all_scores(scores)["csr"]
+    files = write_files(truth, scores)
+    rng = np.random.default_rng(1)
+    weights, groups = rng.random(N_ROWS), np.arange(N_ROWS) % 3
+    filtered = np.argwhere(scores > 0.97)
+    y_true = sp.csr_matrix(ones)
+    calls = {}
+
+    def add(name, function, *args, **options):
+        calls[name] = lambda: function(*args, **options)
+
+    for form, matrix in truths(truth).items():
+        for metrics in (AT_CUTOFFS, WHOLE_ROWS):
+            add(f"score, truth {form}, {metrics}", xmceval.score, matrix, sparse, metrics=metrics, n_labels=N_LABELS)
+        add(f"score, train {form}", xmceval.score, y_true, sparse, metrics="PSP", train=matrix)
+        add(f"at_k, truth {form}", xmceval.ndcg_at_k, matrix, scores, k=3)
+    for form, matrix in all_scores(scores).items():
+        for metrics in (AT_CUTOFFS, WHOLE_ROWS):
+            is_list = "ids" in form and metrics == WHOLE_ROWS
+            chosen = "AP,RR" if is_list else metrics
+            add(f"score, scores {form}, {chosen}", xmceval.score, y_true, matrix, metrics=chosen, n_labels=N_LABELS)
+        add(f"at_k, scores {form}", xmceval.precision_at_k, y_true, matrix, k=3)
+        add(f"at_k, scores {form}, dense truth", xmceval.psp_at_k, ones, matrix, k=3)
+    for measure in xmceval.METRICS:
+        add(f"score, {measure}", xmceval.score, y_true, sparse, metrics=[str(measure)], k=[1, 3])
+        add(f"score, {measure}, dense", xmceval.score, ones, np.round(scores), metrics=[str(measure)], k=[1, 3])
+    for ties in ("label", "expected", "best", "worst"):
+        for form in ("csr", "dense float32", "dense float64", "pair float32"):
+            matrix = all_scores(scores)[form]
+            add(f"score, ties={ties}, {form}", xmceval.score, y_true, matrix, metrics=AT_CUTOFFS, ties=ties)
+    some = {
+        "many labels": {"metrics": AT_CUTOFFS, "k": [1, 70]},
+        "unscored": {"metrics": WHOLE_ROWS, "unscored": "zero"},
+        "bins": {"metrics": AT_CUTOFFS + ",macroF1", "by_frequency": "head,torso,tail"},
+        "groups": {"metrics": AT_CUTOFFS + ",macroF1", "by_group": groups},
+        "ceiling": {"metrics": AT_CUTOFFS, "ceiling": True},
+        "threshold": {"threshold": 0.5},
+        "threshold, weights": {"threshold": 0.5, "sample_weight": weights},
+        "threshold, groups": {"threshold": 0.5, "by_group": groups, "empty_rows": "drop"},
+        "bins, weights": {"metrics": AT_CUTOFFS + ",macroF1@3", "by_frequency": 3, "sample_weight": weights},
+        "bins, ceiling": {"metrics": AT_CUTOFFS, "by_frequency": 3, "ceiling": True},
+        "weights": {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "sample_weight": weights},
+        "weights float32": {"metrics": AT_CUTOFFS, "sample_weight": read_only(weights.astype(np.float32))},
+        "filter": {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "filter": filtered, "filter_truth": True},
+        "filter int32": {"metrics": AT_CUTOFFS, "filter": read_only(filtered.astype(np.int32))},
+        "empty rows": {"metrics": AT_CUTOFFS, "empty_rows": "drop"},
+        "two threads": {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "threads": 2},
+        "rows": {"metrics": AT_CUTOFFS, "rows": True, "save_rows": "rows.npz", "force": True},
+        "state": {"metrics": AT_CUTOFFS, "train": y_true, "save_state": "1.state", "force": True},
+        "counts": {"metrics": "PSP", "counts": np.arange(1, N_LABELS + 1, dtype=np.int32), "n_train": 100},
+        "propensities, ties": {"metrics": "PSP", "inverse_propensities": np.ones(N_LABELS), "ties": "best"},
+        "propensities": {"metrics": "PSP", "inverse_propensities": read_only(np.ones(N_LABELS, np.float32))},
+    }
+    for name, options in some.items():
+        for form in ("csr", "csr float32", "dense float32", "dense float64", "pair float32"):
+            add(f"score, {name}, {form}", xmceval.score, y_true, all_scores(scores)[form], **options)
+    for file in files:
+        for metrics in (AT_CUTOFFS, WHOLE_ROWS):
+            add(f"score, {file}, {metrics}", xmceval.score, "t.npz", file, metrics=metrics)
+        add(f"inspect {file}", xmceval.inspect, ["t.npz", file])
+        add(f"read {file}", xmceval.read, file, kind="scores")
+        for ending in ("txt", "npy", "npz"):
+            options = {"kind": "scores", "top": 3, "force": True}
+            add(f"convert {file} to {ending}", xmceval.convert, file, f"out.{ending}", **options)
+    many_true, many = (
+        sp.csr_matrix((matrix.data, matrix.indices * 10**8, matrix.indptr), shape=(N_ROWS, 10**10))
+        for matrix in (with_parts(y_true, wide), with_parts(sparse, wide))
+    )
+    for metrics in (AT_CUTOFFS, "macroF1@3", "AP", "f1_score,MCC"):
+        for options in ({}, {"sample_weight": weights}, {"train": many_true}):
+            name = f"score, large labels, {metrics}, {next(iter(options), '')}"
+            add(name, xmceval.score, many_true, many, metrics=metrics, **options)
+    add("score, twice.txt", xmceval.score, "t.npz", "twice.txt", metrics="P", duplicates="max")
+    add("score, shards", xmceval.score, ["t.npz", "t.npz"], ["p.npz", "exponents.txt"], metrics=AT_CUTOFFS)
+    systems = {"a": sparse, "b": all_scores(scores)["dense float32"], "c": all_scores(scores)["pair float32"]}
+    for metrics in ("P,nDCG", "PSP", "macroF1", "microF1", "macroAUC", "AP,AUC"):
+        add(f"compare, {metrics}", xmceval.compare, y_true, systems, metrics=metrics)
+        options = {"metrics": metrics, "test": "randomization", "resamples": 200}
+        add(f"compare, {metrics}, randomization", xmceval.compare, y_true, systems, **options)
+    add(
+        "compare, rows", xmceval.compare, y_true, {"a": sparse, "b": scores}, metrics="P", save_rows="c.npz", force=True
+    )
+    add("compare_rows", xmceval.compare_rows, ["c.npz"])
+    add("merge", xmceval.merge, ["1.state"])
+    for form in ("csr", "dense float32", "dense float64", "pair float32", "ids", "csr int64 indices"):
+        add(f"Evaluator, {form}", update, y_true, all_scores(scores)[form])
+
+    for metrics in (AT_CUTOFFS, "macroF1@3,AP", "f1_score,MCC"):
+        for name, options in {"": {}, "weights": {"sample_weight": weights}, "ties": {"ties": "label"}}.items():
+            options |= {"metrics": metrics, "executor": ReadOnlyExecutor()}
+            add(f"executor, {metrics}, {name}", xmceval.score, y_true, sparse, **options)
+            add(f"executor, files, {metrics}, {name}", xmceval.score, "t.npz", "p.npz", **options)
+    for dtype in (np.float32, np.float64, np.float16):
+        values, name = read_only(scores.astype(dtype)), np.dtype(dtype).name
+        bits = ones if dtype == np.float64 else ones > 0
+        for function in (
+            xmceval.coverage_error,
+            xmceval.label_ranking_average_precision_score,
+            xmceval.label_ranking_loss,
+            xmceval.ndcg_score,
+            xmceval.dcg_score,
+            xmceval.roc_auc_score,
+            xmceval.average_precision_score,
+        ):
+            options = (
+                {"average": "micro"} if function in {xmceval.roc_auc_score, xmceval.average_precision_score} else {}
+            )
+            add(f"{function.__name__}, {name}", function, bits, values, **options)
+            add(f"{function.__name__}, {name}, weights", function, bits, values, sample_weight=weights, **options)
+            add(
+                f"{function.__name__}, {name}, sparse",
+                function,
+                y_true.astype(bits.dtype),
+                sparse.astype(np.float64),
+                **options,
+            )
+        for function in (xmceval.roc_curve, xmceval.precision_recall_curve, xmceval.roc_auc):
+            add(f"{function.__name__}, {name}", function, bits[0], values[0])
+        for kind in (np.int32, np.int64, str):
+            add(f"group_auc, {name}, {kind.__name__}", xmceval.group_auc, bits[:, 0], values[:, 0], groups.astype(kind))
+            add(f"group_aucs, {name}", xmceval.group_aucs, bits[:, 0], values[:, 0], groups, sample_weight=weights)
+    for dtype in (np.int32, np.int64, np.float64):
+        counts = np.arange(1, 9, dtype=dtype)
+        add(f"inverse_propensity, {np.dtype(dtype)}", xmceval.inverse_propensity, counts, 100)
+    return calls
+
+
+def guide_calls():
+    """Return calls with the examples of the guide to formats, and with files of other tools."""
+    calls = {}
+    Path("labels").write_text(LABELS)
+
+    def read_file(kind, code, labels, by_query):
+        options = {"labels": None}
+        if labels:
+            Path("labels").write_text(labels)
+            options = {"labels": "labels"}
+        path = make(code)
+        score(kind, path, by_query=by_query, **options)
+        if not by_query:
+            xmceval.read(path, kind=kind, **options)
+            xmceval.inspect([path], kind=kind, **options)
+
+    def read_object(what, kind, code, call):
+        y_true, y_score = (QRELS, RUN) if what == "by query" else (Y, S)
+        CALLS[call](*((evaluate(code), y_score) if kind == "truth" else (y_true, evaluate(code))))
+
+    def read_written(kind, names, text):
+        Path("labels").write_text("\n".join(names.split("|" if "|" in names else None)) + "\n")
+        Path("x").write_text(text)
+        xmceval.read("x", kind=kind, labels="labels" if names else None)
+
+    for name, *rest in FILES:
+        calls[f"file, {name}, {rest[0]}"] = lambda rest=rest: read_file(*rest)
+    for what, kind, code in PYTHON:
+        for call in CALLS:
+            if call != "Evaluator" or what not in NOT_IN_BATCHES:
+                calls[f"{call}, {code}"] = lambda case=(what, kind, code, call): read_object(*case)
+    for name, (kind, names, text, _) in WRITTEN.items():
+        calls[f"read, {name}"] = lambda case=(kind, names, text): read_written(*case)
+    return calls
+
+
+class ReadOnlyExecutor(Executor):
+    """Runs a task at once, whose arrays cannot be written, as in workers of Dask: buffers are passed beside pickles."""
+
+    def submit(self, function, /, *arguments):
+        buffers, future = [], Future()
+        content = pickle.dumps((function, arguments), protocol=5, buffer_callback=buffers.append)
+        function, arguments = pickle.loads(content, buffers=[bytes(buffer.raw()) for buffer in buffers])
+        future.set_result(function(*arguments))
+        return future
+
+
+def update(y_true, y_score):
+    evaluator = xmceval.Evaluator(metrics=AT_CUTOFFS, n_labels=N_LABELS, train=y_true)
+    is_pair = isinstance(y_score, tuple)
+    for rows in (slice(0, 32), slice(32, N_ROWS)):
+        evaluator.update(y_true[rows], tuple(part[rows] for part in y_score) if is_pair else y_score[rows])
+    evaluator.result()
+
+
+def all_kernels():
+    """Return the kernels of the package by name."""
+    found = {}
+    for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, Kernel):
+                found[f"{value.__module__}.{value.__name__}".removeprefix("xmceval.kernels.")] = value
+    return found
+
+
+def describe(signature):
+    return ", ".join(str(part).replace("readonly ", "read-only ") for part in signature)
+
+
+def main():
+    """Make all calls; print the signatures of kernels that have several, with the calls that made them, and errors."""
+    known, errors = {}, {}
+    for name, call in (public_calls() | guide_calls()).items():
+        try:
+            call()
+        except Exception as error:
+            errors[name] = repr(error)
+        for kernel, value in all_kernels().items():
+            for signature in value.signatures[len(known.setdefault(kernel, [])) :]:
+                known[kernel].append([name, describe(signature)])
+    several = {kernel: signatures for kernel, signatures in known.items() if len(signatures) > 1}
+    unused = [kernel for kernel, signatures in known.items() if not signatures]
+    print(json.dumps({"several": several, "unused": unused, "errors": errors}))
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_each_kernel_has_one_signature():
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
+    command, environ = [sys.executable, __file__], {**os.environ, "PYTHONPATH": path}
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    assert result["errors"] == {}
+    assert set(result["unused"]) <= RARE, "no call here reaches these kernels"
+    lines = [f"{kernel}: {call}: {types}" for kernel, calls in result["several"].items() for call, types in calls]
+    assert not lines, "\n".join(lines)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()

@@ -31,7 +31,6 @@ WHOLE_ROWS = "LRAP,AUC,ranking_loss,AP,ERR(max=3),macroF1@3,macroAUC"
 
 RARE = {  # kernels that the calls below do not reach: for unusual lines, names, and pickles
     "metrics.resampling.swap_systems",
-    "text.anyline.parse_lines",
     "text.lines.skip_rows",
     "text.lists.find_unicode",
     "text.pickles.check_pickle",

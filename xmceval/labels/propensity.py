@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.matrices.arrays import as_array, check_dtype
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
@@ -51,7 +51,7 @@ class Propensities:
     @cached_property
     def table(self) -> tuple[Any, ...]:
         """The arrays that kernels take: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
-        return (self.ids, self.codes, self.inverse)
+        return tuple(map(read_only, (self.ids, self.codes, self.inverse)))
 
     @property
     def from_training(self) -> bool:

@@ -27,6 +27,13 @@ class Rows(NamedTuple):
     values: Float64  # float64 array [at least indptr[-1]]; their scores, or grades
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to: kernels take what is constant as such, even if it could be."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class SortedRows(Rows):
     """Rows of which the parser noticed that labels ascend strictly in each, and that no value is NaN."""
 

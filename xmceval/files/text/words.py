@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64
+from xmceval.rows.block import Int64, read_only
 
 Int32 = NDArray[np.int32]
 
@@ -73,7 +73,7 @@ class Words:
         self._make_room(begins.size, int(ends.sum() - begins.sum()))
         numbers = np.empty(begins.size, dtype=np.int32)
         table = self._slots, self._ends, self.blob
-        self._n_words = number_words(text, begins, ends, *table, self._n_words, numbers)
+        self._n_words = number_words(read_only(text), begins, ends, *table, self._n_words, numbers)
         return numbers
 
     def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:

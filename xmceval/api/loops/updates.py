@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, table_of, take_numbers
+from xmceval.api.scoring.inputs import Opener, table_of, take_numbers
 from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
@@ -15,6 +15,7 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import rows_of
+from xmceval.rows.matrices.matrices import check_narrow, hint_at_lists
 from xmceval.rows.readings import are_both_named, first_named
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.width import Width
@@ -87,7 +88,7 @@ def add_batch(
     if state.options.threshold is not None:
         check_narrow(scores, "with a threshold")
     predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
-    to.add(truth, predictions, weights, hint_at_lists(opened))
+    to.add(truth, predictions, weights, hint_at_lists(opened.source))
     opener = opener.naming(predicted.labels).knowing(predicted)
     to.describe((opened, predicted), opener.labels, opener.ids, were_ids=opener.were_ids)
 

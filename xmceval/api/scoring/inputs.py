@@ -17,7 +17,7 @@ from xmceval.api.scoring.openshards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
+from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opened import Opened
@@ -30,7 +30,6 @@ from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.frames import (
     IdColumn,
     as_frame,
@@ -41,23 +40,26 @@ from xmceval.rows.matrices.frames import (
     rows_of,
     split_ids,
 )
-from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth, count_columns
-from xmceval.rows.matrices.storage import AnyArray, Csr, PaddedLists, is_wide, may_be_wide
+from xmceval.rows.matrices.matrices import (
+    MatrixSource,
+    as_scores,
+    as_truth,
+    check_pair,
+    check_triples,
+    count_columns,
+    unrepaired,
+)
 from xmceval.rows.readings import (
     EARLIER,
     Axis,
     are_both_named,
     are_triples,
-    begin_with_ids,
-    check_truth,
     find_order,
     first_named,
-    lists_of_ids_error,
-    look_like_ids,
     say_how,
     unnamed_error,
 )
-from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
+from xmceval.rows.repairs import merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import shards_of
 from xmceval.rows.width import Width
@@ -211,10 +213,7 @@ class Opener:
                 source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
                 self._check_reading(source)
                 labels = Axis(name, "label") if source.n_labels is None else labels  # columns of ids are ranks
-                _check_lists(truth, source)
-                _check_triples(truth, source)
-                _check_ids(truth, source)
-                _check_first_labels(truth, source)
+                check_pair(truth.source, source)
                 return self._as_input(_as_frame(source, matrix), ids or rows, labels, truth)
             matrix = table
         open_file = partial(
@@ -242,7 +241,7 @@ class Opener:
             from xmceval.files.tables.headerless import check_lists  # not loaded for rows of idx:value
 
             check_lists(truth.lists, to_path(matrix))
-        _check_triples(truth, opened.source)
+        check_triples(truth.source, opened.source)
         self._check_reading(opened.source)
         return replace(self._of_file(matrix, opened, opened.fit_width(width.or_none), truth), lacking=opened.lacking)
 
@@ -263,7 +262,6 @@ class Opener:
             self._repaired(source),
             source.reading,
             source.name,
-            may_be_ids=source.may_be_ids,
             is_ranked=source.is_ranked,
             rows=rows,
             labels=labels if label_order is None else known,
@@ -330,7 +328,7 @@ class Opener:
 
     def knowing(self, scores: Input) -> Opener:
         """Return an opener that reads others as these predictions were read, where they may be ids or scores."""
-        source = _unrepaired(scores.source)
+        source = unrepaired(scores.source)
         if self.were_ids is not None or not isinstance(source, MatrixSource):
             return self
         return replace(self, were_ids=False if source.is_dense else True if source.may_be_scores else None)
@@ -425,77 +423,11 @@ def _check_documents(truth: Input, width: Width) -> None:
         raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
 
 
-def _check_lists(truth: Input, scores: MatrixSource) -> None:
-    """Refuse lists that were read as a matrix of another width than that of the scores: they may be ids of labels."""
-    if hint_at_lists(truth) and scores.is_exact and scores.n_labels != truth.source.n_labels:
-        raise DataError(
-            f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.source.name} has "
-            f"{counted(truth.source.n_labels or 0, 'label')}{hint_at_lists(truth)}"
-        )
-    source = _unrepaired(truth.source)
-    if scores.is_ranked and isinstance(source, MatrixSource) and isinstance(source.pieces, list):
-        for piece in source.pieces:
-            if isinstance(piece, Dense):
-                check_truth(piece.values, source.name, 0)
-
-
-def _check_ids(truth: Input, scores: MatrixSource) -> None:
-    """Doubt integers in truth and predictions that were read as grades and scores, but look like ids of labels."""
-    source = _unrepaired(truth.source)
-    if not isinstance(source, MatrixSource) or not all(isinstance(each.pieces, Sequence) for each in (source, scores)):
-        return
-    if all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in (*source.pieces, *scores.pieces)):
-        scores.warnings.append(
-            Doubt(
-                f"{source.name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
-                "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
-            )
-        )
-
-
-def _check_first_labels(truth: Input, scores: MatrixSource) -> None:
-    """Refuse lists in memory that may begin with the id of their row."""
-    source = _unrepaired(truth.source)
-    if not scores.is_ranked or not isinstance(source, MatrixSource) or source.n_labels is not None:
-        return
-    lists = [each.pieces[0].list_starts() for each in (source, scores) if isinstance(each.pieces, list)]
-    if len(lists) == 2 and begin_with_ids(*zip(*lists, strict=True)):
-        raise lists_of_ids_error(source.name, scores.name)
-
-
-def _check_triples(truth: Input, scores: Source) -> None:
-    """Refuse matrices of three labels that may be lines of a row, a label and a value."""
-    tables = []
-    for source in map(_unrepaired, (truth.source, scores)):
-        if not isinstance(source, MatrixSource) or source.n_labels != 3:
-            return
-        piece = next(iter(source.pieces), None)
-        if not isinstance(piece, Dense):
-            return
-        tables.append(piece.values[:])
-    if are_triples(*tables):
-        raise AmbiguousError(
-            f"{truth.source.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
-            "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
-            "columns query_id, doc_id and score)"
-        )
-
-
 def _may_be_triples(truth: Any, systems: Sequence[Any]) -> bool:
     """Return whether arrays may have a row, a label and a value in each line, which is asked when they are read."""
     if not isinstance(truth, np.ndarray) or truth.shape[1:] != (3,):
         return False
     return any(isinstance(each, np.ndarray) and are_triples(truth, each) for each in systems)
-
-
-def _unrepaired(source: Source) -> Source:
-    """Return a source as it was opened."""
-    return source.source if isinstance(source, RepairedSource) else source
-
-
-def hint_at_lists(truth: Input) -> str:
-    """Return a hint for the message on a wrong number of labels, where lists of their ids were read as a matrix."""
-    return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if truth.may_be_ids else ""
 
 
 def is_same(path: str | Path, source: Source) -> bool:
@@ -548,28 +480,3 @@ def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None
         checked.check_rows(truth.n_rows, truth.name)
     checked.check_labels(width)
     return checked
-
-
-def _find_matrices(scores: Source) -> list[MatrixSource]:
-    """Return the matrices that hold scores, or their shards."""
-    sources = map(_unrepaired, shards_of(scores))
-    return [source for source in sources if isinstance(source, MatrixSource)]
-
-
-def check_narrow(scores: Source, what: str) -> None:
-    """Refuse scores that cannot be compared with a threshold, or across rows, because float64 would round them."""
-    for matrix in _find_matrices(scores):
-        is_read = matrix.dtype is not None and may_be_wide(matrix.dtype)
-        for values in map(_read_values, matrix.pieces if is_read else ()):
-            if is_wide(values):
-                raise DataError(
-                    f"{matrix.name}: has values that float64 would round ({values.dtype}), so they cannot be compared "
-                    f"{what} (hint: scale them, or pass float64)"
-                )
-
-
-def _read_values(piece: Any) -> AnyArray:
-    """Return the numbers of some rows of a matrix, in any shape."""
-    if isinstance(piece, Csr):
-        return np.asarray(piece.values[int(piece.indptr[0]) : int(piece.indptr[-1])])
-    return np.asarray((piece.scores if isinstance(piece, PaddedLists) else piece.values)[:])

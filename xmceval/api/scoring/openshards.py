@@ -22,10 +22,9 @@ from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Source
-from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
 from xmceval.rows.matrices.storage import Csr, rounded
 from xmceval.rows.readings import Axis, join_frames
-from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
@@ -46,7 +45,6 @@ class Input:
     name: str = ""
     judgments: Judgments | None = None  # queries and documents of a truth, to which predictions are joined
     parts: tuple[Input, ...] = ()  # the shards, where there are several
-    may_be_ids: bool = False  # whether lists of equal length were read as a matrix, but may be ids of labels
     is_ranked: bool = False  # whether labels have no scores, and their order alone ranks them
     lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
     rows: Axis | None = None
@@ -73,7 +71,7 @@ class Input:
     @property
     def n_seen(self) -> int:
         """One more than the largest label of lists in memory, 0 of other inputs."""
-        source: Any = self.source.source if isinstance(self.source, RepairedSource) else self.source
+        source = unrepaired(self.source)
         pieces = source.pieces if isinstance(source, MatrixSource) and source.n_labels is None else ()
         labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)] if isinstance(pieces, list) else []
         return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
@@ -138,7 +136,6 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
         _describe(parts),
         shards.name,
         parts=parts,
-        may_be_ids=any(part.may_be_ids for part in parts),
         is_ranked=all(part.is_ranked for part in parts),
         rows=rows or Axis(name, "row"),
         labels=parts[0].labels,

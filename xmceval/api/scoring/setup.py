@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.inputs import Opener, check_narrow, find_filter, is_same
+from xmceval.api.scoring.inputs import Opener, find_filter, is_same
 from xmceval.api.scoring.openshards import Input, check_inputs, take_stamps
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
@@ -23,6 +23,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Rows, Source
 from xmceval.rows.matrices.frames import rows_of
+from xmceval.rows.matrices.matrices import check_narrow
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_named
 from xmceval.rows.rowgroups import RowGroups

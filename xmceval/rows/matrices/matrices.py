@@ -9,15 +9,37 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault
-from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, StoredRows
+from xmceval.errors import AmbiguousError, DataError, Doubt, Fault, counted
+from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
-from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists, Values, name_of, slice_rows, take_rows
-from xmceval.rows.readings import are_ids, are_ranked_lists, check_truth, is_ranking
+from xmceval.rows.matrices.storage import (
+    Csr,
+    FilePieces,
+    Matrix,
+    PaddedLists,
+    Values,
+    is_wide,
+    may_be_wide,
+    name_of,
+    slice_rows,
+    take_rows,
+)
+from xmceval.rows.readings import (
+    are_ids,
+    are_ranked_lists,
+    are_triples,
+    begin_with_ids,
+    check_truth,
+    is_ranking,
+    lists_of_ids_error,
+    look_like_ids,
+)
+from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.sources import shards_of
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length, read as a dense matrix"
@@ -276,3 +298,83 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     n_rows, n_labels = map(int, matrix.shape)
     reading = f"sparse matrix of {name_of(matrix.dtype)}"
     return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype, reading=reading)
+
+
+def check_pair(truth: Source, scores: MatrixSource) -> None:
+    """Refuse predictions in memory that show another reading of them or of the truth, or doubt how both were read."""
+    hint, whole = hint_at_lists(truth), unrepaired(truth)
+    if hint and scores.is_exact and scores.n_labels != truth.n_labels:
+        raise DataError(
+            f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.name} has "
+            f"{counted(truth.n_labels or 0, 'label')}{hint}"
+        )
+    check_triples(whole, scores)
+    if not isinstance(whole, MatrixSource) or not isinstance(whole.pieces, Sequence):
+        return
+    for piece in whole.pieces if scores.is_ranked else ():
+        if isinstance(piece, Dense):
+            check_truth(piece.values, whole.name, 0)
+    pieces = *whole.pieces, *scores.pieces
+    if all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in pieces):
+        scores.warnings.append(
+            Doubt(
+                f"{whole.name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
+                "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
+            )
+        )
+    if scores.is_ranked and whole.n_labels is None:
+        starts = [piece.list_starts() for piece in (whole.pieces[0], *scores.pieces) if not isinstance(piece, Dense)]
+        if len(starts) == 2 and begin_with_ids(*zip(*starts, strict=True)):
+            raise lists_of_ids_error(whole.name, scores.name)
+
+
+def check_triples(truth: Source, scores: Source) -> None:
+    """Refuse matrices of three labels that may be lines of a row, a label and a value."""
+    tables = []
+    for source in (unrepaired(truth), unrepaired(scores)):
+        if not isinstance(source, MatrixSource) or source.n_labels != 3:
+            return
+        piece = next(iter(source.pieces), None)
+        if not isinstance(piece, Dense):
+            return
+        tables.append(piece.values[:])
+    if are_triples(*tables):
+        raise AmbiguousError(
+            f"{truth.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
+            "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
+            "columns query_id, doc_id and score)"
+        )
+
+
+def hint_at_lists(truth: Source) -> str:
+    """Return a hint for the message on a wrong number of labels, where lists of their ids were read as a matrix."""
+    may_be_ids = any(matrix.may_be_ids for matrix in find_matrices(truth))
+    return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if may_be_ids else ""
+
+
+def check_narrow(scores: Source, what: str) -> None:
+    """Refuse scores that cannot be compared with a threshold, or across rows, because float64 would round them."""
+    for matrix in find_matrices(scores):
+        for piece in matrix.pieces if matrix.dtype is not None and may_be_wide(matrix.dtype) else ():
+            cells: Any = piece
+            if isinstance(piece, Csr):
+                values = np.asarray(piece.values[int(piece.indptr[0]) : int(piece.indptr[-1])])
+            else:
+                values = np.asarray((cells.scores if isinstance(piece, PaddedLists) else cells.values)[:])
+            if is_wide(values):
+                raise DataError(
+                    f"{matrix.name}: has values that float64 would round ({values.dtype}), so they cannot be compared "
+                    f"{what} (hint: scale them, or pass float64)"
+                )
+
+
+def find_matrices(source: Source) -> list[MatrixSource]:
+    """Return the matrices of a source or of its shards, without those that are read in another way."""
+    if isinstance(source, MatrixSource):
+        return [source]
+    return [matrix for shard in shards_of(source) if isinstance(matrix := unrepaired(shard), MatrixSource)]
+
+
+def unrepaired(source: Source) -> Source:
+    """Return a source as it was opened."""
+    return source.source if isinstance(source, RepairedSource) else source

@@ -1,10 +1,11 @@
 """Functions of one metric: their values are those of score, and they warn as it does."""
 
 import warnings
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_array, csc_array, csr_matrix
 
 import xmceval
 from xmceval.errors import XmcevalWarning
@@ -47,6 +48,71 @@ def test_a_function_of_one_metric_gives_what_score_gives(name, rng):
         expected = xmceval.score(truth, scores, metrics=metric, k=k, **options)
         assert function(truth, scores, k=k, **options) == expected[f"{metric}@{k}"]
     assert function(truth, scores, **options) == function(truth, scores, k=5, **options)
+
+
+def unsorted(matrix):
+    """Return CSR whose rows have their best score first."""
+    csr = csr_matrix(matrix)
+    for start, stop in pairwise(csr.indptr.tolist()):
+        order = start + np.argsort(-csr.data[start:stop], kind="stable")
+        csr.indices[start:stop], csr.data[start:stop] = csr.indices[order], csr.data[order]
+    return csr
+
+
+def with_minus_infinity(matrix):
+    matrix = matrix.copy()
+    matrix[::2, 1:] = -np.inf
+    return matrix
+
+
+FORMS = {
+    "dense": np.asarray,
+    "float32": lambda matrix: matrix.astype(np.float32),
+    "float16": lambda matrix: matrix.astype(np.float16),
+    "csr": csr_matrix,
+    "coo": coo_array,
+    "csc": csc_array,
+    "best first": unsorted,
+    "best last": lambda matrix: unsorted(-matrix) * -1,
+    "tied": lambda matrix: np.round(matrix, 1),
+    "all equal": lambda matrix: csr_matrix(np.ceil(matrix)),
+    "-inf": with_minus_infinity,
+    "stored -inf": lambda matrix: csr_matrix(with_minus_infinity(matrix)),
+    "lowest": lambda matrix: np.where(matrix < 0.5, np.finfo(np.float64).min, matrix),
+    "nan": lambda matrix: np.where(matrix > 0.99, np.nan, matrix),
+    "ranked": lambda matrix: np.argsort(-matrix, axis=1)[:, :3],
+    "another width": lambda matrix: matrix[:, 1:],
+    "one row less": lambda matrix: matrix[1:],
+}
+
+
+def value_or_error(name, y_true, y_score, k, **options):
+    """Return the value that a function gives or how it fails, and what it warns of."""
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        try:
+            found = getattr(xmceval, name)(y_true, y_score, k=k, **options)
+            found = found if isinstance(found, float) else found[f"{options['metrics']}@{k}"]
+        except xmceval.XmcevalError as error:
+            found = f"{type(error).__name__}: {error}"
+    return found, [str(each.message) for each in issued]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_rows", [12, 300])
+def test_small_matrices_of_any_form_have_the_bits_the_warnings_and_the_errors_of_score(form, n_rows, rng):
+    truth, scores = (rng.random((n_rows, 9)) < 0.2).astype(float), rng.random((n_rows, 9))
+    good = np.where(truth > 0, 1 + scores, scores)
+    truths = [truth, csr_matrix(truth), truth * rng.integers(1, 4, truth.shape), unsorted(truth), np.zeros_like(truth)]
+    orders = [scores, good, np.roll(good, 1, axis=1), -good, good[rng.permutation(n_rows)]]
+    n_warned = 0
+    for y_true, order in product(truths, orders):
+        y_score = FORMS[form](order)
+        for name, k in (("precision_at_k", 1), ("ndcg_at_k", 3), ("recall_at_k", 10)):
+            expected, issued = value_or_error("score", y_true, y_score, k, metrics=NAMES[name])
+            assert value_or_error(name, y_true, y_score, k) == (expected, issued)
+            n_warned += bool(issued)
+    assert n_warned or form in {"nan", "another width", "one row less"}
 
 
 @pytest.mark.parametrize("form", [list, tuple])

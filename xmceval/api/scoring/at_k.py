@@ -1,307 +1,249 @@
-"""The common metrics at a cutoff, one function each."""
+"""The common metrics at a cutoff, one function each, made from a table."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score
-from xmceval.metrics.names import check_cutoff
+from xmceval.errors import DataError, Fault
+from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
+from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORD, WORDS, add_values
+from xmceval.metrics.names import check_cutoff, parse
+from xmceval.rows.block import Scratch, SortedRows
+from xmceval.rows.checks import validated_scores
+from xmceval.rows.matrices.matrices import as_scores, as_truth, check_pair
+from xmceval.rows.matrices.sparse import is_sparse
+from xmceval.rows.width import Width
+from xmceval.scoring.alignment import OF_FEW, doubt_scores, find_doubt
+from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, rank
+from xmceval.scoring.observing.firstrows import FirstRows
+from xmceval.scoring.program import Program, compile_program
+
+MOST_RANKED = 1 << 19  # labels; with more, memory is limited and threads pay: `score` has both
+FEW_ROWS = OF_FEW**2  # no more say nothing of shifted or shuffled rows
+PLAIN_TERMS = Terms()
+
+# Of each function: its name, the metric, the first sentence of the docstring, others, related functions, and the value
+# in the example.
+PLAIN = (
+    ("precision_at_k", "P", "P@k: the mean over rows of hits / k.", "", "recall_at_k, psp_at_k", "0.5"),
+    (
+        "recall_at_k",
+        "R",
+        "R@k: the mean over rows of hits / number of true labels.",
+        "A row without truth counts 0.",
+        "precision_at_k, psr_at_k",
+        "0.5",
+    ),
+    (
+        "f1_at_k",
+        "F1",
+        "F1@k: the mean over rows of the harmonic mean of P@k and R@k.",
+        "",
+        "precision_at_k, recall_at_k",
+        "0.5",
+    ),
+    (
+        "hit_at_k",
+        "Hit",
+        "Hit@k: the share of rows with a true label among the best k.",
+        "",
+        "precision_at_k, recall_at_k",
+        "1.0",
+    ),
+    (
+        "ndcg_at_k",
+        "nDCG",
+        "nDCG@k with log2 discounts: the mean over rows of DCG / the best DCG that is possible.",
+        "Grades of the truth are gains. A row without truth counts 0.",
+        "ndcg_score, psndcg_at_k",
+        "0.6131",
+    ),
+)
+PROPENSITY_SCORED = (
+    (
+        "psp_at_k",
+        "PSP",
+        "PSP@k: the sum over rows of hits that count 1/p each, divided by that of the ideal rankings.",
+        "precision_at_k, inverse_propensity",
+        "0.4937",
+    ),
+    (
+        "psr_at_k",
+        "PSR",
+        "PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by that of the ideal rankings.",
+        "recall_at_k, inverse_propensity",
+        "0.4937",
+    ),
+    (
+        "psndcg_at_k",
+        "PSnDCG",
+        "PSnDCG@k: nDCG@k with gains 1/p, as a ratio of sums over rows, like PSP@k.",
+        "ndcg_at_k, inverse_propensity",
+        "0.6037",
+    ),
+)
+
+DOCSTRING = """Compute {what}
+
+Parameters
+----------
+y_true, y_score : matrix, lists or path [n_rows, n_labels]
+    Truth and scores, as in `score`.
+k : int
+    The cutoff.
+{options}
+
+Returns
+-------
+float
+    A share: 0.5 is 50 %.
+
+See Also
+--------
+score : Several metrics at once, with intervals.
+{others}
+
+Examples
+--------
+>>> import numpy as np
+{example}
+{value}
+"""
 
 
-def _score_metric(y_true: Any, y_score: Any, metric: str, k: int, **options: Any) -> float:
+class AtK(Protocol):
+    """A metric at a cutoff."""
+
+    def __call__(
+        self,
+        y_true: MatrixLike,
+        y_score: MatrixLike,
+        *,
+        k: int = 5,
+        sample_weight: ArrayLike | str | Path | None = None,
+    ) -> float:
+        """Return its value for truth and scores as `score` takes them, at cutoff `k`, with a weight per row or none."""
+
+
+class PropensityScoredAtK(Protocol):
+    """A metric at a cutoff whose hits count by the inverse propensities of labels."""
+
+    def __call__(self, y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
+        """Return its value for truth and scores, at cutoff `k`, with other options of `score`, such as `train`."""
+
+
+def _make_plain(name: str, metric: str, what: str, more: str, others: str, value: str) -> AtK:
+    def function(
+        y_true: MatrixLike,
+        y_score: MatrixLike,
+        *,
+        k: int = 5,
+        sample_weight: ArrayLike | str | Path | None = None,
+    ) -> float:
+        if sample_weight is None and type(k) is int and _is_matrix(y_true) and _is_matrix(y_score):
+            value = _score_small(y_true, y_score, metric, k)
+            if value is not None:
+                return value
+        return _score(y_true, y_score, metric, k, sample_weight=sample_weight)
+
+    call = f"{name}(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)"
+    function.__doc__ = DOCSTRING.format(
+        what=f"{what}\n\n{more}".rstrip(),
+        options="sample_weight : array of float or path, optional\n    One weight per row.",
+        others=others,
+        example=f">>> {call}" if len(value) < len("0.1234") else f">>> round({call}, 4)",
+        value=value,
+    )
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _make_propensity_scored(name: str, metric: str, what: str, others: str, value: str) -> PropensityScoredAtK:
+    def function(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
+        return _score(y_true, y_score, metric, k, **options)
+
+    function.__doc__ = DOCSTRING.format(
+        what=f'{what}\n\np is the propensity of a label; ``METRICS["{metric}"]`` is the exact definition.',
+        options="**options\n    Any other option of `score`; the propensities come from `train`, `counts` or "
+        "`inverse_propensities`.",
+        others=others,
+        example=">>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])\n"
+        f">>> round({name}(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2, train=y_train), 4)",
+        value=value,
+    )
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _score(y_true: Any, y_score: Any, metric: str, k: int, **options: Any) -> float:
     return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
 
 
-def precision_at_k(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    k: int = 5,
-    sample_weight: ArrayLike | str | Path | None = None,
-) -> float:
-    """Compute P@k: the mean over rows of hits / k.
+def _is_matrix(value: Any) -> bool:
+    """Return whether a value is an array or a sparse matrix, whose rows and labels have no names."""
+    return isinstance(value, np.ndarray) or is_sparse(value)
 
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    sample_weight : array of float or path, optional
-        One weight per row.
 
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
+@lru_cache
+def _compile(metric: str, k: int) -> Program:
+    return compile_program(parse(metric, [k]))
 
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    recall_at_k, psp_at_k
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> precision_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)
-    0.5
+def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None:
+    """Return a value straight from the kernels, with the bits of `score`.
+
+    None where `score` has more to do or to say: of wrong input, of grades, of more than one block, of what it warns of.
     """
-    return _score_metric(y_true, y_score, "P", k, sample_weight=sample_weight)
+    program, truth_scratch, scratch = _compile(metric, k), Scratch(), Scratch()
+    try:
+        truth = as_truth(y_true)
+        n_rows, n_labels = truth.n_rows, truth.n_labels
+        scores = as_scores(y_score, n_labels=n_labels)
+        check_pair(truth, scores)
+        is_small = 0 < n_rows * k <= MOST_RANKED and n_rows == scores.n_rows
+        if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.warnings:
+            return None
+        block, others = next(truth.blocks()), next(scores.selecting(k + 1).blocks())
+        true = block.rows(truth_scratch)
+        is_binary = isinstance(true, SortedRows) and true.has_only_ones and true.largest_label < n_labels
+        if not is_binary or block.n_rows != n_rows or others.n_rows != n_rows:
+            return None
+        selected = others.select(true, scratch)
+        predicted, ends, omitted = selected or (others.rows(scratch), None, NONE_OMITTED)
+        are_ordered = selected is not None or (isinstance(predicted, SortedRows) and predicted.largest_label < n_labels)
+        if not are_ordered:
+            predicted = validated_scores(others, scratch, Width(n_labels))
+    except (DataError, Fault):
+        return None
+    ranking = rank(predicted, k + 1, scratch)
+    batch = Batch(PLAIN_TERMS, block, true, predicted, ranking, NO_WEIGHTS, None, scratch, ends, omitted)
+    counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
+    count_rows(true.indptr, batch.score_ends, ranking.arrays, program.cutoffs, False, counts)
+    # A score of -inf, which says that a label is not predicted, is one of the lowest floats.
+    if ranking.n_tied or counts[LOWEST] or counts[ROUNDED] or not counts[TRUE_LABELS]:
+        return None
+    if n_rows > FEW_ROWS or not are_ordered:
+        first_rows = FirstRows(n_rows)
+        first_rows.add_batch(0, batch, others)
+        first = first_rows.of_system(0)
+        if find_doubt(*first) or any(doubt_scores(*first)):
+            return None
+    [task] = program.row_tasks
+    sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
+    add_values(task.compute(batch).values, NO_WEIGHTS, sums, np.full((1, 2, KEPT, 2), -np.inf))
+    # Exact sums are whole numbers in words: their quotient is rounded once.
+    numerator, denominator = (
+        sum(word << WORD * place for place, word in enumerate(words)) for words in sums[0, :2].tolist()
+    )
+    return numerator / denominator if denominator else None
 
 
-def recall_at_k(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    k: int = 5,
-    sample_weight: ArrayLike | str | Path | None = None,
-) -> float:
-    """Compute R@k: the mean over rows of hits / number of true labels.
-
-    A row without truth counts 0.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    sample_weight : array of float or path, optional
-        One weight per row.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    precision_at_k, psr_at_k
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> recall_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)
-    0.5
-    """
-    return _score_metric(y_true, y_score, "R", k, sample_weight=sample_weight)
-
-
-def f1_at_k(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    k: int = 5,
-    sample_weight: ArrayLike | str | Path | None = None,
-) -> float:
-    """Compute F1@k: the mean over rows of the harmonic mean of P@k and R@k.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    sample_weight : array of float or path, optional
-        One weight per row.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    precision_at_k, recall_at_k
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f1_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)
-    0.5
-    """
-    return _score_metric(y_true, y_score, "F1", k, sample_weight=sample_weight)
-
-
-def hit_at_k(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    k: int = 5,
-    sample_weight: ArrayLike | str | Path | None = None,
-) -> float:
-    """Compute Hit@k: the share of rows with a true label among the best k.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    sample_weight : array of float or path, optional
-        One weight per row.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    precision_at_k, recall_at_k
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hit_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)
-    1.0
-    """
-    return _score_metric(y_true, y_score, "Hit", k, sample_weight=sample_weight)
-
-
-def ndcg_at_k(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    k: int = 5,
-    sample_weight: ArrayLike | str | Path | None = None,
-) -> float:
-    """Compute nDCG@k with log2 discounts: the mean over rows of DCG / the best DCG that is possible.
-
-    Grades of the truth are gains. A row without truth counts 0.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    sample_weight : array of float or path, optional
-        One weight per row.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    ndcg_score, psndcg_at_k
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(ndcg_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2), 4)
-    0.6131
-    """
-    return _score_metric(y_true, y_score, "nDCG", k, sample_weight=sample_weight)
-
-
-def psp_at_k(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
-    """Compute PSP@k: the sum over rows of hits that count 1/p each, divided by that of the ideal rankings.
-
-    p is the propensity of a label; ``METRICS["PSP"]`` is the exact definition.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    **options
-        Any other option of `score`; the propensities come from `train`, `counts` or `inverse_propensities`.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    precision_at_k, inverse_propensity
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])
-    >>> round(psp_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2, train=y_train), 4)
-    0.4937
-    """
-    return _score_metric(y_true, y_score, "PSP", k, **options)
-
-
-def psr_at_k(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
-    """Compute PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by that of the ideal rankings.
-
-    p is the propensity of a label; ``METRICS["PSR"]`` is the exact definition.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    **options
-        Any other option of `score`; the propensities come from `train`, `counts` or `inverse_propensities`.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    recall_at_k, inverse_propensity
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])
-    >>> round(psr_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2, train=y_train), 4)
-    0.4937
-    """
-    return _score_metric(y_true, y_score, "PSR", k, **options)
-
-
-def psndcg_at_k(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
-    """Compute PSnDCG@k: nDCG@k with gains 1/p, as a ratio of sums over rows, like PSP@k.
-
-    p is the propensity of a label; ``METRICS["PSnDCG"]`` is the exact definition.
-
-    Parameters
-    ----------
-    y_true, y_score : matrix, lists or path [n_rows, n_labels]
-        Truth and scores, as in `score`.
-    k : int
-        The cutoff.
-    **options
-        Any other option of `score`; the propensities come from `train`, `counts` or `inverse_propensities`.
-
-    Returns
-    -------
-    float
-        A share: 0.5 is 50 %.
-
-    See Also
-    --------
-    score : Several metrics at once, with intervals.
-    ndcg_at_k, inverse_propensity
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])
-    >>> round(psndcg_at_k(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2, train=y_train), 4)
-    0.6037
-    """
-    return _score_metric(y_true, y_score, "PSnDCG", k, **options)
+precision_at_k, recall_at_k, f1_at_k, hit_at_k, ndcg_at_k = (_make_plain(*row) for row in PLAIN)
+psp_at_k, psr_at_k, psndcg_at_k = (_make_propensity_scored(*row) for row in PROPENSITY_SCORED)

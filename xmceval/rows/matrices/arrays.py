@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.rows.matrices import tensors
-from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values
-from xmceval.rows.plain import BY_NAME, as_plain
+from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values, check_dtype
+from xmceval.rows.plain import as_plain
 from xmceval.rows.readings import LOOKED_AT, explain_text
 
 _IN_MEMORY = frozenset({1, 3})  # DLPack's numbers of the devices that this process can read: the CPU, and pinned memory
@@ -68,12 +68,6 @@ def as_array(values: Any, name: str) -> AnyArray:
         return tensors.as_array(values, name)
     taken = _from_device(values, name)
     return taken if isinstance(taken, np.ndarray) else taken[:]
-
-
-def check_dtype(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse what is not a number."""
-    if dtype.kind not in "biuf" and dtype != BFloat16Matrix.dtype:
-        raise DataError(f"{name}: expected numbers, got dtype {dtype}{BY_NAME if dtype.kind == 'U' else ''}")
 
 
 def _is_remote(values: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, Doubt, Fault, counted
 from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
 from xmceval.rows.matrices import tensors
-from xmceval.rows.matrices.arrays import as_values, check_dtype
+from xmceval.rows.matrices.arrays import as_values
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
@@ -22,6 +22,7 @@ from xmceval.rows.matrices.storage import (
     Matrix,
     PaddedLists,
     Values,
+    check_dtype,
     is_wide,
     may_be_wide,
     name_of,
@@ -198,11 +199,13 @@ def as_truth(
     tensor. Lists of equal length are ids where they are another number than `n_labels`, or than the `n_columns` of the
     predictions, which they can be ids of.
     """
+    if is_sparse(y_true):
+        return _wrap_sparse(y_true, name, are_scores=False)
     y_true = as_list(y_true)
     if not isinstance(y_true, np.ndarray):
         y_true = tensors.unnested(y_true)
-        if is_sparse(y_true) or tensors.is_sparse(y_true):
-            return _wrap_sparse(y_true, name, are_scores=False)
+        if tensors.is_sparse(y_true):
+            return _wrap_sparse_tensor(y_true, name, are_scores=False)
         lists = find_lists(y_true, name, n_labels)
         if lists is not None:
             return _wrap_lists(lists, name, are_scores=False)
@@ -238,11 +241,13 @@ def as_scores(
     arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
     a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. See `are_ids` for the rest.
     """
+    if is_sparse(y_score):
+        return _wrap_sparse(y_score, name, are_scores=True)
     y_score = as_list(y_score)
     if not isinstance(y_score, np.ndarray):
         y_score = tensors.unnested(y_score)
-        if is_sparse(y_score) or tensors.is_sparse(y_score):
-            return _wrap_sparse(y_score, name, are_scores=True)
+        if tensors.is_sparse(y_score):
+            return _wrap_sparse_tensor(y_score, name, are_scores=True)
         pair = find_pair(y_score, name)
         if pair is not None:
             return _wrap_padded_lists(pair)
@@ -287,10 +292,12 @@ def _wrap_padded_lists(pair: Pair) -> MatrixSource:
     return MatrixSource(name, n_rows, None, pieces, is_exact=False, dtype=values.dtype, reading=reading)
 
 
+def _wrap_sparse_tensor(tensor: Any, name: str, are_scores: bool) -> MatrixSource:
+    matrix, dtype = tensors.as_scipy(tensor, name)
+    return replace(_wrap_sparse(matrix, name, are_scores), dtype=dtype)
+
+
 def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
-    if tensors.is_tensor(matrix):
-        matrix, dtype = tensors.as_scipy(matrix, name)
-        return replace(_wrap_sparse(matrix, name, are_scores), dtype=dtype)
     if type(matrix).__module__.startswith("cupyx"):
         matrix = matrix.get()
     arrays = csr_arrays(matrix, name)

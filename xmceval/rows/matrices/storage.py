@@ -11,8 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.errors import DataError
 from xmceval.kernels.rows.checks import NOT_NOTICED, notice
 from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows
+from xmceval.rows.plain import BY_NAME
 
 AnyArray = NDArray[Any]
 
@@ -27,6 +29,12 @@ BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; onl
 def name_of(dtype: np.dtype[Any]) -> str:
     """Return the name of a type; numpy takes longer to write it than to add up a small batch."""
     return "bfloat16" if dtype == BFLOAT16 else str(dtype)
+
+
+def check_dtype(dtype: np.dtype[Any], name: str) -> None:
+    """Refuse what is not a number."""
+    if dtype.kind not in "biuf" and dtype != BFLOAT16:
+        raise DataError(f"{name}: expected numbers, got dtype {dtype}{BY_NAME if dtype.kind == 'U' else ''}")
 
 
 class Values(Protocol):

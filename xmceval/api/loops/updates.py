@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import Opener, table_of, take_numbers
-from xmceval.api.scoring.openshards import Input, check_inputs
+from xmceval.api.scoring.openshards import check_inputs
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import find_records
-from xmceval.rows.block import Float64
+from xmceval.rows.block import Float64, Source
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.matrices import check_narrow, hint_at_lists
-from xmceval.rows.readings import are_both_named, first_named
+from xmceval.rows.matrices.matrices import check_narrow, hint_at_lists, open_pair
+from xmceval.rows.readings import Axis, are_both_named, first_named
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.width import Width
 from xmceval.scoring.evaluate import select_scores
@@ -56,12 +56,27 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
     )
 
 
-def add_batch(
-    to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, *, number: int, first_row: int | None = None
-) -> None:
+def add_batch(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, *, number: int) -> None:
     """Add a batch, whose number from 1 on is for messages; after an error nothing of it was added."""
     state = to.base
     _check_growing(state)
+    options, width = state.options, state.terms.width
+    plain = None
+    if to.n_rows and state.labels is None and not to.ids and options.duplicates == "error":  # like earlier batches
+        are_all_ids = True if options.n_labels is not None and to.were_ids is None else to.were_ids
+        plain = open_pair(y_true, y_score, width.or_none, are_all_ids=are_all_ids)
+    if plain is None:
+        _add_other(to, y_true, y_score, sample_weight, number)
+        return
+    truth, scores = plain
+    weights = _read_weights(state, sample_weight, number, truth)
+    _add(to, truth, scores, weights, number)
+    to.were_ids = scores.were_ids if to.were_ids is None else to.were_ids
+
+
+def _add_other(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, number: int) -> None:
+    """Add a batch whose rows or labels may have names, and note those for later ones."""
+    state = to.base
     for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):
         if isinstance(matrix, (str, Path)):
             raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
@@ -77,20 +92,24 @@ def add_batch(
         y_true, [y_score], to.ids
     )
     width = state.terms.width
-    opened = opener.truth(find_shards(y_true), "y_true", width)
-    opener = opener.naming(opened.labels)
-    width = width if width.is_known else Width.of(opened.source)
-    predicted = opener.scores(find_shards(y_score, are_scores=True), opened, width)
-    scores = predicted.source
-    first_row = to.n_rows if first_row is None else first_row
-    truth = BatchSource(opened.source, first_row, number)
-    weights = _read_weights(state, sample_weight, truth, opened, predicted)
+    truth = opener.truth(find_shards(y_true), "y_true", width)
+    opener = opener.naming(truth.labels)
+    scores = opener.scores(
+        find_shards(y_score, are_scores=True), truth, width if width.is_known else Width.of(truth.source)
+    )
+    weights = _read_weights(state, sample_weight, number, truth.source, truth.rows, scores.rows)
+    _add(to, truth.source, scores.source, weights, number)
+    opener = opener.naming(scores.labels).knowing(scores)
+    to.describe((truth, scores), opener.labels, opener.ids, were_ids=opener.were_ids)
+
+
+def _add(to: Accumulator, truth: Source, scores: Source, weights: Float64 | None, number: int) -> None:
+    """Add opened rows."""
+    state = to.base
     if state.options.threshold is not None:
         check_narrow(scores, "with a threshold")
-    predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
-    to.add(truth, predictions, weights, hint_at_lists(opened.source))
-    opener = opener.naming(predicted.labels).knowing(predicted)
-    to.describe((opened, predicted), opener.labels, opener.ids, were_ids=opener.were_ids)
+    scores = select_scores(state.program, state.terms, scores)
+    to.add(BatchSource(truth, to.n_rows, number), BatchSource(scores, to.n_rows, number), weights, hint_at_lists(truth))
 
 
 def _check_growing(state: State) -> None:
@@ -113,26 +132,32 @@ def _check_growing(state: State) -> None:
 
 
 def _read_weights(
-    state: State, sample_weight: Any, truth: BatchSource, opened: Input, predicted: Input
+    state: State,
+    sample_weight: Any,
+    number: int,
+    truth: Source,
+    rows: Axis | None = None,
+    scored_rows: Axis | None = None,
 ) -> Float64 | None:
-    """Check the sample weights of a batch."""
-    greatest, name = state.max_weight, f"sample_weight of batch {truth.number}"
+    """Check the sample weights of a batch, whose index may name the rows as those of truth and scores may."""
+    greatest, name = state.max_weight, f"sample_weight of batch {number}"
     if greatest is None or sample_weight is None:
         if sample_weight is not None:
             raise UsageError(f"{name}: pass max_weight to the {WHAT}, the largest weight that may come")
         if greatest is not None:
-            raise UsageError(f"batch {truth.number} has no sample_weight, but max_weight was passed")
+            raise UsageError(f"batch {number} has no sample_weight, but max_weight was passed")
         return None
     if hasattr(sample_weight, "to_numpy"):
         from xmceval.api.scoring.perrow import in_order  # not loaded for weights without an index
 
-        if not are_both_named(opened.rows):
-            first_named(predicted.rows, rows_of(sample_weight, name), opened.source.name, in_batch=True)
-        sample_weight, _ = in_order(sample_weight, name, "weight", lambda: None, opened.rows, in_batch=True)
+        if not are_both_named(rows):
+            first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
+        sample_weight, _ = in_order(sample_weight, name, "weight", lambda: None, rows, in_batch=True)
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows or 0, 'row')}; "
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} of batch {number} has "
+            f"{counted(truth.n_rows or 0, 'row')}; "
             "expected one weight per row"
         )
     wrong = np.flatnonzero(~((weights >= 0) & (weights <= greatest)))

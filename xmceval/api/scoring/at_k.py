@@ -17,8 +17,7 @@ from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORD, WORDS, add_value
 from xmceval.metrics.names import check_cutoff, parse
 from xmceval.rows.block import Scratch, SortedRows
 from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices.matrices import as_scores, as_truth, check_pair
-from xmceval.rows.matrices.sparse import is_sparse
+from xmceval.rows.matrices.matrices import open_pair
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, doubt_scores, find_doubt
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, rank
@@ -147,7 +146,7 @@ def _make_plain(name: str, metric: str, what: str, more: str, others: str, value
         k: int = 5,
         sample_weight: ArrayLike | str | Path | None = None,
     ) -> float:
-        if sample_weight is None and type(k) is int and _is_matrix(y_true) and _is_matrix(y_score):
+        if sample_weight is None and type(k) is int:
             value = _score_small(y_true, y_score, metric, k)
             if value is not None:
                 return value
@@ -186,27 +185,23 @@ def _score(y_true: Any, y_score: Any, metric: str, k: int, **options: Any) -> fl
     return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
 
 
-def _is_matrix(value: Any) -> bool:
-    """Return whether a value is an array or a sparse matrix, whose rows and labels have no names."""
-    return isinstance(value, np.ndarray) or is_sparse(value)
-
-
 @lru_cache
 def _compile(metric: str, k: int) -> Program:
     return compile_program(parse(metric, [k]))
 
 
 def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None:
-    """Return a value straight from the kernels, with the bits of `score`.
+    """Return the value of matrices in memory straight from the kernels, with the bits of `score`.
 
     None where `score` has more to do or to say: of wrong input, of grades, of more than one block, of what it warns of.
     """
     program, truth_scratch, scratch = _compile(metric, k), Scratch(), Scratch()
     try:
-        truth = as_truth(y_true)
+        opened = open_pair(y_true, y_score)
+        if opened is None:
+            return None
+        truth, scores = opened
         n_rows, n_labels = truth.n_rows, truth.n_labels
-        scores = as_scores(y_score, n_labels=n_labels)
-        check_pair(truth, scores)
         is_small = 0 < n_rows * k <= MOST_RANKED and n_rows == scores.n_rows
         if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.warnings:
             return None

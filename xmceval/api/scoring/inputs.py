@@ -331,7 +331,7 @@ class Opener:
         source = unrepaired(scores.source)
         if self.were_ids is not None or not isinstance(source, MatrixSource):
             return self
-        return replace(self, were_ids=False if source.is_dense else True if source.may_be_scores else None)
+        return replace(self, were_ids=source.were_ids)
 
     def _check_reading(self, source: Source) -> None:
         """Refuse scores after what was read as ids of labels, and may have been scores."""

@@ -14,6 +14,7 @@ from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
+from xmceval.rows.matrices.frames import find_id_columns
 from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import (
@@ -125,6 +126,11 @@ class MatrixSource:
     names: Callable[[int, int], EntryNames] | None = None
 
     @property
+    def were_ids(self) -> bool | None:
+        """Whether predictions show that whole numbers of others are ids of labels, or scores; None if they do not."""
+        return False if self.is_dense else True if self.may_be_scores else None
+
+    @property
     def can_start(self) -> bool:
         """Whether reading can begin at any row."""
         return isinstance(self.pieces, Sequence) or self.pieces.can_start
@@ -179,6 +185,8 @@ class MatrixSource:
 
 def count_columns(y_score: Any) -> int | None:
     """Return the number of labels of predictions in memory; 0 of a pair, None where it is not known before reading."""
+    if is_sparse(y_score):
+        return int(y_score.shape[1]) if len(y_score.shape) == 2 else None
     if isinstance(y_score, np.ndarray):
         return y_score.shape[1] if y_score.ndim == 2 and y_score.dtype.kind == "f" else None
     y_score = tensors.unnested(as_list(y_score))
@@ -186,7 +194,7 @@ def count_columns(y_score: Any) -> int | None:
         return 0 if is_pair(y_score, "y_score") else None
     shape: Any = getattr(y_score, "shape", ())
     kind = str(getattr(y_score, "dtype", "float"))
-    return int(shape[1]) if len(shape) == 2 and ("float" in kind or is_sparse(y_score)) else None
+    return int(shape[1]) if len(shape) == 2 and "float" in kind else None
 
 
 def as_truth(
@@ -305,6 +313,27 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     n_rows, n_labels = map(int, matrix.shape)
     reading = f"sparse matrix of {name_of(matrix.dtype)}"
     return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype, reading=reading)
+
+
+def open_pair(
+    y_true: Any, y_score: Any, n_labels: int | None = None, *, are_all_ids: bool | None = None
+) -> tuple[MatrixSource, MatrixSource] | None:
+    """Open arrays or sparse matrices as truth and predictions; None where something may name their rows or labels.
+
+    `n_labels` and `are_all_ids` are what the caller or earlier batches have shown; see `as_scores`.
+    """
+    if not (_is_plain(y_true) and _is_plain(y_score)):
+        return None
+    if isinstance(y_true, np.ndarray) and (y_true.shape[1:] == (3,) or find_id_columns(y_true, [y_score])):
+        return None
+    truth = as_truth(y_true, n_labels=n_labels, n_columns=count_columns(y_score))
+    scores = as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels, are_all_ids=are_all_ids)
+    check_pair(truth, scores)
+    return truth, scores
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or is_sparse(value)
 
 
 def check_pair(truth: Source, scores: MatrixSource) -> None:

@@ -19,6 +19,8 @@ class Format:
     holds: tuple[str, ...]  # what such files are passed as
 
 
+IN_MEMORY = Format("memory", "matrix in memory", BOTH)
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         each.name: each

@@ -1,19 +1,25 @@
-"""Opened files: the head of the file and the request that a reader gets, the rows and facts that it returns."""
+"""Opened inputs: the head of a file and the request that a reader gets, the rows and facts that it returns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from xmceval.errors import UsageError, argument
-from xmceval.files.formats import Format
+from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
+from xmceval.rows.matrices.frames import IdColumn
+from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
+from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import drop_extra_column
 
@@ -78,13 +84,14 @@ class Head:
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened file: its rows, and the facts inferred from its content."""
+    """An opened input: its rows, how they were read, and how its rows and labels are found in others."""
 
     source: Source  # the rows
-    format: Format
+    format: Format = IN_MEMORY
     # what people are told of it, in words: its title, with what was inferred of the format, and further facts
-    facts: tuple[str, ...]
-    role: Role  # whether it was opened as truth or as predictions
+    facts: tuple[str, ...] = ()
+    role: Role = "truth"  # whether it was opened as truth or as predictions
+    name: str = ""  # the path, or the argument
     is_held: bool = False  # whether its rows are held in memory
     is_copied: bool = False  # whether it is a pipe that was copied to a temporary file
     # whether its rows are lists of labels without values, which as predictions are ranked by their order
@@ -96,20 +103,50 @@ class Opened:
     judgments: Judgments | None = None  # the queries and documents that predictions are joined to
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
     by_row: ByRow | None = None  # itself, if it is a table by row
-    rows: Axis | None = None  # the rows that an index names, of a table without a column of keys
     value: str | None = None  # the column of grades or scores, of a table that has one
+    rows: Axis | None = None  # the rows, where an index or columns of ids may name them
+    labels: Axis | None = None  # the labels, likewise
+    rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # how labels are joined: by number or by name
+    are_reordered: bool = False  # whether its labels were put into the order of another input
+    parts: tuple[Opened, ...] = ()  # the shards, where there are several
+    # of a truth: the names of labels that others may have too, the columns of ids of its rows, and the number of
+    # columns of predictions in memory, which can only be the labels
+    names: Names | None = None
+    ids: Sequence[IdColumn] = ()
+    n_columns: int | None = None
 
     @property
     def description(self) -> str:
-        """The format of the file and how its rows are read, in words."""
+        """The format of the input and how its rows are read, in words."""
         return self.describe_as(self.role)
 
     def describe_as(self, role: str) -> str:
-        """Describe the format of the file, and how its rows are read in a role."""
+        """Describe the format of the input, and how its rows are read in a role."""
         storage = (self.is_held, "held in memory"), (self.is_copied, "copied to a temporary file")
         text = ", ".join([*self.facts, *(words for is_so, words in storage if is_so)])
-        return f"{text}; ranked by their order, best first" if self.is_ranked and role == "scores" else text
+        is_ranked = self.format is not IN_MEMORY and self.is_ranked and role == "scores"
+        return f"{text}; ranked by their order, best first" if is_ranked else text
+
+    @property
+    def line(self) -> str:
+        """What it was read as, and how its rows and labels are joined to others."""
+        return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
+
+    @property
+    def documents(self) -> Documents | None:
+        """How documents, or labels that are text, become numbers that only this truth gives them; else None."""
+        if self.judgments is not None:
+            return self.judgments.documents if self.judgments.has_own_labels else None
+        return None if self.by_row is None else self.by_row.labels
+
+    @property
+    def n_seen(self) -> int:
+        """One more than the largest label of lists in memory, 0 of other inputs."""
+        source = unrepaired(self.source)
+        pieces = source.pieces if isinstance(source, MatrixSource) and source.n_labels is None else ()
+        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)] if isinstance(pieces, list) else []
+        return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""

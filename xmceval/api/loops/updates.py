@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.scoring.inputs import Opener, table_of, take_numbers
+from xmceval.api.scoring.inputs import (
+    first_labels,
+    look_at_columns,
+    open_scores,
+    open_truth,
+    table_of,
+    take_numbers,
+    were_they_ids,
+)
 from xmceval.api.scoring.openshards import check_inputs
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
@@ -39,7 +47,7 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
     _check_sources(options, program)
-    rules = find_rules(Opener(options, train=train), program, max_weight=max_weight)
+    rules = find_rules(options, program, train, max_weight=max_weight)
     terms = rules.terms
     if terms.width.is_known:
         terms = terms.with_width(terms.width, options.by_frequency)
@@ -88,19 +96,16 @@ def _add_other(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, n
             )
         if table_of(matrix, name) is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
-    opener = Opener(state.options, labels=state.labels, in_batch=True, were_ids=to.were_ids).beside(
-        y_true, [y_score], to.ids
-    )
-    width = state.terms.width
-    truth = opener.truth(find_shards(y_true), "y_true", width)
-    opener = opener.naming(truth.labels)
-    scores = opener.scores(
-        find_shards(y_score, are_scores=True), truth, width if width.is_known else Width.of(truth.source)
-    )
+    options, width = state.options, state.terms.width
+    columns = look_at_columns(y_true, [y_score], to.ids)
+    truth = open_truth(find_shards(y_true), options, columns=columns, labels=state.labels, width=width)
+    width = width if width.is_known else Width.of(truth.source)
+    y_score = find_shards(y_score, are_scores=True)
+    scores = open_scores(y_score, truth, options, width, labels=state.labels, were_ids=to.were_ids, in_batch=True)
     weights = _read_weights(state, sample_weight, number, truth.source, truth.rows, scores.rows)
     _add(to, truth.source, scores.source, weights, number)
-    opener = opener.naming(scores.labels).knowing(scores)
-    to.describe((truth, scores), opener.labels, opener.ids, were_ids=opener.were_ids)
+    labels = first_labels(first_labels(state.labels, truth.labels), scores.labels)
+    to.describe((truth, scores), labels, truth.ids, were_ids=were_they_ids(to.were_ids, scores))
 
 
 def _add(to: Accumulator, truth: Source, scores: Source, weights: Float64 | None, number: int) -> None:

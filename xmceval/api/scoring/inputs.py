@@ -1,30 +1,24 @@
-"""Inputs: arrays or paths in; truth, scores, propensities, weights and filters out."""
+"""Inputs: arrays or paths in; truth, training labels, scores, numbers and filters out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from xmceval.api.scoring.openshards import (
-    Input,
-    check_threshold,
-    open_lean,
-    open_shards,
-    refuse_judgments,
-)
+from xmceval.api.scoring.openshards import check_threshold, open_lean, open_shards, refuse_judgments
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
+from xmceval.files import opening
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.opened import Opened
-from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.recordlines import find_records
-from xmceval.files.sidecars.labelnames import Names, names_beside_ids, read_names
+from xmceval.files.ranking.recordlines import Records, find_records
+from xmceval.files.sidecars.labelnames import Names, names_beside_ids
 from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
@@ -70,290 +64,337 @@ if TYPE_CHECKING:
     from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
+Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # those of ids, and how many are labels
 
-@dataclass(frozen=True)
-class Opener:
-    """Opens truth and scores as the options ask: names of labels, duplicates, number of labels."""
 
-    options: Options
-    names: Names | None = None
-    train: Any = None
-    kept: Judgments | None = None
-    labels: Axis | None = None  # the labels that an input has named: others are put into their order
-    ids: Sequence[IdColumn] = ()  # columns of the truth whose values name the rows
-    n_columns: int | None = None  # of predictions in memory, whose columns can only be the labels
-    in_batch: bool = False  # whether the rows are those of a batch
-    were_ids: bool | None = None  # what an earlier batch or shard has shown: arrays are of ids of labels, or of scores
-    first: Input | None = None  # the truth, beside which others are opened
+def open_truth(
+    value: Any,
+    options: Options,
+    name: str = "y_true",
+    *,
+    first: Opened | None = None,
+    names: Names | None = None,
+    columns: Columns = ((), None),
+    kept: Judgments | None = None,
+    labels: Axis | None = None,
+    width: Width = UNKNOWN_WIDTH,
+) -> Opened:
+    """Open a truth, or training labels beside it, `first`; shards are found already.
 
-    @classmethod
-    def of(cls, options: Options, train: Any = None) -> Opener:
-        """Read the names of the labels, if they are passed; the shards of the training labels are found."""
-        names = None if options.labels is None else read_names(options.labels)
-        return cls(options, names, train)
+    `columns` is what `look_at_columns` returns, `kept` the queries that are kept; `labels` and `width` are those of
+    earlier batches.
+    """
+    ids, n_columns = columns
+    if first is not None:
+        names, ids, n_columns, labels = first.names, first.ids, first.n_columns, first_labels(None, first.labels)
 
-    def beside(self, truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Opener:
-        """Return an opener that knows the predictions in memory: columns of ids in both, and the number of columns.
-
-        `known` are columns of ids in earlier batches.
-        """
-        if isinstance(truth, (str, Path, Shards)):
-            return self
-        is_long = is_frame(truth) and has_known_columns(truth)
-        ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems, known=known)
-        for system in systems:
-            refuse_mixed(truth, system)
-            if is_long or isinstance(truth, (list, tuple)):
-                refuse_lone_ids(system, "y_true")
-        widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
-        if not ids and len(widths) != 1:
-            return self
-        return replace(self, ids=ids, n_columns=widths.pop() if len(widths) == 1 else None)
-
-    def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
-        """Open a truth, or training labels, whose shards are found."""
-        if isinstance(matrix, Shards):
-            opener = self
-
-            def open_part(part: Any, number: int) -> Input:
-                nonlocal opener
-                opened = opener.truth(part, f"{name}[{number}]", width, is_shard=True)
-                opener = opener.naming(opened.labels)
-                return opened
-
-            return open_shards(matrix, open_part, are_scores=False)
-        if not isinstance(matrix, (str, Path)):
-            matrix, ids = split_ids(matrix, self.ids, name)
-            table = table_of(matrix, name) or find_records(matrix, name, "grade")
-            if table is None:
-                _refuse_ids(self.first, name)
-                values, rows, labels = _split_names(matrix, name)
-                source = as_truth(values, name, width.or_none or self.options.n_labels, self.n_columns)
-                return self._as_input(_as_frame(source, matrix), ids or rows, labels)
-            matrix = table
-        kept = None if name == "train" else self.kept
+    def open_one(value: Any, name: str, *, is_shard: bool = False) -> Opened:
+        matrix, rows = value, None
+        if not isinstance(value, (str, Path)):
+            value, rows = split_ids(value, ids, name)
+            matrix = table_of(value, name) or find_records(value, name, "grade")
+        if matrix is None:
+            _refuse_ids(first, name)
+            values, own_rows, own_labels = _split_names(value, name)
+            source = as_truth(values, name, width.or_none or options.n_labels, n_columns)
+            known = _known_labels(labels, names, own_labels, first)
+            return _in_known_order(source, value, rows or own_rows, own_labels, known, options)
         open_file = partial(
-            open_truth,
+            opening.open_truth,
             matrix,
-            names=self.names,
+            names=names,
             kept=kept,
-            are_ids=bool(self.options.sources),
-            by_row=None if self.first is None else self.first.by_row,
-            max_line=self.options.max_line,
+            are_ids=bool(options.sources),
+            by_row=None if first is None else first.by_row,
+            max_line=options.max_line,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
-        lists = to_path(matrix) if opened.are_lists else None
         if name == "train" and opened.by_row is not None:
             from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
 
             opened.source.warnings.extend(check_numbers(opened.by_row))
-            if opened.by_row.labels is not None and (self.first is None or self.first.documents is None):
-                raise names_beside_ids(name, "y_true" if self.first is None else self.first.name)
-        return replace(self._of_file(matrix, opened, opened.source), judgments=opened.judgments, lists=lists)
+            if opened.by_row.labels is not None and (first is None or first.documents is None):
+                raise names_beside_ids(name, "y_true" if first is None else first.name)
+        return _join_rows(matrix, opened, opened.source, options)
 
-    def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
-        """Open predictions, whose shards are found."""
-        opener = self.naming(truth.labels)
-        if not isinstance(matrix, Shards):
-            opened = opener._scores(matrix, truth, width, truth.source.n_rows)
-            _check_json(truth, opened)
-            return opened
-        refuse_judgments(truth.judgments, matrix)
-        # Beside one file of truth, nobody knows how many rows a shard should have.
-        is_paired = len(truth.parts) == len(matrix)
-        n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
-
-        def open_part(part: Any, number: int) -> Input:
-            nonlocal opener
-            own = truth.parts[number] if is_paired else replace(truth, rows=None, by_row=None)
-            whole = replace(truth, rows=own.rows, by_row=own.by_row)
-            opened = opener._scores(part, whole, width, n_rows[number], f"y_score[{number}]", is_shard=True)
-            opener = opener.naming(opened.labels).knowing(opened)
-            return opened
-
-        opened = open_shards(matrix, open_part, are_scores=True)
-        if not is_paired and opened.rows is not None:
-            ours, rows = _named_rows(truth, opened.rows, opened.by_row)
-            if ours is not None and find_order(ours, rows) is not None:
-                raise DataError(
-                    f"{rows.source}: its shards have the rows of {truth.source.name} in another order (hint: "
-                    f"{'run' if rows.is_file and names_flags() else 'pass'} {rows.after('')})"
-                )
-            opened = replace(opened, rows_by=say_how(ours, rows, "position"))
-        _check_json(truth, opened)
-        if self.options.threshold is not None:
-            check_threshold(self.options.threshold, opened)
+    def open_part(part: Any, number: int) -> Opened:
+        nonlocal labels
+        opened = open_one(part, f"{name}[{number}]", is_shard=True)
+        labels = first_labels(labels, opened.labels)
         return opened
 
-    def _scores(
-        self,
-        matrix: Any,
-        truth: Input,
-        width: Width,
-        n_rows: int | None,
-        name: str = "y_score",
-        *,
-        is_shard: bool = False,
-    ) -> Input:
-        """Open one file or matrix of predictions."""
-        n_seen, are_all_ids = truth.n_seen, self.were_ids
-        if are_all_ids is None and self.options.n_labels is not None:
-            are_all_ids = True
-        if not isinstance(matrix, (str, Path)):
-            if hasattr(matrix, "iloc"):
+    opened = open_shards(value, open_part, are_scores=False) if isinstance(value, Shards) else open_one(value, name)
+    return replace(opened, names=names, ids=ids, n_columns=n_columns)
+
+
+def open_scores(
+    value: Any,
+    truth: Opened,
+    options: Options,
+    width: Width,
+    *,
+    labels: Axis | None = None,
+    were_ids: bool | None = None,
+    in_batch: bool = False,
+) -> Opened:
+    """Open predictions, whose shards are found, in the order of the rows and labels of the truth.
+
+    `labels` are those that another input has named; `were_ids` is what an earlier batch has shown: whether arrays are
+    of ids of labels, or of scores.
+    """
+    labels = first_labels(labels, truth.labels)
+
+    def open_one(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
+        matrix, rows = value, None
+        are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
+        if not isinstance(value, (str, Path)):
+            if hasattr(value, "iloc"):
                 from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
 
-                refuse_columns_of_sets(matrix, name)
-            matrix, ids = split_ids(matrix, self.ids, name)
-            table = table_of(matrix, name) or find_records(matrix, name, "score")
-            if table is None:
-                _refuse_array(truth, name)
-                _refuse_ids(truth, name)
-                values, rows, labels = _split_names(matrix, name)
-                source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
-                self._check_reading(source)
-                labels = Axis(name, "label") if source.n_labels is None else labels  # columns of ids are ranks
-                check_pair(truth.source, source)
-                return self._as_input(_as_frame(source, matrix), ids or rows, labels, truth)
-            matrix = table
-        open_file = partial(
-            open_scores,
-            matrix,
-            names=self.names,
-            n_rows=n_rows,
-            n_labels=width.or_none,
-            judgments=truth.judgments,
-            by_row=truth.by_row,
-            max_line=self.options.max_line,
-            ties=self.options.ties,
-            missing=self.options.missing,
-            are_all_ids=are_all_ids,
-            n_seen=n_seen,
-        )
-        opened = open_lean(matrix, open_file, is_shard=is_shard)
-        if truth.judgments is not None and not opened.is_joined:
+                refuse_columns_of_sets(value, name)
+            value, rows = split_ids(value, truth.ids, name)
+            matrix = table_of(value, name) or find_records(value, name, "score")
+        if matrix is not None:
+            opened = _open_scored_file(matrix, truth, n_rows, options, width, are_all_ids, is_shard=is_shard)
+            _check_reading(opened.source, were_ids, in_batch=in_batch)
+            return _join_rows(matrix, opened, opened.fit_width(width.or_none), options, truth)
+        if truth.judgments is not None:
             raise DataError(
-                f"{matrix}: has rows without queries, and {truth.judgments.name} has grades by query and document, "
-                "whose order they cannot follow (hint: pass a TREC run, or a table of query_id, doc_id and score)"
+                f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
+                "cannot follow (hint: pass {query: {document: score}})"
             )
-        _check_documents(truth, width)
-        if opened.are_lists and truth.lists is not None:
-            from xmceval.files.tables.headerless import check_lists  # not loaded for rows of idx:value
+        _refuse_ids(truth, name)
+        values, own_rows, own_labels = _split_names(value, name)
+        source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=truth.n_seen)
+        _check_reading(source, were_ids, in_batch=in_batch)
+        own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns of ids are ranks
+        check_pair(truth.source, source)
+        known = _known_labels(labels, truth.names, own_labels, truth)
+        return _in_known_order(source, value, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
 
-            check_lists(truth.lists, to_path(matrix))
-        check_triples(truth.source, opened.source)
-        self._check_reading(opened.source)
-        return replace(self._of_file(matrix, opened, opened.fit_width(width.or_none), truth), lacking=opened.lacking)
+    def open_part(part: Any, number: int) -> Opened:
+        nonlocal labels, were_ids
+        # Beside one file of truth, nothing tells how many rows a shard should have.
+        beside, n_rows = replace(truth, rows=None, by_row=None), None
+        if is_paired:
+            of_shard = truth.parts[number]
+            beside, n_rows = replace(truth, rows=of_shard.rows, by_row=of_shard.by_row), of_shard.source.n_rows
+        opened = open_one(part, f"y_score[{number}]", beside, n_rows, is_shard=True)
+        labels, were_ids = first_labels(labels, opened.labels), were_they_ids(were_ids, opened)
+        return opened
 
-    def _as_input(self, source: MatrixSource, rows: Axis, labels: Axis, truth: Input | None = None) -> Input:
-        """Return a matrix in the order of the rows and labels that were named before."""
-        known = self._known_labels(labels, truth or self.first)
-        label_order = None if known is None else find_order(known, labels)
-        ours = None if truth is None else truth.rows
-        row_order = None if ours is None else find_order(ours, rows, in_batch=self.in_batch)
-        if truth is not None and known is not None and truth.labels is not None:
-            if label_order is not None and truth.labels.is_numbered:
-                raise unnamed_error(known, labels, truth.source.name)
-            if truth.is_reordered and labels.is_numbered:
-                raise unnamed_error(known, replace(truth.labels, source=truth.source.name), labels.source)
-        if label_order is not None or row_order is not None:
-            source = source.ordered(row_order, label_order)
-        return Input(
-            self._repaired(source),
-            source.reading,
-            source.name,
-            is_ranked=source.is_ranked,
-            rows=rows,
-            labels=labels if label_order is None else known,
-            is_reordered=label_order is not None,
-            rows_by=say_how(ours, rows, "position"),
-            labels_by=say_how(known, labels, "number"),
+    if isinstance(value, Shards):
+        refuse_judgments(truth.judgments, value)
+        is_paired = len(truth.parts) == len(value)
+        opened = open_shards(value, open_part, are_scores=True)
+        opened = opened if is_paired else _check_row_order(truth, opened)
+    else:
+        opened = open_one(value, "y_score", truth, truth.source.n_rows)
+    parts = [each.parts or (each,) for each in (truth, opened)]
+    if all("JSON lines" in part.description for of_input in parts for part in of_input):
+        from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
+
+        check_ids(*([part.name for part in of_input] for of_input in parts))
+    if options.threshold is not None:
+        check_threshold(options.threshold, opened)
+    return opened
+
+
+def _open_scored_file(
+    matrix: Any,
+    truth: Opened,
+    n_rows: int | None,
+    options: Options,
+    width: Width,
+    are_all_ids: bool | None,
+    *,
+    is_shard: bool,
+) -> Opened:
+    """Open predictions in a file, a table or records, and check them beside the truth."""
+    open_file = partial(
+        opening.open_scores,
+        matrix,
+        names=truth.names,
+        n_rows=n_rows,
+        n_labels=width.or_none,
+        judgments=truth.judgments,
+        by_row=truth.by_row,
+        max_line=options.max_line,
+        ties=options.ties,
+        missing=options.missing,
+        are_all_ids=are_all_ids,
+        n_seen=truth.n_seen,
+    )
+    opened = open_lean(matrix, open_file, is_shard=is_shard)
+    judgments = truth.judgments
+    if judgments is not None and not opened.is_joined:
+        raise DataError(
+            f"{matrix}: has rows without queries, and {judgments.name} has grades by query and document, "
+            "whose order they cannot follow (hint: pass a TREC run, or a table of query_id, doc_id and score)"
         )
+    n_mentioned = None if judgments is None else judgments.n_mentioned
+    if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
+        raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
+    if opened.are_lists and truth.are_lists:
+        from xmceval.files.tables.headerless import check_lists  # not loaded for rows of idx:value
 
-    def _known_labels(self, labels: Axis, truth: Input | None) -> Axis | None:
-        """Return the labels that an input or a list of names has named, or else those of the truth, without names."""
-        if self.labels is not None:
-            return self.labels
-        if self.names is not None and not labels.is_numbered:
-            return Axis.of(self.names.source, "label", list(self.names.labels))
-        return None if truth is None else truth.labels
+        check_lists(to_path(truth.name), to_path(matrix))
+    check_triples(truth.source, opened.source)
+    return opened
 
-    def _of_file(self, matrix: Any, opened: Opened, source: Source, truth: Input | None = None) -> Input:
-        """Return an opened file or table; an index may name the rows of one without a column of keys."""
-        rows, ours = opened.rows or Axis(str(matrix), "row"), None
-        is_by_query = opened.judgments is not None or opened.is_joined
-        if truth is not None:
-            ours, rows = _named_rows(truth, rows, opened.by_row)
-        order = None if ours is None or is_by_query else find_order(ours, rows)
-        if order is not None and isinstance(source, MatrixSource):
-            source = source.ordered(order)
-        return Input(
-            self._repaired(source),
-            opened.description,
-            str(matrix),
-            is_ranked=opened.is_ranked,
-            rows=rows,
-            rows_by="query" if is_by_query else say_how(ours, rows, "position"),
-            labels_by="name" if is_by_query else opened.labels_by,
-            by_row=opened.by_row,
-            value=opened.value,
+
+def _check_row_order(truth: Opened, shards: Opened) -> Opened:
+    """Refuse shards beside a truth in one piece whose rows have names in another order; return how rows are joined."""
+    if shards.rows is None:
+        return shards
+    ours, rows = _named_rows(truth, shards.rows, shards.by_row)
+    if ours is not None and find_order(ours, rows) is not None:
+        raise DataError(
+            f"{rows.source}: its shards have the rows of {truth.source.name} in another order (hint: "
+            f"{'run' if rows.is_file and names_flags() else 'pass'} {rows.after('')})"
         )
+    return replace(shards, rows_by=say_how(ours, rows, "position"))
 
-    def check_numbers(self, other: Input) -> None:
-        """Refuse names and numbers of labels beside a list of names that are the numbers in another order."""
-        first, names = self.first, self.names
-        if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
-            return
-        named, numbered = (first, other) if other.labels_by == "number" else (other, first)
-        kind, labels = "truth" if named is first else "scores", names.source
-        columns = (
-            f"pass xmceval.read({named.name!r}, kind={kind!r}, labels={labels!r}) for {named.name}, without labels="
-        )
-        if names_flags():
-            columns = f"xmceval convert {named.name} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
-        hint = f"if they count, {columns}; if they are names, so too, with the place of each in {labels} instead"
-        if "JSON" in numbered.description:
-            hint = f"of names, put the labels of {numbered.name} between quotes; if they count, {columns}"
-        elif numbered.description.startswith("text"):
-            sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
-            hint = f"of names, {sed} {numbered.name} > names.txt; if they count, {columns}"
+
+def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Columns:
+    """Return the columns of ids in a truth and predictions in memory, and the number of columns of all predictions.
+
+    `known` are columns of ids in earlier batches.
+    """
+    if isinstance(truth, (str, Path, Shards)):
+        return (), None
+    is_long = is_frame(truth) and has_known_columns(truth)
+    ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems, known=known)
+    for system in systems:
+        refuse_mixed(truth, system)
+        if is_long or isinstance(truth, (list, tuple)):
+            refuse_lone_ids(system, "y_true")
+    widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
+    return ids, widths.pop() if len(widths) == 1 else None
+
+
+def _in_known_order(
+    source: MatrixSource,
+    value: Any,
+    rows: Axis,
+    labels: Axis,
+    known: Axis | None,
+    options: Options,
+    truth: Opened | None = None,
+    *,
+    in_batch: bool = False,
+) -> Opened:
+    """Return a matrix in the order of the rows and labels that were named before."""
+    label_order = None if known is None else find_order(known, labels)
+    ours = None if truth is None else truth.rows
+    row_order = None if ours is None else find_order(ours, rows, in_batch=in_batch)
+    if truth is not None and known is not None and truth.labels is not None:
+        if label_order is not None and truth.labels.is_numbered:
+            raise unnamed_error(known, labels, truth.source.name)
+        if truth.are_reordered and labels.is_numbered:
+            raise unnamed_error(known, replace(truth.labels, source=truth.source.name), labels.source)
+    if label_order is not None or row_order is not None:
+        source = source.ordered(row_order, label_order)
+    reading = source.reading.replace("dense array", "data frame") if is_frame(value) else source.reading
+    return Opened(
+        _repaired(source, options),
+        facts=(reading,),
+        name=source.name,
+        is_ranked=source.is_ranked,
+        rows=rows,
+        labels=labels if label_order is None else known,
+        rows_by=say_how(ours, rows, "position"),
+        labels_by=say_how(known, labels, "number"),
+        are_reordered=label_order is not None,
+    )
+
+
+def _join_rows(
+    matrix: str | Path | Records | Table, opened: Opened, source: Source, options: Options, truth: Opened | None = None
+) -> Opened:
+    """Return an opened file or table in the order of the rows that were named before."""
+    rows, ours = opened.rows or Axis(str(matrix), "row"), None
+    is_by_query = opened.judgments is not None or opened.is_joined
+    if truth is not None:
+        ours, rows = _named_rows(truth, rows, opened.by_row)
+    order = None if ours is None or is_by_query else find_order(ours, rows)
+    if order is not None and isinstance(source, MatrixSource):
+        source = source.ordered(order)
+    return replace(
+        opened,
+        source=_repaired(source, options),
+        name=str(matrix),
+        rows=rows,
+        rows_by="query" if is_by_query else say_how(ours, rows, "position"),
+        labels_by="name" if is_by_query else opened.labels_by,
+    )
+
+
+def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Opened | None) -> Axis | None:
+    """Return the labels that an input or a list of names has named, or else those of the truth, without names."""
+    if labels is not None:
+        return labels
+    if names is not None and not own.is_numbered:
+        return Axis.of(names.source, "label", list(names.labels))
+    return None if truth is None else truth.labels
+
+
+def first_labels(known: Axis | None, labels: Axis | None) -> Axis | None:
+    """Return the labels whose names give the order of others: those that are known, or else these if they have any."""
+    return labels if known is None and are_both_named(labels) else known
+
+
+def were_they_ids(known: bool | None, scores: Opened) -> bool | None:
+    """Return how whole numbers of later predictions are read: as is known, or as these show; None if they do not."""
+    source = unrepaired(scores.source)
+    return source.were_ids if known is None and isinstance(source, MatrixSource) else known
+
+
+def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> None:
+    """Refuse scores after what was read as ids of labels, and may have been scores."""
+    if were_ids and isinstance(source, MatrixSource) and source.is_dense:
+        earlier = EARLIER if in_batch else "an earlier shard"
         raise AmbiguousError(
-            f"{numbered.name}: has numbers, and the names in {labels} are numbers in another order: are these names "
-            f"too, as in {named.name}, or do they count the names from 0? (hint: {hint})"
+            f"{source.name}: has scores of {source.n_labels:,} labels, and the whole numbers of {earlier} were "
+            "read as ids of labels, best first (hint: of scores pass 0.5 + y_score from the first on)"
         )
 
-    def naming(self, labels: Axis | None) -> Opener:
-        """Return an opener that puts others into the order of these labels, if they are the first that have names."""
-        return replace(self, labels=labels) if self.labels is None and are_both_named(labels) else self
 
-    def knowing(self, scores: Input) -> Opener:
-        """Return an opener that reads others as these predictions were read, where they may be ids or scores."""
-        source = unrepaired(scores.source)
-        if self.were_ids is not None or not isinstance(source, MatrixSource):
-            return self
-        return replace(self, were_ids=source.were_ids)
+def _repaired(source: Source, options: Options) -> Source:
+    return merge_duplicate_labels(source) if options.duplicates == "max" else source
 
-    def _check_reading(self, source: Source) -> None:
-        """Refuse scores after what was read as ids of labels, and may have been scores."""
-        if self.were_ids and isinstance(source, MatrixSource) and source.is_dense:
-            earlier = EARLIER if self.in_batch else "an earlier shard"
-            raise AmbiguousError(
-                f"{source.name}: has scores of {source.n_labels:,} labels, and the whole numbers of {earlier} were "
-                "read as ids of labels, best first (hint: of scores pass 0.5 + y_score from the first on)"
-            )
 
-    def _repaired(self, source: Source) -> Source:
-        return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
+def check_numbers(first: Opened | None, other: Opened) -> None:
+    """Refuse names and numbers of labels beside a list of names that are the numbers in another order."""
+    names = None if first is None else first.names
+    if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
+        return
+    named, numbered = (first, other) if other.labels_by == "number" else (other, first)
+    kind, labels = "truth" if named is first else "scores", names.source
+    columns = f"pass xmceval.read({named.name!r}, kind={kind!r}, labels={labels!r}) for {named.name}, without labels="
+    if names_flags():
+        columns = f"xmceval convert {named.name} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
+    hint = f"if they count, {columns}; if they are names, so too, with the place of each in {labels} instead"
+    if "JSON" in numbered.description:
+        hint = f"of names, put the labels of {numbered.name} between quotes; if they count, {columns}"
+    elif numbered.description.startswith("text"):
+        sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
+        hint = f"of names, {sed} {numbered.name} > names.txt; if they count, {columns}"
+    raise AmbiguousError(
+        f"{numbered.name}: has numbers, and the names in {labels} are numbers in another order: are these names "
+        f"too, as in {named.name}, or do they count the names from 0? (hint: {hint})"
+    )
 
-    def width(self, truth: Source | None) -> Width:
-        """Return the number of labels that the truth, the caller and the names of labels declare."""
-        n_labels = self.options.n_labels
-        if truth is None or truth.n_labels is None:
-            width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
-        else:
-            width = Width(truth.n_labels, f"{truth.name} has")
-            width = width if n_labels is None else width.agree(n_labels, argument("n_labels"))
-        return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+def find_width(options: Options, truth: Opened | None) -> Width:
+    """Return the number of labels that the truth, the caller and the names of labels declare."""
+    n_labels, names = options.n_labels, None if truth is None else truth.names
+    if truth is None or truth.source.n_labels is None:
+        width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
+    else:
+        width = Width(truth.source.n_labels, f"{truth.source.name} has")
+        width = width if n_labels is None else width.agree(n_labels, argument("n_labels"))
+    return width if names is None else width.agree(len(names), names.source)
 
 
 def table_of(matrix: Any, name: str) -> Table | None:
@@ -377,7 +418,7 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     return matrix, rows, Axis(name, "label")
 
 
-def _named_rows(truth: Input, rows: Axis, by_row: ByRow | None) -> tuple[Axis | None, Axis]:
+def _named_rows(truth: Opened, rows: Axis, by_row: ByRow | None) -> tuple[Axis | None, Axis]:
     """Return the rows of the truth and of predictions, as columns of ids name them that both tables have."""
     if truth.by_row is None or by_row is None:
         return truth.rows, rows
@@ -387,40 +428,10 @@ def _named_rows(truth: Input, rows: Axis, by_row: ByRow | None) -> tuple[Axis | 
     return name_rows(truth.by_row, by_row) or (ours, rows)
 
 
-def _check_json(truth: Input, scores: Input) -> None:
-    """Refuse JSON lines that name their rows in another order than those of the truth."""
-    inputs = [each.parts or (each,) for each in (truth, scores)]
-    if all("JSON lines" in part.description for parts in inputs for part in parts):
-        from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
-
-        check_ids(*([part.name for part in parts] for parts in inputs))
-
-
-def _as_frame(source: MatrixSource, matrix: Any) -> MatrixSource:
-    """Return a matrix that says if it was read from a data frame."""
-    return replace(source, reading=source.reading.replace("dense array", "data frame")) if is_frame(matrix) else source
-
-
-def _refuse_array(truth: Input, name: str) -> None:
-    """Refuse scores by row beside grades by query and document: neither rows nor columns name what they are of."""
-    if truth.judgments is not None:
-        raise DataError(
-            f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it cannot "
-            "follow (hint: pass {query: {document: score}})"
-        )
-
-
-def _refuse_ids(truth: Input | None, name: str) -> None:
+def _refuse_ids(truth: Opened | None, name: str) -> None:
     """Refuse numbers of labels beside a truth by row whose labels are text."""
     if truth is not None and truth.judgments is None and truth.documents is not None:
         raise names_beside_ids(truth.name, name)
-
-
-def _check_documents(truth: Input, width: Width) -> None:
-    """Refuse more documents than there are labels."""
-    n_mentioned = None if truth.judgments is None else truth.judgments.n_mentioned
-    if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
-        raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
 
 
 def _may_be_triples(truth: Any, systems: Sequence[Any]) -> bool:

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.inputs import Opener
-from xmceval.api.scoring.openshards import Input
+from xmceval.api.scoring.inputs import find_width, open_scores
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import pipe_key
-from xmceval.files.ranking.judgments import name_queries
+from xmceval.files.opened import Opened
+from xmceval.files.ranking.judgments import Judgments, name_queries
 from xmceval.scoring.options import Options
 
 
-def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None:
+def check_missing(options: Options, truth: Opened, inputs: Sequence[Any]) -> None:
     """Refuse the option where rows have no names by which they are joined, and what it cannot be combined with."""
     missing = argument("missing", options.missing)
     if truth.judgments is None:
@@ -30,9 +30,9 @@ def check_missing(options: Options, truth: Input, inputs: Sequence[Any]) -> None
 
 
 def keep_common(
-    opener: Opener, truth: Input, systems: Sequence[tuple[str | None, Any]]
-) -> tuple[Opener, tuple[str, ...]]:
-    """Return an opener that leaves out the queries of the truth that a system lacks, and warnings of them.
+    options: Options, truth: Opened, systems: Sequence[tuple[str | None, Any]]
+) -> tuple[Judgments, tuple[str, ...]]:
+    """Return the judgments without the queries of the truth that a system lacks, and warnings of them.
 
     Systems are names, where they have any, and predictions, which are read here for their queries alone.
     """
@@ -40,8 +40,8 @@ def keep_common(
     if judgments is None:
         raise ValueError("there are no queries")
     n_queries = counted(len(judgments.queries), "query")
-    width = opener.width(truth.source)
-    opened = [(name, opener.scores(system, truth, width)) for name, system in systems]
+    width = find_width(options, truth)
+    opened = [(name, open_scores(system, truth, options, width)) for name, system in systems]
     left_out = frozenset(query for _, run in opened for query in run.lacking)
     kept = [query for query in judgments.queries if query not in left_out]
     if not kept:
@@ -56,4 +56,4 @@ def keep_common(
         are = "is" if len(left_out) == 1 else "are"
         warnings.append(f"{counted(len(left_out), 'query')} that a run lacks {are} left out, for all systems")
     queries = {query: row for row, query in enumerate(kept)}
-    return replace(opener, kept=replace(judgments, queries=queries, left_out=left_out)), tuple(warnings)
+    return replace(judgments, queries=queries, left_out=left_out), tuple(warnings)

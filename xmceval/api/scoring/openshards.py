@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.arrays.npypairs import find_files
@@ -19,62 +17,19 @@ from xmceval.files.io.pipes import pipe_key
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards, is_matrix
 from xmceval.files.opened import Opened
-from xmceval.files.ranking.judgments import Documents, Judgments
+from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Source
-from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
-from xmceval.rows.matrices.storage import Csr, rounded
+from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.readings import Axis, join_frames
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 MOST_FORMATS = 3  # of shards, in a note
-
-
-@dataclass(frozen=True)
-class Input:
-    """A source, and how its file was read."""
-
-    source: Source
-    description: str = ""  # what it was read as, in words
-    name: str = ""
-    judgments: Judgments | None = None  # queries and documents of a truth, to which predictions are joined
-    parts: tuple[Input, ...] = ()  # the shards, where there are several
-    is_ranked: bool = False  # whether labels have no scores, and their order alone ranks them
-    lacking: tuple[bytes, ...] = ()  # queries of the truth that a run lacks
-    rows: Axis | None = None
-    labels: Axis | None = None
-    is_reordered: bool = False  # whether its labels were put into the order of another input
-    rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
-    labels_by: str = "number"  # and labels: by number or name
-    lists: Path | None = None  # the file, if it is text of lists of ids without a header
-    by_row: ByRow | None = None  # the table, if it is one by row
-    value: str | None = None  # the column of grades or scores, of a table that has one
-
-    @property
-    def documents(self) -> Documents | None:
-        """How documents, or labels that are text, become numbers that only this truth gives them; else None."""
-        if self.judgments is not None:
-            return self.judgments.documents if self.judgments.has_own_labels else None
-        return None if self.by_row is None else self.by_row.labels
-
-    @property
-    def line(self) -> str:
-        """What it was read as, and how its rows and labels are joined to others."""
-        return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
-
-    @property
-    def n_seen(self) -> int:
-        """One more than the largest label of lists in memory, 0 of other inputs."""
-        source = unrepaired(self.source)
-        pieces = source.pieces if isinstance(source, MatrixSource) and source.n_labels is None else ()
-        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)] if isinstance(pieces, list) else []
-        return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
 
 def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
@@ -108,7 +63,7 @@ def take_stamps(inputs: Sequence[Any]) -> dict[Path, Stamp | None]:
     return {file: stamp_of(file) for path in local for file in find_files(path)}
 
 
-def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_scores: bool) -> Input:
+def open_shards(shards: Shards, open_part: Callable[[Any, int], Opened], *, are_scores: bool) -> Opened:
     """Open shards as one input; `open_part` opens one of them, given its number."""
     parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
     for part in parts:
@@ -131,10 +86,10 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
         elif all(table.columns.key is not None for table in tables):
             refuse_numbers_of_all(name, tables)
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
-    return Input(
+    return Opened(
         source,
-        _describe(parts),
-        shards.name,
+        facts=(_describe(parts),),
+        name=shards.name,
         parts=parts,
         is_ranked=all(part.is_ranked for part in parts),
         rows=rows or Axis(name, "row"),
@@ -145,7 +100,7 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     )
 
 
-def _join_rows(parts: Sequence[Input], name: str) -> Axis | None:
+def _join_rows(parts: Sequence[Opened], name: str) -> Axis | None:
     """Return the rows of all shards, if the index of each names its own."""
     rows = [axis for axis in (part.rows for part in parts) if axis is not None and axis.column is None]
     rows = [axis for axis in rows if axis.names is not None]
@@ -178,7 +133,7 @@ def refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
         )
 
 
-def check_threshold(threshold: float, scores: Input) -> None:
+def check_threshold(threshold: float, scores: Opened) -> None:
     """Refuse a threshold that is another number in the type of one shard's scores than in that of another."""
     if not scores.parts:
         return
@@ -192,7 +147,7 @@ def check_threshold(threshold: float, scores: Input) -> None:
             )
 
 
-def _describe(parts: tuple[Input, ...]) -> str:
+def _describe(parts: tuple[Opened, ...]) -> str:
     """Return the formats of shards in words, each with its first file; nothing for arrays."""
     files: dict[str, list[str]] = {}
     for part in parts:

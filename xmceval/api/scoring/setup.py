@@ -9,16 +9,26 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.inputs import Opener, find_filter, is_same
-from xmceval.api.scoring.openshards import Input, check_inputs, take_stamps
+from xmceval.api.scoring.inputs import (
+    check_numbers,
+    find_filter,
+    find_width,
+    first_labels,
+    is_same,
+    look_at_columns,
+    open_scores,
+    open_truth,
+)
+from xmceval.api.scoring.openshards import check_inputs, take_stamps
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, Doubt, UsageError, argument, listed
 from xmceval.files.io.inputfiles import Stamp, check_unchanged
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.opened import Opened
 from xmceval.files.ranking.recordlines import is_by_query
-from xmceval.files.sidecars.labelnames import names_beside_ids
+from xmceval.files.sidecars.labelnames import names_beside_ids, read_names
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Rows, Source
@@ -97,8 +107,7 @@ class Setup(Rules):
     """A truth and how to score systems on it."""
 
     options: Options
-    opener: Opener  # opens the scores of systems
-    truth: Input
+    truth: Opened
     truth_name: str  # in reports
     named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
@@ -129,38 +138,31 @@ class Setup(Rules):
         stamps = take_stamps([y_true, *leaves])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
-        opener = Opener.of(options, train).beside(y_true, leaves)
-        truth = opener.truth(y_true, "y_true")
+        names = None if options.labels is None else read_names(options.labels)
+        open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, leaves))
+        truth = open_kept()
         warnings: tuple[str, ...] = ()
         if options.missing != "zero":
             from xmceval.api.scoring.missing import check_missing, keep_common  # not loaded by a score without it
 
             check_missing(options, truth, [y_true, *leaves])
             if options.missing == "drop":
-                opener, warnings = keep_common(opener, truth, [(system.name, system.input) for system in systems])
-                truth = opener.truth(y_true, "y_true")
+                kept, warnings = keep_common(options, truth, [(system.name, system.input) for system in systems])
+                truth = open_kept(kept=kept)
         _check_numbers(program, truth, options)
         if options.row_ids is not None:
             truth = replace(truth, rows=_name_rows(_find_ids(options, truth), truth))
-        opener = replace(opener.naming(truth.labels), first=truth)
         find_ids = partial(_find_ids, options, truth)
         rows = _check_rows(options, truth)
         weights, lines = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
-        rules = find_rules(
-            opener,
-            program,
-            truth.source,
-            max_weight=max_weight,
-            sample_weight=weights,
-            has_queries=truth.judgments is not None,
-        )
+        rules = find_rules(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
         setup = cls(
             program=rules.program,
             terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
             inputs=(truth.line, *rules.inputs, *lines),
             warnings=(*warnings, *rules.warnings),
             options=options,
-            opener=opener.naming(rules.labels),
+            labels=first_labels(first_labels(None, truth.labels), rules.labels),
             truth=truth,
             truth_name=name,
             named_pairs=_find_named_pairs(options, truth),
@@ -197,18 +199,18 @@ class Setup(Rules):
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
-        opener, rows, opened = self.opener, self.rows, list[System]()
+        labels, rows, opened = self.labels, self.rows, list[System]()
         for system in systems:
-            scores = opener.scores(system.input, self.truth, self.terms.width)
-            opener.check_numbers(scores)
+            scores = open_scores(system.input, self.truth, self.options, self.terms.width, labels=labels)
+            check_numbers(self.truth, scores)
             is_joined = scores.rows is not None and scores.rows.column is not None
             if self.truth.judgments is None and not are_both_named(self.truth.rows) and not is_joined:
                 rows = first_named(rows, _called(scores.rows, system.name), self.truth.source.name)
-            opener = opener.naming(_called(scores.labels, system.name))
+            labels = first_labels(labels, _called(scores.labels, system.name))
             opened.append(self._system(system, scores))
         return opened
 
-    def _system(self, system: Named, scores: Input) -> System:
+    def _system(self, system: Named, scores: Opened) -> System:
         """Return a system whose scores were opened."""
         truth = self.truth.source
         values = {self.truth.value, scores.value} - {None}
@@ -270,7 +272,7 @@ class Setup(Rules):
             systems=(system.name,),
             warnings=(*self.warnings, *system.warnings, *warnings),
             inputs=(*self.inputs, *system.inputs),
-            labels=self.opener.naming(system.labels).labels,
+            labels=first_labels(self.labels, system.labels),
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
         )
 
@@ -306,7 +308,7 @@ class Setup(Rules):
         return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
 
-def _find_ids(options: Options, truth: Input) -> RowIds | None:
+def _find_ids(options: Options, truth: Opened) -> RowIds | None:
     """Return the ids of the rows that were passed, or the queries of the truth; None without either."""
     passed, judgments, n_rows = options.row_ids, truth.judgments, truth.source.n_rows
     if passed is None:
@@ -323,7 +325,7 @@ def _find_ids(options: Options, truth: Input) -> RowIds | None:
     return ids
 
 
-def _name_rows(ids: RowIds | None, truth: Input) -> Axis:
+def _name_rows(ids: RowIds | None, truth: Opened) -> Axis:
     """Return the rows under the ids that were passed; an index of the truth may not have another order of them."""
     rows = Axis.of("row_ids", "row", [] if ids is None else ids.ids)
     if truth.rows is not None and find_order(rows, truth.rows) is not None:
@@ -338,7 +340,7 @@ def _called(axis: Axis | None, name: str | None) -> Axis | None:
     return replace(axis, source=name) if axis is not None and name else axis
 
 
-def _check_rows(options: Options, truth: Input) -> Axis | None:
+def _check_rows(options: Options, truth: Opened) -> Axis | None:
     """Return the rows that weights or groups name, where the truth does not."""
     if truth.judgments is not None or are_both_named(truth.rows):
         return None
@@ -347,7 +349,7 @@ def _check_rows(options: Options, truth: Input) -> Axis | None:
 
 
 def _per_row(
-    values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Input
+    values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Opened
 ) -> tuple[Any, tuple[str, ...]]:
     """Return weights or groups in the order of the rows, where they name these, and how they were read."""
     if values is None:
@@ -360,44 +362,44 @@ def _per_row(
 
 
 def find_rules(
-    opener: Opener,
+    options: Options,
     program: Program,
-    truth: Source | None = None,
+    train: Any,
+    truth: Opened | None = None,
     *,
     max_weight: float | None = None,
     sample_weight: Any = None,
-    has_queries: bool = False,
 ) -> Rules:
     """Find propensities, weights and filters; there is no truth where its rows come in batches.
 
-    With `has_queries` the filter has names, which are looked up once predictions are read.
+    Of a truth by query the filter has names, which are looked up once predictions are read.
     """
-    options = opener.options
-    lookup = PropensityLookup(opener.width(truth), None)
+    source, has_queries = (None, False) if truth is None else (truth.source, truth.judgments is not None)
+    lookup = PropensityLookup(find_width(options, truth), None)
     if program.needs_propensities or options.by_frequency is not None:
-        lookup = find_propensities(opener, truth, lookup.width)
+        lookup = find_propensities(options, train, truth, lookup.width)
     program = fit_program(program, lookup)
     lookup.width.check_cutoff(program.deepest)
     sample_weight = options.sample_weight if sample_weight is None else sample_weight
     has_weights = sample_weight is not None or max_weight is not None
     weights, unit = None, 1.0
     if has_weights:
-        weights, unit = read_weights(sample_weight, truth, max_weight, _describe_left(options))
+        weights, unit = read_weights(sample_weight, source, max_weight, _describe_left(options))
     if options.filter is not None and truth is not None and not has_queries:
-        opener.check_numbers(Input(truth, name=input_name(options.filter)))
+        check_numbers(truth, Opened(truth.source, name=input_name(options.filter)))
     terms = Terms.of(
         options,
         width=lookup.width,
         propensities=lookup.propensities or NO_PROPENSITIES,
         weights=weights,
         weight_unit=unit,
-        filter=None if has_queries else find_filter(options.filter, truth, lookup.width),
+        filter=None if has_queries else find_filter(options.filter, source, lookup.width),
     )
     warnings = (*_doubt_threshold(options, program), *lookup.warnings)
     return Rules(program=program, terms=terms, inputs=lookup.inputs, labels=lookup.labels, warnings=warnings)
 
 
-def _find_named_pairs(options: Options, truth: Input) -> NamedPairs | None:
+def _find_named_pairs(options: Options, truth: Opened) -> NamedPairs | None:
     """Read the filter of a truth by query."""
     if options.filter is None or truth.judgments is None:
         return None
@@ -406,7 +408,7 @@ def _find_named_pairs(options: Options, truth: Input) -> NamedPairs | None:
     return read_named_pairs(options.filter, truth.judgments)
 
 
-def _check_numbers(program: Program, truth: Input, options: Options) -> None:
+def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
     """Refuse what looks at the numbers of labels where these are documents or text, which have none of their own."""
     if truth.documents is None:
         return

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed, names_flags
 from xmceval.files.arrays.archive import Archive
-from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr, early_end_error
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.npypairs import open_lists
 from xmceval.files.arrays.storedmembers import StoredArray
@@ -23,7 +22,7 @@ from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.sparse import indptr_error
+from xmceval.rows.matrices.sparse import coo_to_csr, csc_to_csr, early_end_error, indptr_error
 from xmceval.rows.matrices.storage import Csr
 
 AnyArray = NDArray[Any]

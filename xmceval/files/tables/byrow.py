@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import AmbiguousError, DataError, counted, listed
-from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Documents
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
@@ -25,6 +24,7 @@ from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 
 AnyArray = NDArray[Any]

@@ -1,4 +1,4 @@
-"""Sparse matrices of scipy, in any storage, as CSR: every stored entry is kept, and no array is trusted."""
+"""Sparse matrices, of scipy in any storage or as arrays, become CSR: every entry is kept, and no array is trusted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted
+from xmceval.rows.block import Int64
 from xmceval.rows.matrices.storage import AnyArray
 from xmceval.rows.plain import as_plain
 
@@ -140,6 +141,45 @@ def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     csr = coo.tocsr()
     if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
         return csr.indptr, csr.indices, csr.data
-    order = np.argsort(coo.row, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
-    return indptr, coo.col[order], coo.data[order]
+    return coo_to_csr(name, coo.row, coo.col, coo.data, coo.shape[0])
+
+
+def csc_to_csr(
+    name: str, indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int]
+) -> tuple[Int64, AnyArray, AnyArray]:
+    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given those of the columns of a CSC matrix."""
+    ends = indptr.astype(np.int64)
+    lengths = ends[1:] - ends[:-1]
+    if lengths.size != shape[1] or np.any(lengths < 0) or indptr[:1].tolist() != [0] or indptr[-1] > indices.size:
+        raise DataError(f"{name}: its indptr does not describe {counted(shape[1], 'column')}")
+    if indptr[-1] < indices.size:
+        raise early_end_error(name, int(indptr[-1]), indices.size)
+    return coo_to_csr(name, indices, np.repeat(np.arange(shape[1]), lengths), values, shape[0])
+
+
+def early_end_error(name: str, end: int, n_stored: int) -> DataError:
+    """Return the error for an indptr that leaves out the last stored entries; in memory scipy's matrices have such."""
+    return DataError(
+        f"{name}: its indptr ends at {end:,}, but there are {counted(n_stored, 'stored entry')} "
+        "(hint: call its prune() before scipy.sparse.save_npz)"
+    )
+
+
+def coo_to_csr(
+    name: str, rows: AnyArray, columns: AnyArray, values: AnyArray, n_rows: int
+) -> tuple[Int64, AnyArray, AnyArray]:
+    """Return indptr [n_rows + 1], indices and values [n_stored] of rows from the entries [n_stored] of a COO matrix."""
+    from xmceval.kernels.rows.repairs import count_entries, order_entries
+
+    if not rows.size == columns.size == values.size:
+        raise DataError(f"{name}: its arrays of rows, columns and data have different lengths")
+    if n_rows > max(rows.size * 2**10, 2**22):
+        raise DataError(f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(rows.size, 'stored entry')}")
+    rows = rows.astype(np.int64, copy=False)
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    wrong = int(count_entries(rows, indptr))
+    if wrong >= 0:
+        raise DataError(f"{name}: has an entry in row {rows[wrong]}, but its shape has {counted(n_rows, 'row')}")
+    order = np.empty(rows.size, dtype=np.int64)
+    order_entries(rows, indptr.copy(), order)
+    return indptr, columns[order], values[order]

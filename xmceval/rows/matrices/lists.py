@@ -9,20 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Int64
 from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.matrices.storage import AnyArray
+from xmceval.rows.matrices.storage import AnyArray, Csr
 from xmceval.rows.plain import BY_NAME
 
 _ROW_TYPES = (list, tuple, set, frozenset, range)
-
-
-class LabelLists(NamedTuple):
-    """The labels of each row in CSR, with scores that fall along each row."""
-
-    indptr: Int64
-    labels: Int64
-    scores: Float64
 
 
 class Pair(NamedTuple):
@@ -81,11 +73,12 @@ def is_pair(values: Any, name: str) -> bool:
     return are_arrays and find_pair(values, name) is not None and any(_is_integer(each) for each in values)
 
 
-def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
+def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) -> Csr | None:
     """Take lists of labels, one per row, if the rows are such lists: sets, arrays or tensors too.
 
-    Rows of integers are the ids of labels where they have different lengths, or another one than `n_labels`; else they
-    are a dense matrix. -1 is padding. No rows at all, and rows that are all empty, are lists too.
+    As scores they fall along each row. Rows of integers are the ids of labels where they have different lengths, or
+    another one than `n_labels`; else they are a dense matrix. -1 is padding. No rows at all, and rows that are all
+    empty, are lists too.
     """
     if not isinstance(rows, (list, tuple)) or not all(_is_row(row) for row in rows):
         return None
@@ -95,7 +88,7 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
         return None
     labels = _concatenate(rows, name)
     if labels is not None and labels.dtype.kind in "iu":
-        return _join(labels, np.array(lengths, dtype=np.int64))
+        return _join(labels, np.array(lengths, dtype=np.int64), are_scores)
     if labels is None or (len(set(lengths)) == 1 and not are_sets):
         return None
     other = next((length for length in lengths if length != lengths[0]), None)
@@ -141,13 +134,14 @@ def _concatenate(rows: Any, name: str) -> AnyArray | None:
     return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
 
 
-def _join(labels: AnyArray, lengths: Int64) -> LabelLists:
+def _join(labels: AnyArray, lengths: Int64, are_scores: bool) -> Csr:
     """Make CSR of the labels of all rows [n_entries], of lengths int64 [n_rows], without padding."""
     rows, is_padding = np.repeat(np.arange(lengths.size), lengths), labels == -1
     lengths = lengths - np.bincount(rows[is_padding], minlength=lengths.size)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     kept = labels[~is_padding]
-    return LabelLists(indptr, kept, (np.repeat(indptr[1:], lengths) - np.arange(kept.size)).astype(np.float64))
+    values = np.repeat(indptr[1:], lengths) - np.arange(kept.size) if are_scores else np.ones(kept.size)
+    return Csr(indptr, kept, values.astype(np.float64), are_scores)
 
 
 def _is_row(row: Any) -> bool:

@@ -15,14 +15,13 @@ from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
-from xmceval.rows.matrices.lists import LabelLists, Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
+from xmceval.rows.matrices.lists import Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import (
     Csr,
     FilePieces,
     Matrix,
     PaddedLists,
-    Values,
     check_dtype,
     is_wide,
     may_be_wide,
@@ -214,24 +213,20 @@ def as_truth(
         y_true = tensors.unnested(y_true)
         if tensors.is_sparse(y_true):
             return _wrap_sparse_tensor(y_true, name, are_scores=False)
-        lists = find_lists(y_true, name, n_labels)
+        lists = find_lists(y_true, name, n_labels, are_scores=False)
         if lists is not None:
-            return _wrap_lists(lists, name, are_scores=False)
+            reading = "lists of ids of labels"
+            return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=reading)
     values = as_values(y_true, name)
-    if isinstance(y_true, (list, tuple)) and n_labels is None and _can_be_ids(values, n_columns):
+    is_of_lists = isinstance(y_true, (list, tuple))
+    may_be_ids = is_of_lists and n_labels is None and n_columns not in {None, values.shape[1]}
+    if may_be_ids and values.dtype.kind in "iu" and are_ranked_lists(values[:], n_columns) and values[:].max() > 1:
         return as_truth(y_true, name, n_columns)
     check_truth(values, name, n_columns)
     n_rows, width = map(int, values.shape)
     pieces, reading = [Dense(values, are_scores=False)], f"dense array of {name_of(values.dtype)}"
     source = MatrixSource(name, n_rows, width, pieces, reading=reading)
-    return replace(source, reading=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
-
-
-def _can_be_ids(values: Values, n_columns: int | None) -> bool:
-    """Return whether truth of another width than the predictions can be ids of their columns, and is not 0 and 1."""
-    if n_columns in {None, values.shape[1]} or values.dtype.kind not in "iu":
-        return False
-    return are_ranked_lists(values[:], n_columns) and int(values[:].max()) > 1
+    return replace(source, reading=AS_MATRIX, may_be_ids=True) if is_of_lists else source
 
 
 def as_scores(
@@ -259,10 +254,10 @@ def as_scores(
         pair = find_pair(y_score, name)
         if pair is not None:
             return _wrap_padded_lists(pair)
-        lists = find_lists(y_score, name, n_labels)
+        lists = find_lists(y_score, name, n_labels, are_scores=True)
         if lists is not None:
             refuse_sets(y_score, name)
-            return _wrap_lists(lists, name, are_scores=True)
+            return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
     code = f"numpy.asarray({name})" if isinstance(y_score, (list, tuple)) else name
     if are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code):
@@ -275,14 +270,6 @@ def as_scores(
     n_rows, width = map(int, values.shape)
     dense, reading = [Dense(values, are_scores=True)], f"dense array of {name_of(values.dtype)}, a score for each label"
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
-
-
-def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSource:
-    values = lists.scores if are_scores else np.ones(lists.labels.size)
-    pieces = [Csr(lists.indptr, lists.labels, values, are_scores)]
-    reading = RANKED if are_scores else "lists of ids of labels"
-    n_rows = lists.indptr.size - 1
-    return MatrixSource(name, n_rows, None, pieces, is_exact=False, reading=reading, is_ranked=are_scores)
 
 
 def _wrap_padded_lists(pair: Pair) -> MatrixSource:
@@ -333,7 +320,7 @@ def open_pair(
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or is_sparse(value)
+    return value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value)
 
 
 def check_pair(truth: Source, scores: MatrixSource) -> None:

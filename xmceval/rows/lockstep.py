@@ -12,17 +12,8 @@ from xmceval.rows.sources import n_shared, shard_blocks, shards_of
 class Lockstep:
     """The truth and the scores of systems in step: tuples of blocks of the same rows, the truth's first.
 
-    Where truth and a system have several shards, each pair of shards must have the same number of rows.
-
-    Parameters
-    ----------
-    truth : Source
-    systems : sequence of Source
-        At least one.
-    n_weights : int, optional
-        The number of sample weights, where there are any: one per row is expected.
-    most_rows : int, optional
-        The most rows of a block; default as many as the sources give.
+    Where truth and a system have several shards, each pair of shards must have the same number of rows. `n_weights` is
+    the number of sample weights, where there are any: one per row is expected. Blocks have at most `most_rows` rows.
     """
 
     def __init__(

@@ -153,19 +153,9 @@ def _as_range(numbers: Int64) -> range | Int64:
 def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | None:
     """Return where each row or label of one input is in another, int64 [n]; None where their positions agree.
 
-    Parameters
-    ----------
-    ours, theirs : Axis
-        That of the truth, and that which is put into its order.
-    in_batch : bool
-        Whether they are rows of a batch, whose index may be a permutation by chance.
-
-    Raises
-    ------
-    AmbiguousError
-        Names or positions may be meant.
-    DataError
-        Both have names, but not the same ones.
+    `ours` are those of the truth; `theirs` are put into their order. Rows of a batch may have an index that is a
+    permutation by chance. It is an error if both have names, but not the same ones, or if names or positions may be
+    meant.
     """
     if ours.names is theirs.names or _are_equal(ours.names, theirs.names):
         return None
@@ -351,26 +341,10 @@ def are_ids(
 ) -> bool:
     """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and not scores.
 
-    Parameters
-    ----------
-    values : matrix of numbers
-        Whose rows become an array when they are sliced.
-    name : str
-        What messages call it.
-    n_labels : int, optional
-        The number of labels, where it is known.
-    are_all_ids : bool, optional
-        What whole numbers are that may be either: the caller says that they are ids by passing the number of labels,
-        and other rows of the same predictions may have shown that they are scores.
-    n_seen : int
-        One more than the largest label of the truth, where it has no number of labels.
-    code : str
-        The expression that is the numbers, for messages.
-
-    Raises
-    ------
-    AmbiguousError
-        They may be either.
+    `n_labels` is their number, where it is known; `n_seen` is one more than the largest label of a truth that has no
+    number of labels. Whole numbers that may be either are an error, unless `are_all_ids` says what they are: the caller
+    passes the number of labels with ids, and other rows of the same predictions may have shown that they are scores.
+    `code` is the expression that is the numbers, for messages.
     """
     width, is_whole = values.shape[1], values.dtype.kind in "iu"
     head = values[:LOOKED_AT] if is_whole else None

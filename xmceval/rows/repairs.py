@@ -17,34 +17,18 @@ from xmceval.rows.locked import Locked
 
 @dataclass
 class RepairedSource(Locked):
-    """A source whose blocks are repaired when they are parsed.
+    """A source whose blocks are repaired when they are parsed."""
 
-    Attributes
-    ----------
-    source : Source
-        The source as it was opened.
-    repair : callable
-        Repairs rows in place and returns the number of entries that it removed.
-    describe : callable
-        Describes the removal of a number of entries, for a warning.
-    n_labels : int or None
-        The number of labels after the repair.
-    is_exact : bool
-        Whether `n_labels` can only be the number of labels.
-    n_removed : int
-        The entries that were removed from the blocks that were read so far.
-    """
-
-    source: Source
-    repair: Callable[[Rows, Scratch], int]
-    describe: Callable[[int], str]
-    n_labels: int | None
+    source: Source  # as it was opened
+    repair: Callable[[Rows, Scratch], int]  # repairs rows in place and returns the number of entries that it removed
+    describe: Callable[[int], str]  # describes the removal of a number of entries, for a warning
+    n_labels: int | None  # after the repair
     is_exact: bool
 
     def __post_init__(self) -> None:
         self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
         super().__init__()
-        self.n_removed = 0
+        self.n_removed = 0  # entries, from the blocks that were read so far
 
     def starting_at(self, place: Any) -> RepairedSource:
         """Return the same source, read from a place on, with the same repair."""

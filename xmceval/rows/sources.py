@@ -17,13 +17,7 @@ MOST_WARNINGS = 5  # of all shards together; the rest is counted
 class ShardedSource:
     """Shards as one source: rows continue, numbers of labels agree, places are those of the shards.
 
-    Parameters
-    ----------
-    shards : sequence of Source
-        At least one.
-    name : str
-    are_scores : bool
-        Whether they are predictions, whose headers may also be ``rows k``, with a k of their own.
+    With `are_scores` they are predictions, whose headers may also be ``rows k``, with a k of their own.
     """
 
     def __init__(self, shards: Sequence[Source], name: str, *, are_scores: bool) -> None:
@@ -92,14 +86,7 @@ def n_shared(truth: Source, systems: Iterable[Source]) -> int:
 class ReopenedSource:
     """A source that holds its rows in memory, opened anew for each pass, so that they are freed after it.
 
-    Parameters
-    ----------
-    source : Source
-        As it was opened once; it is not kept.
-    reopen : callable
-        Opens it again; it can be pickled.
-    files : sequence of Path
-        Those that are opened.
+    `source` is what was opened first and is not kept; `reopen` opens its `files` again, and can be pickled.
     """
 
     def __init__(self, source: Source, reopen: Callable[[], Source], files: Sequence[Path]) -> None:

@@ -34,21 +34,11 @@ def each_block(
     *,
     all_faults: bool = False,
 ) -> None:
-    """Work on items in threads, each with a state of its own.
+    """Work on items, which are blocks or tuples of blocks of the same rows, in threads; default one per processor.
 
-    Parameters
-    ----------
-    items : generator
-        Blocks, or tuples of blocks of the same rows. They are drawn in order, one at a time, so that every item before
-        a faulty one has been worked on when this ends.
-    start : callable
-        Returns the state of a thread.
-    work : callable
-        Works on an item, with the state of its thread.
-    threads : int or None
-        Default: one per processor.
-    all_faults : bool
-        Report every faulty row, not only the earliest.
+    Each thread has a state of its own, which `start` returns. Items are drawn in order, one at a time, so that every
+    item before a faulty one has been worked on when this ends. With `all_faults` every faulty row is reported, not only
+    the earliest.
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, got {threads}")

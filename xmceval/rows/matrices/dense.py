@@ -84,20 +84,10 @@ def entries_at_once(values: Any, usual: int) -> int:
 
 
 def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
-    """Select the best labels of some rows, and the true labels that tie with the last.
+    """Select the `depth` best labels, at least 2, of some dense rows, and the true labels that tie with the last.
 
-    Parameters
-    ----------
-    values : Values
-        The dense matrix [n_rows, n_labels], on any device.
-    rows : slice
-    depth : int
-        How many labels per row, at least 2.
-    truth : Rows
-        Of the same rows.
-    scratch : Scratch
-    found : int64 array [2]
-        Becomes the row, counted from the first of `rows`, and the label of the first NaN, if there is one.
+    `truth` has the same rows. `found`, int64 [2], becomes the row, counted from the first of `rows`, and the label of
+    the first NaN, if there is one.
     """
     if isinstance(values, DeviceMatrix):
         return values.select(rows, depth, found)

@@ -211,15 +211,7 @@ def aligned(
 ) -> Any:
     """Return numbers in the order of the rows, and columns, that objects of pandas or polars name; others as they are.
 
-    Parameters
-    ----------
-    truth, other : object
-    name : str
-        Of the other, for messages.
-    rows : pair of Axis or None
-        The rows of both; default those in their index.
-    in_columns : bool
-        Whether the columns are labels, of both.
+    `rows` are those of both; default those in their index. With `in_columns` the columns of both are labels.
     """
     if other is None:
         return None

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import (
+    find_stored,
     first_labels,
     look_at_columns,
     open_scores,
     open_truth,
-    table_of,
     take_numbers,
     were_they_ids,
 )
@@ -20,7 +20,7 @@ from xmceval.api.scoring.openshards import check_inputs
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.ranking.recordlines import find_records
+from xmceval.files.ranking.recordlines import Records
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.matrices import check_narrow, hint_at_lists, open_pair
@@ -88,13 +88,14 @@ def _add_other(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, n
     for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):
         if isinstance(matrix, (str, Path)):
             raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
-        if find_records(matrix, name, noun) is not None:
+        stored = find_stored(matrix, name, noun)
+        if isinstance(stored, Records):
             raise UsageError(
                 f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
                 "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "
                 "these to xmceval.score)"
             )
-        if table_of(matrix, name) is not None:
+        if stored is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
     options, width = state.options, state.terms.width
     columns = look_at_columns(y_true, [y_score], to.ids)

@@ -92,7 +92,7 @@ def open_truth(
         matrix, rows = value, None
         if not isinstance(value, (str, Path)):
             value, rows = split_ids(value, ids, name)
-            matrix = table_of(value, name) or find_records(value, name, "grade")
+            matrix = find_stored(value, name, "grade")
         if matrix is None:
             _refuse_ids(first, name)
             values, own_rows, own_labels = _split_names(value, name)
@@ -153,7 +153,7 @@ def open_scores(
 
                 refuse_columns_of_sets(value, name)
             value, rows = split_ids(value, truth.ids, name)
-            matrix = table_of(value, name) or find_records(value, name, "score")
+            matrix = find_stored(value, name, "score")
         if matrix is not None:
             opened = _open_scored_file(matrix, truth, n_rows, options, width, are_all_ids, is_shard=is_shard)
             _check_reading(opened.source, were_ids, in_batch=in_batch)
@@ -397,13 +397,16 @@ def find_width(options: Options, truth: Opened | None) -> Width:
     return width if names is None else width.agree(len(names), names.source)
 
 
-def table_of(matrix: Any, name: str) -> Table | None:
-    """Return the table that a matrix is, if it is one; most are none, for which nothing is loaded."""
-    if isinstance(matrix, (np.ndarray, list, tuple, dict)) or hasattr(matrix, "tocsr"):
+def find_stored(value: Any, name: str, noun: str) -> Records | Table | None:
+    """Return the grades or scores by query, or the table, that a value is; of a matrix None, and nothing is loaded."""
+    if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
+    records = find_records(value, name, noun)
+    if records is not None:
+        return records
     from xmceval.files.tables.objects import find_table
 
-    return find_table(matrix, name)
+    return find_table(value, name)
 
 
 def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:

@@ -36,10 +36,12 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
     """Check that all files exist and shards belong together; return the training labels with their shards found."""
     train = find_shards(options.train)
     others = [find_shards(file) for file in options.files if file is not options.train]
-    parts = [part for whole in (truth, *scores, train, *others) for part in parts_of(whole)]
-    check_files(parts, [to_path(whole) for whole in (truth, *scores) if isinstance(whole, (str, Path))])
-    for system in scores:
-        check_pairing(truth, system)
+    inputs = truth, *scores, train, *others
+    if any(isinstance(whole, (str, Path, Shards)) for whole in inputs):
+        parts = [part for whole in inputs for part in parts_of(whole)]
+        check_files(parts, [to_path(whole) for whole in (truth, *scores) if isinstance(whole, (str, Path))])
+        for system in scores:
+            check_pairing(truth, system)
     return train
 
 

@@ -206,9 +206,10 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
         if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.warnings:
             return None
         block, others = next(truth.blocks()), next(scores.selecting(k + 1).blocks())
+        if block.n_rows != n_rows or others.n_rows != n_rows:
+            return None
         true = block.rows(truth_scratch)
-        is_binary = isinstance(true, SortedRows) and true.has_only_ones and true.largest_label < n_labels
-        if not is_binary or block.n_rows != n_rows or others.n_rows != n_rows:
+        if not (isinstance(true, SortedRows) and true.has_only_ones and true.largest_label < n_labels):
             return None
         selected = others.select(true, scratch)
         predicted, ends, omitted = selected or (others.rows(scratch), None, NONE_OMITTED)

@@ -1,4 +1,4 @@
-"""Opening files: READERS are tried in turn, and the one that recognizes the content returns a source of rows."""
+"""Opening: the content of a file says what format it has, and its reader returns a source of rows."""
 
 from __future__ import annotations
 

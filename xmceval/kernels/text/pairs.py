@@ -10,6 +10,8 @@ from xmceval.kernels.text.bytes import line_end, n_digits, number_of, word_at
 from xmceval.kernels.text.lines import (
     BAD_ID,
     COMMENT,
+    DIGIT,
+    DIGIT_0,
     HARD_FULL,
     ID_TOO_LARGE,
     KINDS,
@@ -61,7 +63,10 @@ def parse_pairs(
             begin, sign = colon + U1, 1.0
             if text[begin] == MINUS:
                 begin, sign = begin + U1, -1.0
-            value, _, after, _, _ = parse_decimal(text, begin)
+            if KINDS[text[begin]] == DIGIT and KINDS[text[begin + U1]] >= LINE_END:
+                value, after = np.float64(text[begin] - DIGIT_0), begin + U1
+            else:
+                value, _, after, _, _ = parse_decimal(text, begin)
             if after != begin and KINDS[text[after]] >= LINE_END:
                 label, value = np.int64(number_of(word, digits)), sign * value
                 indices[n], values[n] = label, value

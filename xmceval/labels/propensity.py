@@ -52,7 +52,7 @@ class Propensities:
     @cached_property
     def table(self) -> tuple[Any, ...]:
         """The arrays that kernels take: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
-        return tuple(map(read_only, (self.ids, self.codes, self.inverse)))
+        return read_only(self.ids), read_only(self.codes), read_only(self.inverse)
 
     @property
     def from_training(self) -> bool:

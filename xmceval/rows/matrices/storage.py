@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
+from xmceval.kernels.rows.cells import find_true
 from xmceval.kernels.rows.checks import NOT_NOTICED, notice
-from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows
+from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows, read_only
 from xmceval.rows.plain import BY_NAME
 
 AnyArray = NDArray[Any]
@@ -216,7 +217,8 @@ def stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
 
     `is_stored` is a bool array [n_rows, n_labels].
     """
-    places = np.flatnonzero(is_stored)  # many times as fast as two-dimensional indexing
+    places = np.empty(np.count_nonzero(is_stored), dtype=np.int64)
+    find_true(read_only(np.ascontiguousarray(is_stored).ravel().view(np.uint8)), places)
     rows = scratch.rows(is_stored.shape[0], places.size)
     rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])
     return rows, places

@@ -122,7 +122,7 @@ def without_counts(content):
         (lambda content: content[:-1], DAMAGED),
         (
             lambda content: forge(content, schema="xmceval/state/99"),
-            f"{WRONG}it has the schema xmceval/state/99; expected xmceval/state/5",
+            f"{WRONG}it has the schema xmceval/state/99, of xmceval {xmceval.__version__}; expected xmceval/state/5",
         ),
         (lambda content: forge(content, options={"metrics": ["PSP@1"]}), f"{WRONG}propensities: its metrics need them"),
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),

@@ -192,7 +192,10 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
     if not isinstance(header, dict) or not str(header.get("schema")).startswith("xmceval/state/"):
         raise ValueError("its header is not that of a state")
     if header["schema"] != STATE_SCHEMA:
-        raise ValueError(f"it has the schema {header['schema']}; expected {STATE_SCHEMA}")
+        raise ValueError(
+            f"it has the schema {header['schema'][:40]}, of xmceval {str(header.get('version'))[:20]}; expected "
+            f"{STATE_SCHEMA} (hint: score again, or merge with the version that saved it)"
+        )
     for name in sorted(HEADER.keys() ^ header.keys()):
         raise ValueError(f"{name}: {'is missing' if name in HEADER else 'is no field'}")
     for name, kind in HEADER.items():

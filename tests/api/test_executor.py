@@ -25,7 +25,7 @@ from support.executors import PicklingExecutor
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
@@ -135,8 +135,8 @@ def check_same(y_true, *scores, **options):
     """Check that an executor gives the results and warnings of one process; return these and the executor."""
     executor, chosen = PicklingExecutor(), Options.of(options)
     systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
-    one = score_systems(Setup.of(y_true, chosen, systems), systems)
-    parts = score_systems(Setup.of(y_true, chosen, systems, executor=executor), systems)
+    one = score_systems(OpenedTruth.of(y_true, chosen, systems), systems)
+    parts = score_systems(OpenedTruth.of(y_true, chosen, systems, executor=executor), systems)
     assert render("json", parts) == render("json", one)
     assert [result.warnings for result in parts] == [result.warnings for result in one]
     return one, executor

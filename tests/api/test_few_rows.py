@@ -10,7 +10,7 @@ from support.executors import PicklingExecutor
 
 import xmceval
 from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.report.forms.registry import render_comparison
 from xmceval.rows.matrices import matrices
 from xmceval.scoring import executor as executors
@@ -129,8 +129,8 @@ def in_bins(truth):
 
 def both_ways(named, truth, testing):
     options = Options.of(in_bins(truth))
-    one = compare_systems(Setup.of(truth, options, named), named, testing)
-    parts = compare_systems(Setup.of(truth, options, named, executor=PicklingExecutor()), named, testing)
+    one = compare_systems(OpenedTruth.of(truth, options, named), named, testing)
+    parts = compare_systems(OpenedTruth.of(truth, options, named, executor=PicklingExecutor()), named, testing)
     return one, parts
 
 

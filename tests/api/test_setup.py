@@ -16,7 +16,7 @@ import xmceval
 from xmceval.api.loops import updates
 from xmceval.api.scoring import openshards, setup
 from xmceval.api.scoring.finishing import finish_state
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.io import shardfiles
 from xmceval.scoring.options import Options
 
@@ -47,7 +47,7 @@ def found(monkeypatch):
 def test_each_path_is_found_once(found):
     options = Options(train="train.txt", metrics="PSP", k=1)
     systems = [Named("a.txt"), Named("b.txt", "b")]
-    prepared = Setup.of("t.txt", options, systems)
+    prepared = OpenedTruth.of("t.txt", options, systems)
     opened = prepared.open_systems(systems)
     prepared.states(opened, prepared.evaluate(opened))
     assert found == dict.fromkeys(("t.txt", "train.txt", "a.txt", "b.txt"), 1)
@@ -69,7 +69,7 @@ def test_a_saved_state_has_the_warnings_of_the_result():
 
 def test_totals_of_one_setup_are_of_the_rows_that_were_evaluated_last():
     systems = [Named("a.txt")]
-    prepared = Setup.of("t.txt", Options(metrics="P", k=1), systems)
+    prepared = OpenedTruth.of("t.txt", Options(metrics="P", k=1), systems)
     opened = prepared.open_systems(systems)
     first, second = (prepared.evaluate(opened) for _ in range(2))
     [one], [two] = prepared.states(opened, first), prepared.states(opened, second)

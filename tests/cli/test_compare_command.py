@@ -16,7 +16,7 @@ from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Cost
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.cli import main, runner
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
@@ -146,8 +146,8 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
         yield reported.append
 
     systems = [Named(Path(MODEL_A), "a"), Named(Path(MODEL_B), "b"), Named(Path(MODEL_A), "c")]
-    setup = Setup.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
-    compare_systems(setup, systems, Testing(**options, resamples=200), watch=watch)
+    truth = OpenedTruth.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
+    compare_systems(truth, systems, Testing(**options, resamples=200), watch=watch)
     assert sum(reported) == 0
     assert bool(reported) == (n_tests is not None)
 

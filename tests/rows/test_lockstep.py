@@ -10,7 +10,7 @@ from support.judged import check_judged
 from support.strategies import to_rows
 
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.errors import DataError
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -24,8 +24,8 @@ def systems(rng):
 
 
 def score(truth, scores, threads=2, **options):
-    setup = Setup.of(truth, Options(threads=threads, **options))
-    return score_systems(setup, [Named(each, str(i)) for i, each in enumerate(scores)])
+    opened = OpenedTruth.of(truth, Options(threads=threads, **options))
+    return score_systems(opened, [Named(each, str(i)) for i, each in enumerate(scores)])
 
 
 def without(rows, pairs):

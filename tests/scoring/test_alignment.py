@@ -10,18 +10,17 @@ from support.files import write, write_matrix
 
 import xmceval
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, Setup
-from xmceval.metrics.names import parse
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import alignment
 from xmceval.scoring.alignment import N_ROWS, NO_LABEL
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
 
 SHUFFLED = "are the rows shuffled?"
@@ -70,11 +69,12 @@ def shifted(scores, by):
 # The first rows
 
 
-def first_rows(y_true, y_score, metrics="P@3", threads=1, **terms):
+def first_rows(y_true, y_score, metrics="P@3", threads=1, **setup):
     """Return the first rows of truth and predictions as the check gets them, by an order that does not matter."""
-    first, terms = FirstRows(), Terms(width=Width(y_true.shape[1], "y_true has"), **terms)
-    program = compile_program(parse([metrics]))
-    evaluate(as_truth(y_true), [System(as_scores(y_score), terms)], program, observers=[first], threads=threads)
+    first, options = FirstRows(), Options(metrics=metrics)
+    program, width = compile_program(options.measures), Width(y_true.shape[1], "y_true has")
+    setup = Setup(options=options, program=program, width=width, **setup)
+    evaluate(as_truth(y_true), [System(as_scores(y_score), setup)], observers=[first], threads=threads)
     parts = [piece[2:] for piece in sorted(first.pieces, key=lambda piece: piece[0])]
     truth = [set(row.tolist()) for rows, _ in parts for row in np.split(rows.indices, rows.indptr[1:-1])]
     return truth, *(np.concatenate([ranked[i] for _, ranked in parts]) for i in range(4))
@@ -273,8 +273,8 @@ def test_each_of_several_systems_is_judged(good, rng):
     truth, scores = good
     names = ("good", "shuffled", "shifted")
     systems = (scores, scores[rng.permutation(len(scores))], shifted(scores, 1))
-    setup = Setup.of(truth, Options(metrics="P", k=1))
-    results = score_systems(setup, [Named(each, name) for name, each in zip(names, systems, strict=True)])
+    opened = OpenedTruth.of(truth, Options(metrics="P", k=1))
+    results = score_systems(opened, [Named(each, name) for name, each in zip(names, systems, strict=True)])
     ends = [[line for line in result.warnings if line.endswith("?")] for result in results]
     assert ends[0] == []
     assert ends[1][0].endswith(SHUFFLED)

@@ -16,9 +16,10 @@ from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.system import System
 
@@ -60,18 +61,19 @@ def counts_of(kind):
     return [known.get(label, 0) for label in range(N_LABELS)]
 
 
-def summary(kind, names, k=(1, 2, 3), bins=None, **terms):
+def summary(kind, names, k=(1, 2, 3), bins=None, ties="label"):
     own = propensities(kind)
-    program = compile_program(parse(names, k))
-    given = Terms(
+    options = Options(metrics=names, k=k, ceiling=True, ties=ties)
+    given = Setup(
+        options=options,
+        program=compile_program(options.measures),
         width=Width(N_LABELS, "the test has"),
         propensities=own,
         bins=None if bins is None else make_bins(bins, own, N_LABELS),
-        **terms,
     )
     truth, scores = to_csr(TRUTH, N_LABELS), to_csr(SCORES, N_LABELS, np.float64)
-    [totals] = evaluate(as_truth(truth), [System(as_scores(scores), given)], program, threads=1)
-    return finish_totals(program, totals, given, ceiling=True)
+    [totals] = evaluate(as_truth(truth), [System(as_scores(scores), given)], threads=1)
+    return finish_totals(totals, given)
 
 
 def inverse_of(kind):

@@ -14,9 +14,10 @@ from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.system import System
 
@@ -130,18 +131,23 @@ def test_shards_merge_to_the_same_bits(rng):
     truth = csr_matrix((rng.random((400, 60)) < 0.05).astype(float))
     truth.data[rng.random(truth.nnz) < 0.3] = 0  # stored zeros
     scores = csr_matrix(np.round(rng.random((400, 60)), 2) * (rng.random((400, 60)) < rng.random((400, 1))))
-    program = compile_program(parse(["coverage(of=recommended)@5", *COLUMNS]))
-    terms = Terms(width=Width(60, "y_true has"), propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5))
+    options = Options(metrics=["coverage(of=recommended)@5", *COLUMNS])
+    setup = Setup(
+        options=options,
+        program=compile_program(options.measures),
+        width=Width(60, "y_true has"),
+        propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5),
+    )
 
     def part(i, j):
-        return evaluate(as_truth(truth[i:j]), [System(as_scores(scores[i:j]), terms)], program)[0]
+        return evaluate(as_truth(truth[i:j]), [System(as_scores(scores[i:j]), setup)])[0]
 
-    whole = finish_totals(program, part(0, 400), terms).figures
+    whole = finish_totals(part(0, 400), setup).figures
     for ends in ((0, 150, 400), (0, 1, 399, 400)):
-        merged = totals.empty(program, terms)
+        merged = totals.empty(setup)
         for i, j in reversed(list(itertools.pairwise(ends))):
             merged = merged.merge(part(i, j))
-        assert finish_totals(program, merged, terms).figures == whole
+        assert finish_totals(merged, setup).figures == whole
 
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():

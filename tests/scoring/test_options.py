@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.scoring.setup import Setup
+from xmceval.api.scoring.setup import OpenedTruth
 from xmceval.cli import options as cli_options
 from xmceval.cli.commands.score import command
 from xmceval.errors import UsageError
@@ -61,8 +61,8 @@ def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
     from click.testing import CliRunner
 
     assert CliRunner().invoke(shouting, ["--shout"]).output == "True\n"
-    setup = Setup.of(np.ones((2, 2)), wider.of({"shout": True, "metrics": "P@1"}))
-    assert setup.options.shout
+    truth = OpenedTruth.of(np.ones((2, 2)), wider.of({"shout": True, "metrics": "P@1"}))
+    assert truth.setup.options.shout
     assert "shout" not in inspect.signature(xmceval.score).parameters  # the other edit, which a test above asks for
 
 

@@ -12,9 +12,10 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.mergeable import Mergeable
+from xmceval.scoring.options import Options
 from xmceval.scoring.program import KINDS, compile_program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task
 
@@ -77,7 +78,7 @@ TASKS = compile_program(list(dict.fromkeys(EVERY_MEASURE))).tasks
 def test_what_a_task_declares_is_what_it_has(task):
     kind = type(task)
     assert task.has_bins == (kind.finish_bins is not Task.finish_bins)
-    part = task.empty(Terms(width=Width(5, "the test")))
+    part = task.empty(Setup(options=Options(), program=compile_program(task.measures), width=Width(5, "the test")))
     assert isinstance(part, Mergeable)
     assert {field.name for field in part.fields} <= set(vars(part))
     assert not task.counts_unscored or part.true.tolist() == [0, 0]

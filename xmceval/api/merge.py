@@ -108,7 +108,8 @@ def merge_states(
     merged = reduce(State.merge, in_order)
     if save_state is not None:
         write_output(save_state, pack_state(merged), force=force)
-        merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
+        if missing:
+            merged = replace(merged, setup=replace(merged.setup, warnings=(*merged.setup.warnings, missing)))
     result = finish_state(merged)
     return result if name is None else replace(result, name=name)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.benchmarks.config import Config, read_config, suggest
 from xmceval.benchmarks.datasets import DatasetPlan, check_types, read_datasets
 from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
@@ -175,9 +175,9 @@ def _run_dataset(
         if not systems:
             raise DataError("there are no predictions (hint: set folder to what {dataset} in paths stands for)")
         with naming_flags(False):  # a file has the names of Python's arguments
-            setup = Setup.of(dataset.truth, dataset.options, systems, executor=executor)
+            truth = OpenedTruth.of(dataset.truth, dataset.options, systems, executor=executor)
             comparison = compare_systems(
-                setup, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False
+                truth, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False
             )
     except (XmcevalError, OSError, MemoryError) as error:
         why = describe_failure(error)

@@ -16,16 +16,16 @@ from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
-from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import doubt_scores, find_doubt
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.firstrows import FirstRows
+from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.summary import finish_totals
-from xmceval.scoring.system import System, with_row_length
+from xmceval.scoring.system import System
 
 MEASURES = ("P@1", "P@5")
 
@@ -174,11 +174,13 @@ def _score(
     )
     scores = opened_scores.fit_width(width.or_none)
     pairs = _read_pairs(filter, opened.judgments)
-    program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=pairs)
-    system = System(scores, with_row_length(terms, truth, scores))
+    options = Options(metrics=MEASURES)
+    program, width = compile_program(options.measures), width.agree_with(scores, "column")
+    setup = Setup(options=options, program=program, width=width, filter=pairs).with_row_length(truth, scores)
+    system = System(scores, setup)
     first_rows = FirstRows()
-    [totals] = evaluate(truth, [system], program, observers=[first_rows], threads=threads)
-    first, fifth = (figure.estimate.value for figure in finish_totals(program, totals, terms).figures)
+    [totals] = evaluate(truth, [system], observers=[first_rows], threads=threads)
+    first, fifth = (figure.estimate.value for figure in finish_totals(totals, setup).figures)
     place = f" of {scores_file.path}"
     first_truth, ranked = first_rows.of_system(0)
     doubt = find_doubt(first_truth, ranked, place)

@@ -101,15 +101,15 @@ def inspect_state(path: Path) -> StateInspection:
         state = load_state(path)
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
-    propensities = state.terms.propensities
+    propensities = state.setup.propensities
     described = {name: getattr(propensities, name) for name in ("digest", *PROPENSITIES)}
     return StateInspection(
         str(path),
         state.version,
         state.n_rows,
-        state.terms.width.or_none,
-        tuple(str(measure) for measure in state.program.measures),
-        dict(state.options.changed()),
+        state.setup.width.or_none,
+        tuple(str(measure) for measure in state.setup.program.measures),
+        dict(state.setup.options.changed()),
         None if propensities is NO_PROPENSITIES else described,
         state.truth,
         state.scores,

@@ -15,10 +15,8 @@ from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import find_cautions
 from xmceval.rows.filters import FilterReport
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.options import Options
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.summary import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.totals import Totals
 from xmceval.version import VERSION
@@ -306,38 +304,35 @@ def describe_size(counts: Counts) -> tuple[str, ...]:
 
 def make_result(
     name: str,
-    program: Program,
     totals: Totals,
-    terms: Terms,
-    options: Options,
+    setup: Setup,
     *,
     truth: str,
     scores: str,
     warnings: tuple[str, ...] = (),
-    inputs: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Result:
     """Make the result of a system from its totals."""
-    summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
+    summary, options = finish_totals(totals, setup), setup.options
     cautions = find_cautions(
         summary,
         empty_rows=options.empty_rows,
         has_threshold=options.threshold is not None,
         ties=options.ties,
         ceiling=options.ceiling,
-        zeros_are_judged=terms.zeros_are_judged,
+        zeros_are_judged=setup.zeros_are_judged,
     )
     doubts, facts = split_doubts((*warnings, *cautions))
     return Result(
         name,
         summary.figures,
         summary.counts,
-        None if terms.propensities is NO_PROPENSITIES else terms.propensities,
+        None if setup.propensities is NO_PROPENSITIES else setup.propensities,
         options.empty_rows,
         (*doubts, *facts),
-        inputs,
+        setup.inputs,
         notes,
-        _report_filter(totals, terms),
+        _report_filter(totals, setup),
         slices=summary.slices,
         options=options.changed(),
         truth=truth,
@@ -345,12 +340,12 @@ def make_result(
     )
 
 
-def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
-    pairs, filtered = terms.filter, totals.tally.filtered
+def _report_filter(totals: Totals, setup: Setup) -> FilterReport | None:
+    pairs, filtered = setup.filter, totals.tally.filtered
     if pairs is None:
         return None
     removed = filtered.removed, filtered.rows_changed, filtered.in_truth
-    return FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, terms.filter_truth)
+    return FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, setup.options.filter_truth)
 
 
 def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,76 +11,11 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, counted
 from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.labels.bins import Bins, make_bins
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
-from xmceval.rows.filters import Filter
-from xmceval.rows.rowgroups import RowGroups
-from xmceval.rows.width import Width
 from xmceval.scoring.decided import Decided, decide
+from xmceval.scoring.setup import Setup
 
-if TYPE_CHECKING:
-    from xmceval.scoring.options import BinSpec, Options, Ties
-
-NO_WEIGHTS = np.empty(0)
 NONE_OMITTED = np.empty(0, dtype=np.int64)
-UNKNOWN_WIDTH = Width()
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How the rows of a system are scored, beside the program."""
-
-    width: Width = UNKNOWN_WIDTH  # the number of labels, as far as it is known
-    propensities: Propensities = NO_PROPENSITIES
-    # float64 array [n_rows], optional; sample weights, the largest in [1, 2); rows of weight 0 are skipped
-    weights: Float64 | None = None
-    weights_from: int = 0  # the row of the first of them
-    weight_unit: float = 1.0  # the power of two by which they were divided
-    filter: Filter | None = None  # pairs removed from the scores
-    filter_truth: bool = False  # remove them from the truth too
-    drop_empty: bool = False  # leave rows without truth out instead of counting them as 0
-    zero_unscored: bool = False  # labels without a score have score 0, instead of ranking below all that have one
-    threshold: float | None = None  # labels whose score is at least this are decisions; None: all that have a score
-    # how labels with equal scores count: in the order by label, the mean over all orders, or the best or worst
-    ties: Ties = "label"
-    bins: Bins | None = None  # bins of labels, each of which has its share of every number
-    groups: RowGroups | None = None  # groups of rows, each of which has totals of its own
-    longest_row: int | None = None  # the most predictions that a row may have, where a header declares it
-    declaration: str = ""  # that header, for a message
-    # whether stored zeros of the truth are judgments, as in the formats of the ranking field
-    zeros_are_judged: bool = False
-
-    @classmethod
-    def of(cls, options: Options, **found: Any) -> Terms:
-        """Return the terms that options set; width, propensities, weights and filter are found beside them."""
-        return cls(
-            **found,
-            filter_truth=options.filter_truth,
-            drop_empty=options.empty_rows == "drop",
-            zero_unscored=options.unscored == "zero",
-            threshold=options.threshold,
-            ties=options.ties,
-        )
-
-    def with_width(self, width: Width, by_frequency: BinSpec | None) -> Terms:
-        """Return the terms with a number of labels, and with the bins of labels that depend on it."""
-        if width is self.width and by_frequency is None:
-            return self
-        bins = None
-        if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
-            bins = make_bins(by_frequency, self.propensities, width.n_labels)
-        return replace(self, width=width, bins=bins)
-
-    def weights_of(self, first_row: int, n_rows: int) -> Float64:
-        """Return the weights of some rows, float64 [n_rows], or empty where all count 1."""
-        weights = NO_WEIGHTS if self.weights is None else self.weights
-        return weights[first_row - self.weights_from :][:n_rows]
-
-    @property
-    def n_bins(self) -> int:
-        """The number of bins, 0 where there are none."""
-        return 0 if self.bins is None else len(self.bins)
 
 
 class Ranking(NamedTuple):
@@ -112,7 +47,7 @@ class Ranking(NamedTuple):
 class Batch:
     """Rows of truth and of one system's scores, ready for the tasks."""
 
-    terms: Terms
+    setup: Setup
     block: Block  # the block of the truth, for places
     truth: Rows  # rows of weight 0 and filtered pairs are removed
     scores: Rows
@@ -175,21 +110,21 @@ class Batch:
         n_entries = indptr[-1]
         kept = grades[:n_entries] >= rel
         ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
-        emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.terms.drop_empty else 0
+        emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.setup.drop_empty else 0
         return Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), int(emptied)
 
     def decided(self, rel: int) -> Decided:
         """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""
         if rel not in self._decided:
             self._decided[rel] = decide(
-                *(self.relevant(rel)[0], self.scores, self.threshold, self.terms.drop_empty),
+                *(self.relevant(rel)[0], self.scores, self.threshold, self.setup.drop_empty),
                 lambda name, size, dtype: self.scratch.array(f"{name} {rel}", size, dtype),
             )
         return self._decided[rel]
 
     def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
         """Return which rows are not left out for having no true label, bool [n_rows]."""
-        return (np.diff(truth.indptr) > 0) | (not self.terms.drop_empty)
+        return (np.diff(truth.indptr) > 0) | (not self.setup.drop_empty)
 
     def values(self, name: str, n_rows: int, n_outputs: int) -> Float64:
         """Return an array [n_rows, n_outputs, SLOTS] for the values of rows, not initialised."""
@@ -242,15 +177,15 @@ def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
     return copy
 
 
-def check_lengths(block: Block, rows: Rows, terms: Terms) -> None:
+def check_lengths(block: Block, rows: Rows, setup: Setup) -> None:
     """Refuse a row with more predictions than the header declares."""
-    if terms.longest_row is None:
+    if setup.longest_row is None:
         return
     lengths: NDArray[Any] = np.diff(rows.indptr)
-    if lengths.size and lengths.max() > terms.longest_row:
-        row = int(np.argmax(lengths > terms.longest_row))
+    if lengths.size and lengths.max() > setup.longest_row:
+        row = int(np.argmax(lengths > setup.longest_row))
         raise Fault(
             block.first_row + row,
-            f"{block.place(row)}: {terms.declaration}, and this row has {counted(int(lengths[row]), 'prediction')}: "
+            f"{block.place(row)}: {setup.declaration}, and this row has {counted(int(lengths[row]), 'prediction')}: "
             "the header's second number is neither the number of labels nor of predictions per row",
         )

@@ -10,11 +10,10 @@ from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress, each_block
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.observing.observers import Observer
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals
+from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Worker
 
 MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
@@ -23,7 +22,6 @@ MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8
 def evaluate(
     truth: Source,
     systems: Sequence[System],
-    program: Program,
     *,
     observers: Sequence[Observer] = (),
     threads: int | None = None,
@@ -36,8 +34,6 @@ def evaluate(
     truth : Source
     systems : sequence of System
         Of the same rows, weights and filter; each may have a width of its own where the truth has none.
-    program : Program
-        What to compute.
     observers : sequence of Observer
         See the values of rows of all systems.
     threads : int, optional
@@ -50,15 +46,15 @@ def evaluate(
     list of Totals
         One per system; the same bits as if each were scored alone.
     """
-    systems = [system.begin(program) for system in systems]
-    sources = [select_scores(program, system.terms, system.scores) for system in systems]
-    first = systems[0].terms
+    totals = [empty(system.setup) for system in systems]
+    sources = [select_scores(system.setup, system.scores) for system in systems]
+    first = systems[0].setup
     n_weights = None if first.weights is None else first.weights.size
-    steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once(program, systems))
+    steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once([system.setup for system in systems]))
     workers: list[Worker] = []
 
     def start() -> Worker:
-        workers.append(Worker(program, systems, observers))
+        workers.append(Worker(systems, totals, observers))
         return workers[-1]
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
@@ -77,17 +73,18 @@ def evaluate(
         first.filter.check_rows(steps.n_rows, truth.name)
     if first.groups is not None:
         first.groups.check_number(steps.n_rows)
-    return [system.totals for system in systems]
+    return totals
 
 
-def select_scores(program: Program, terms: Terms, scores: Source) -> Source:
+def select_scores(setup: Setup, scores: Source) -> Source:
     """Return dense scores as a source that selects those that count, where all metrics are at cutoffs."""
-    if program.needs_scores or terms.filter is not None or not isinstance(scores, MatrixSource):
+    program = setup.program
+    if program.needs_scores or setup.filter is not None or not isinstance(scores, MatrixSource):
         return scores
     return scores.selecting(program.deepest + 1)
 
 
-def rows_at_once(program: Program, systems: Sequence[System]) -> int:
+def rows_at_once(setups: Sequence[Setup]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
-    most = max([n for system in systems for n in program.numbers_per_row(system.terms)], default=0)
-    return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)
+    most = max([task.numbers_per_row(setup) for setup in setups for task in setup.program.row_tasks], default=0)
+    return max(MOST_NUMBERS // (2 * (setups[0].program.deepest + 1) + most), 1)

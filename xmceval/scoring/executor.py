@@ -34,11 +34,12 @@ from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import shard_blocks, shards_of
 from xmceval.rows.threads import Progress, run_alone
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate, rows_at_once, select_scores
 from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.options import recorded_options
 from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Worker
@@ -122,11 +123,10 @@ class RowRange:
 
 
 class Part(NamedTuple):
-    """Rows that one task scores: of the truth and of each system, on terms with the weights and pairs of these only."""
+    """Rows that one task scores: of the truth and of each system, whose setup has only their weights and pairs."""
 
     truth: RowRange
-    scores: Sequence[RowRange]
-    terms: Sequence[Terms]
+    systems: Sequence[System]  # whose scores are a RowRange
     places: Sequence[int]  # by source, the truth first: which of its shards has the rows
     files: Sequence[LocalFile]
 
@@ -145,7 +145,6 @@ def evaluate_in_parts(
     executor: Executor,
     truth: Source,
     systems: Sequence[System],
-    program: Program,
     *,
     observers: Sequence[Observer] = (),
     progress: Progress | None = None,
@@ -155,17 +154,22 @@ def evaluate_in_parts(
     The executor has processes, threads, or a cluster whose workers see the files under the same paths.
     """
     sources = [truth, *(system.scores for system in systems)]
-    terms = [system.terms for system in systems]
-    _check_possible(sources, program, observers)
+    first = systems[0].setup
+    _check_possible(sources, first.program, observers)
     sharded = _count_rows(executor, sources)
-    n_rows = _agree_on_rows(sources, sharded, terms[0])
+    n_rows = _agree_on_rows(sources, sharded, first)
     if not n_rows:
-        return evaluate(truth, systems, program, observers=observers)
-    totals = [empty(program, own) for own in terms]
+        return evaluate(truth, systems, observers=observers)
+    totals = [empty(system.setup) for system in systems]
     no_rows = deepcopy(observers)
     faults: list[Fault] = []
     error = None
-    calls = ((VERSION, program, no_rows, part) for part in _cut(sources, sharded, terms))
+    options = recorded_options(first.options.changed())  # what tasks get has no files and arrays
+    lean = [
+        replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
+        for system in systems
+    ]
+    calls = ((VERSION, no_rows, part) for part in _cut(sources, sharded, lean))
     with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
         for (*_, part), result in results:
             faults += [Fault(*fault) for fault in result.faults]
@@ -185,7 +189,7 @@ def evaluate_in_parts(
                     repaired.count_removed(number)
     if faults:
         if any(getattr(_opened(source), "names", None) for source in sources):
-            evaluate(truth, systems, program)  # raises the same, with the names of queries, which tasks do not get
+            evaluate(truth, systems)  # raises the same, with the names of queries, which tasks do not get
         raise as_error(faults)
     if error is not None:
         raise error
@@ -284,10 +288,10 @@ def _check_files(files: Sequence[LocalFile]) -> None:
             )
 
 
-def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], terms: Terms) -> int:
+def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], setup: Setup) -> int:
     """Return the number of rows; blank lines after the last one of predictions are left out."""
     truth, *others = sharded
-    n_weights, n_rows = None if terms.weights is None else terms.weights.size, sum(shard.n_rows for shard in truth)
+    n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(shard.n_rows for shard in truth)
     numbers = [shard.n_rows for shard in truth]
     if n_weights not in {None, n_rows} or not all(_fits_rows(shards, numbers) for shards in others):
         for _ in Lockstep(sources[0], sources[1:], n_weights):  # it refuses, but for lines that are blank
@@ -298,8 +302,8 @@ def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], te
                 ends = np.cumsum([0, *(shard.n_rows for shard in shards)])
                 kept = np.diff(np.minimum(ends, n_rows)).tolist()
             shards[:] = [replace(shard, n_rows=number) for shard, number in zip(shards, kept, strict=True)]
-    if terms.filter is not None:
-        terms.filter.check_rows(n_rows, sources[0].name)
+    if setup.filter is not None:
+        setup.filter.check_rows(n_rows, sources[0].name)
     return n_rows
 
 
@@ -309,7 +313,7 @@ def _fits_rows(shards: Sequence[Shard], numbers: Sequence[int]) -> bool:
     return own == numbers if len(own) == len(numbers) else sum(own) == sum(numbers)
 
 
-def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], terms: Sequence[Terms]) -> Iterator[Part]:
+def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], systems: Sequence[System]) -> Iterator[Part]:
     """Yield the parts of all rows; none goes beyond the end of a shard, each is of about PART_BYTES."""
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
@@ -322,18 +326,22 @@ def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], terms: S
         for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
             joined = zip(sources, shards, before, strict=True)
             truth, *scores = [shard.rows(source, n_earlier, start, stop) for source, shard, n_earlier in joined]
-            yield Part(truth, scores, [_terms_of(of_system, start, stop) for of_system in terms], places, files)
+            parts = [
+                replace(system, scores=rows, setup=_part_of(system.setup, start, stop))
+                for system, rows in zip(systems, scores, strict=True)
+            ]
+            yield Part(truth, parts, places, files)
 
 
-def _terms_of(terms: Terms, start: int, stop: int) -> Terms:
-    """Return terms with the weights and the pairs of the filter of some rows only."""
-    if terms.weights is not None:
-        terms = replace(terms, weights=terms.weights[start:stop], weights_from=start)
-    pairs = terms.filter
+def _part_of(setup: Setup, start: int, stop: int) -> Setup:
+    """Return a setup with the weights and the pairs of the filter of some rows only."""
+    if setup.weights is not None:
+        setup = replace(setup, weights=setup.weights[start:stop], weights_from=start)
+    pairs = setup.filter
     if pairs is not None:
         inside = slice(*np.searchsorted(pairs.rows, [start, stop]).tolist())
-        terms = replace(terms, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
-    return terms
+        setup = replace(setup, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
+    return setup
 
 
 def _run(
@@ -384,20 +392,21 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(version: str, program: Program, observers: Sequence[Any], part: Part) -> PartResult:
+def score_part(version: str, observers: Sequence[Any], part: Part) -> PartResult:
     """Score the rows of a part, where a task runs; what is wrong is returned."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
     try:
         _check_files(part.files)
         observers = deepcopy(observers)  # a thread of this process shares them
+        systems, totals = part.systems, [empty(system.setup) for system in part.systems]
+        scores: list[Any] = [system.scores for system in systems]
         scores = [
-            replace(rows, source=select_scores(program, terms, rows.source))
-            for rows, terms in zip(part.scores, part.terms, strict=True)
+            replace(rows, source=select_scores(system.setup, rows.source))
+            for rows, system in zip(scores, systems, strict=True)
         ]
-        systems = [System(*pair).begin(program) for pair in zip(scores, part.terms, strict=True)]
-        steps = Lockstep(part.truth, scores, most_rows=rows_at_once(program, systems))
-        faults, error = run_alone(iter(steps), lambda: Worker(program, systems, observers), Worker.add)
+        steps = Lockstep(part.truth, scores, most_rows=rows_at_once([system.setup for system in systems]))
+        faults, error = run_alone(iter(steps), lambda: Worker(systems, totals, observers), Worker.add)
         if not faults and error is None and steps.n_rows != part.truth.n_rows:
             error = DataError(f"{part.truth.name}: has changed since its rows were counted")
         _check_files(part.files)
@@ -406,5 +415,5 @@ def score_part(version: str, program: Program, observers: Sequence[Any], part: P
     if faults or error is not None:
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
-    removed = [getattr(rows.source, "n_removed", 0) for rows in (part.truth, *part.scores)]
-    return PartResult([system.totals for system in systems], observers, removed)
+    removed = [getattr(rows.source, "n_removed", 0) for rows in (part.truth, *scores)]
+    return PartResult(totals, observers, removed)

@@ -14,7 +14,6 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
@@ -75,10 +74,6 @@ class Program:
     def ranks_unscored(self) -> bool:
         """Whether any measure ranks labels without a score too."""
         return any(ranks_all_labels(measure) for measure in self.measures)
-
-    def numbers_per_row(self, terms: Terms) -> list[int]:
-        """Return how many numbers each task makes of a row, beside its ranking."""
-        return [task.numbers_per_row(terms) for task in self.row_tasks]
 
     @cached_property
     def row_tasks(self) -> tuple[RowTask, ...]:

@@ -18,9 +18,8 @@ from xmceval.kernels.metrics.topk import (
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.rows.rowgroups import Group
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
 
@@ -102,62 +101,49 @@ class Summary:
     slices: tuple[Slice, ...] = ()
 
 
-def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
-    """Compute the numbers of a system from its totals.
-
-    Parameters
-    ----------
-    program : Program
-    totals : Totals
-    terms : Terms
-        On which the system was scored, with the number of labels known.
-    ceiling : bool
-        Whether figures keep the best value that any ranking could have.
-    """
-    estimates = _finish(program, totals, terms, ceiling=ceiling)
-    figures = tuple(Figure(measure, estimates[measure.name]) for measure in program.measures)
-    bins = [*_list_bins(program, totals, terms)]
-    return Summary(
-        figures,
-        _count_input(program, totals, terms.width.n_labels),
-        (*bins, *_list_groups(program, totals, terms, ceiling=ceiling)),
-    )
+def finish_totals(totals: Totals, setup: Setup) -> Summary:
+    """Compute the numbers of a system from its totals, whose number of labels is known."""
+    estimates = _finish(totals, setup)
+    figures = tuple(Figure(measure, estimates[measure.name]) for measure in setup.program.measures)
+    slices = (*_list_bins(totals, setup), *_list_groups(totals, setup))
+    return Summary(figures, _count_input(totals, setup), slices)
 
 
-def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> dict[str, Estimate]:
+def _finish(totals: Totals, setup: Setup) -> dict[str, Estimate]:
     """Return the estimates of all measures."""
-    scored = ScoredRows(totals.tally.n_rows, terms, ceiling)
+    scored = ScoredRows(totals.tally.n_rows, setup, setup.options.ceiling)
     estimates: dict[str, Estimate] = {}
-    for task, part in zip(program.tasks, totals.parts, strict=True):
+    for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         estimates |= task.finish(part, scored)
     return estimates
 
 
-def _list_bins(program: Program, totals: Totals, terms: Terms) -> Iterator[Slice]:
+def _list_bins(totals: Totals, setup: Setup) -> Iterator[Slice]:
     """Yield the figures of each bin of labels, in the order of the measures."""
-    if terms.bins is None:
+    if setup.bins is None:
         return
-    scored = ScoredRows(totals.tally.n_rows, terms)
-    by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
-    for task, part in zip(program.tasks, totals.parts, strict=True):
+    scored = ScoredRows(totals.tally.n_rows, setup)
+    by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
+    for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         if task.has_bins:
             for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
                 all_tasks.update(of_task)
-    for bin_, estimates in zip(terms.bins.bins, by_bin, strict=True):
-        kinds = {each: "share" if each.metric.is_additive else "average" for each in program.measures}
+    for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
+        kinds = {each: "share" if each.metric.is_additive else "average" for each in setup.program.measures}
         present = ((each, kind) for each, kind in kinds.items() if each.name in estimates)
         yield Slice(bin_, tuple(Figure(each, estimates[each.name], kind) for each, kind in present))
 
 
-def _list_groups(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) -> Iterator[Slice]:
+def _list_groups(totals: Totals, setup: Setup) -> Iterator[Slice]:
     """Yield the figures of each group of rows, which are those of its rows alone."""
-    for name, own in zip(() if terms.groups is None else terms.groups.names, totals.groups, strict=True):
-        estimates = _finish(program, own, terms, ceiling=ceiling)
-        figures = tuple(Figure(measure, estimates[measure.name], "group") for measure in program.measures)
+    for name, own in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
+        estimates = _finish(own, setup)
+        figures = tuple(Figure(measure, estimates[measure.name], "group") for measure in setup.program.measures)
         yield Slice(Group(name, own.tally.n_rows), figures)
 
 
-def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
+def _count_input(totals: Totals, setup: Setup) -> Counts:
+    program = setup.program
     cutoffs, counts = program.cutoffs.tolist(), totals.tally.counts.tolist()
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {
@@ -170,7 +156,7 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
     unscored = {task.rel: Unscored(*part.true.tolist()) for task, part in tasks if task.counts_unscored}
     return Counts(
         n_instances=counts[ROWS],
-        n_labels=n_labels,
+        n_labels=setup.width.n_labels,
         n_true=counts[TRUE_LABELS],
         n_predictions=counts[PREDICTIONS],
         empty_rows=counts[EMPTY_ROWS],

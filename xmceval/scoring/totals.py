@@ -12,9 +12,9 @@ from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROUNDED, ROWS
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.storage import count_rounded
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, Mergeable, PartField
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 
 
 class Filtered(NamedTuple):
@@ -102,7 +102,7 @@ class Tally(Mergeable):
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
-        longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
+        longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.setup.drop_empty, counts)
         if not cutoffs.size:  # then no ranked scores are looked at
             counts[ROUNDED] = count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
         whole = np.array(
@@ -185,11 +185,14 @@ class Totals:
         return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts))]
 
 
-def empty(program: Program, terms: Terms) -> Totals:
+def empty(setup: Setup) -> Totals:
     """Return totals of no rows."""
-    names, alone = () if terms.groups is None else terms.groups.names, replace(terms, groups=None)
-    groups = tuple(empty(program, alone) for _ in names)
-    return Totals(Tally(len(program.cutoffs)), tuple([task.empty(terms) for task in program.tasks]), groups)
+    groups: tuple[Totals, ...] = ()
+    if setup.groups is not None:
+        alone = replace(setup, groups=None)
+        groups = tuple(empty(alone) for _ in setup.groups.names)
+    program = setup.program
+    return Totals(Tally(len(program.cutoffs)), tuple([task.empty(setup) for task in program.tasks]), groups)
 
 
 def largest_label(rows: Rows) -> int:

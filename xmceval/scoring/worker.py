@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
+from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank, rows_where
 from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, join_columns
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import NO_WEIGHTS, Setup
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Filtered, Totals, largest_label
 
@@ -60,9 +61,10 @@ class Worker:
 
     Parameters
     ----------
-    program : Program
     systems : sequence of System
         Scored on the same truth, with the same weights and filter.
+    totals : sequence of Totals
+        To which their rows are added, by all threads.
     observers : sequence of Observer
         See the values of rows.
 
@@ -72,17 +74,17 @@ class Worker:
         May be replaced by others of the same width.
     """
 
-    def __init__(self, program: Program, systems: Sequence[System], observers: Sequence[Observer] = ()) -> None:
-        self._program, self.systems = program, systems
+    def __init__(self, systems: Sequence[System], totals: Sequence[Totals], observers: Sequence[Observer] = ()) -> None:
+        self._program, self.systems, self._totals = systems[0].setup.program, systems, totals
         self._first_rows = [each for each in observers if isinstance(each, FirstRows)]
         self._observers = [each for each in observers if not isinstance(each, FirstRows)]
-        self._largest_grade = program.largest_grade
+        self._largest_grade = self._program.largest_grade
         try:
             self._truth, self._scores = _spare.pop()
         except IndexError:
             self._truth, self._scores = Scratch(), Scratch()
         # The narrowest width: a label outside it is an error for one system, and so for all.
-        self._width = min([system.terms.width for system in systems], key=lambda width: width.n_labels, default=Width())
+        self._width = min([system.setup.width for system in systems], key=lambda width: width.n_labels, default=Width())
 
     def close(self) -> None:
         """Leave small arrays to the next worker: a few rows are scored sooner than new ones are made."""
@@ -104,18 +106,19 @@ class Worker:
         values: list[Float64] = []
         shares: list[Float64] = []
         batch = None
-        for number, (system, batch, counted) in enumerate(self.batches(blocks)):
+        for number, (batch, counted) in enumerate(self.batches(blocks)):
+            totals = self._totals[number]
             for first_rows in self._first_rows:
                 first_rows.add_batch(number, batch, blocks[number + 1])
-            system.totals.tally.add(batch, self._program.cutoffs, *counted)
+            totals.tally.add(batch, self._program.cutoffs, *counted)
             fractions: list[tuple[Float64, Float64]] = []
-            for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
+            for task, part in zip(self._program.tasks, totals.parts, strict=True):
                 rows = task.add(batch, part)
                 if rows is not None and self._observers:
                     fractions.append(copy_fractions(rows))
             values.append(join_columns([each for each, _ in fractions]))
             shares.append(join_columns([each for _, each in fractions]))
-            self._add_groups(batch, system.totals)
+            self._add_groups(batch, totals)
         if self._observers and batch is not None:
             block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares)
             for observer in self._observers:
@@ -123,7 +126,7 @@ class Worker:
 
     def _add_groups(self, batch: Batch, totals: Totals) -> None:
         """Add the rows of each group to its own totals."""
-        groups, block = batch.terms.groups, batch.block
+        groups, block = batch.setup.groups, batch.block
         if groups is None:
             return
         for code, inside in groups.split(block.first_row, block.n_rows, batch.kept):
@@ -132,34 +135,33 @@ class Worker:
             for task, part in zip(self._program.tasks, own.parts, strict=True):
                 task.add(rows, part)
 
-    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[System, Batch, BatchCounts]]:
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
-        terms = self.systems[0].terms
+        setup = self.systems[0].setup
         truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
-        if terms.filter is not None:
-            in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
-        weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
+        if setup.filter is not None:
+            in_truth = setup.filter.apply(block.first_row, truth, remove=setup.options.filter_truth)[0]
+        weights = NO_WEIGHTS if setup.weights is None else setup.weights_of(block.first_row, block.n_rows)
         is_kept = weights > 0 if weights.size and not weights.all() else None
         kept = None if is_kept is None else np.flatnonzero(is_kept)
         all_truth = truth
         if is_kept is not None:
             truth, weights = rows_where(truth, is_kept, self._rooms_of_kept[0]), weights[is_kept]
         for system, other in zip(self.systems, others, strict=True):
-            scores = self._checked_scores(system.terms, other, all_truth, in_truth)
+            scores = self._checked_scores(system.setup, other, all_truth, in_truth)
             if block.first_row < LEAST_IDS:
                 refuse_id_label(all_truth, scores.rows, other.place(0))
             if is_kept is not None:
                 scores = scores.where(is_kept, self._rooms_of_kept[1])
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
-                *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores),
-                *(scores.ends, scores.omitted, _threshold_of(system.terms, scores)),
+                *(system.setup, block, truth, scores.rows, ranking, weights, kept, self._scores),
+                *(scores.ends, scores.omitted, _threshold_of(system, scores)),
             )
             yield (
-                system,
                 batch,
                 BatchCounts(
                     explicit_zeros,
@@ -170,34 +172,35 @@ class Worker:
                 ),
             )
 
-    def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
+    def _checked_scores(self, setup: Setup, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
         selected = block.select(truth, self._scores)
         if selected is not None:
             unpredicted = block.n_rows * (block.n_columns or 0) - int(selected.ends[-1])
             return CheckedScores(selected.rows, unpredicted, ends=selected.ends, omitted=selected.omitted)
-        scores = validated_scores(block, self._scores, terms.width, may_merge=True)
+        scores = validated_scores(block, self._scores, setup.width, may_merge=True)
         lengths = np.diff(scores.indptr) if block.n_columns is None else block.n_columns
         scores = without_unpredicted(scores)
         lost = lengths - np.diff(scores.indptr)
         unpredicted = int(lost.sum())
-        if unpredicted and terms.zero_unscored and self._program.ranks_unscored:
+        if unpredicted and setup.zero_unscored and self._program.ranks_unscored:
             raise _refuse_unpredicted(block, int(np.argmax(lost > 0)))
-        are_binary = block.n_columns is not None and self._program.decides and terms.threshold is None
+        are_binary = block.n_columns is not None and self._program.decides and setup.options.threshold is None
         if are_binary:
             _check_binary(block, scores)
-        check_lengths(block, scores, terms)
-        largest = -1 if terms.width.is_known else largest_label(scores)
-        if terms.filter is None:
+        check_lengths(block, scores, setup)
+        largest = -1 if setup.width.is_known else largest_label(scores)
+        if setup.filter is None:
             return CheckedScores(scores, unpredicted, are_binary, largest_label=largest)
-        removed, rows_changed = terms.filter.apply(block.first_row, scores)
+        removed, rows_changed = setup.filter.apply(block.first_row, scores)
         return CheckedScores(scores, unpredicted, are_binary, Filtered(removed, rows_changed, in_truth), largest)
 
 
-def _threshold_of(terms: Terms, scores: CheckedScores) -> float:
-    """Return the score from which on a label is a decision."""
-    if terms.threshold is not None:
-        return terms.threshold
+def _threshold_of(system: System, scores: CheckedScores) -> float:
+    """Return the score from which on a label is a decision, in the type of the scores."""
+    threshold = system.setup.options.threshold
+    if threshold is not None:
+        return rounded(threshold, system.scores.dtype)
     return 1.0 if scores.are_binary else -np.inf
 
 

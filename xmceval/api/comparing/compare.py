@@ -13,18 +13,17 @@ from xmceval.api.comparing.runs import check_lists
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.saving import NOTHING, Saving
 from xmceval.api.scoring.score import score_opened
-from xmceval.api.scoring.setup import Named, Setup, check_systems
+from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import listed, warn
 from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.observing.heldrows import HeldRows, RowBlock
 from xmceval.scoring.observing.observers import GroupedRows, Observer
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.totals import Totals
 
 
@@ -129,7 +128,7 @@ def compare(
     check_lists(y_true, named)
     chosen = Options.of(options)
     saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
-    setup = Setup.of(y_true, chosen, named, executor=executor)
+    truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
     testing = Testing.of(
         {
             "against": against,
@@ -140,7 +139,7 @@ def compare(
             "seed": seed,
         }
     )
-    comparison = compare_systems(setup, named, testing, saving, progress=progress)
+    comparison = compare_systems(truth, named, testing, saving, progress=progress)
     warn(comparison.doubts)
     return comparison
 
@@ -148,16 +147,17 @@ def compare(
 class PairedRows:
     """Sums the values of rows that tests of pairs of systems need, and holds them for tests that resample rows."""
 
-    def __init__(self, matches: Matches, program: Program, terms: Terms) -> None:
-        self._runs, self._program, self._groups = matches.lineup.groups, program, terms.groups
-        self._columns = ValueColumns.of(program, terms.bins)
-        names = () if terms.groups is None else terms.groups.names
+    def __init__(self, matches: Matches, setup: Setup) -> None:
+        program = setup.program
+        self._runs, self._program, self._groups = matches.lineup.groups, program, setup.groups
+        self._columns = ValueColumns.of(program, setup.bins)
+        names = () if setup.groups is None else setup.groups.names
         self._all, *of_groups = [Pairs(self._columns, self._runs, matches.by_rows) for _ in ("", *names)]
         self._of_groups = dict(zip(names, of_groups, strict=True))
         self._held = HeldRows(program.row_measures) if matches.holds_rows else None
         self.observers: list[Observer] = [
             self._all,
-            *([] if terms.groups is None else [GroupedRows(terms.groups, of_groups)]),
+            *([] if setup.groups is None else [GroupedRows(setup.groups, of_groups)]),
             *([] if self._held is None else [self._held]),
         ]
 
@@ -181,7 +181,7 @@ class PairedRows:
 
 
 def compare_systems(
-    setup: Setup,
+    truth: OpenedTruth,
     systems: Sequence[Named],
     testing: Testing,
     saving: Saving = NOTHING,
@@ -195,7 +195,7 @@ def compare_systems(
     Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
     """
     matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
-    runs = setup.open_systems(matches.lineup.runs)
-    paired = PairedRows(matches, setup.program, runs[0].terms)
-    totals, results = score_opened(setup, runs, saving, paired.observers, progress=progress)
-    return matches.compare(results, paired.outputs(totals), threads=setup.options.threads, watch=watch)
+    runs = truth.open_systems(matches.lineup.runs)
+    paired = PairedRows(matches, runs[0].setup)
+    totals, results = score_opened(truth, runs, saving, paired.observers, progress=progress)
+    return matches.compare(results, paired.outputs(totals), threads=truth.setup.options.threads, watch=watch)

@@ -286,7 +286,7 @@ class Evaluator:
             return self._accumulator.state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_evaluator, (self._packed(), self._threads, self._state.terms.filter)
+        return restore_evaluator, (self._packed(), self._threads, self._state.setup.filter)
 
     def _packed(self) -> bytes:
         """Return the rows so far and the configuration, but for the pairs of a filter."""
@@ -299,18 +299,18 @@ class Evaluator:
         """
         own, state = self._state, unpack_state(content, name)
         _without_filter(own).check_compatible(state)
-        return self._of(replace(state, name=NAME, terms=replace(state.terms, filter=own.terms.filter)), self._threads)
+        return self._of(replace(state, name=NAME, setup=replace(state.setup, filter=own.setup.filter)), self._threads)
 
     def __repr__(self) -> str:
         state = self._state
-        return f"<Evaluator of {', '.join(map(str, state.program.measures))}: {state.n_rows:,} rows>"
+        return f"<Evaluator of {', '.join(map(str, state.setup.program.measures))}: {state.n_rows:,} rows>"
 
 
 def _without_filter(state: State) -> State:
-    return replace(state, terms=replace(state.terms, filter=None))
+    return replace(state, setup=replace(state.setup, filter=None))
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:
     """Rebuild a pickled Evaluator; unlike a file, a pickle has the pairs of its filter."""
     state = unpack_state(content, NAME)
-    return Evaluator._of(replace(state, terms=replace(state.terms, filter=pairs)), threads)
+    return Evaluator._of(replace(state, setup=replace(state.setup, filter=pairs)), threads)

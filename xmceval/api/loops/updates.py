@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from xmceval.api.scoring.inputs import (
     were_they_ids,
 )
 from xmceval.api.scoring.openshards import check_inputs
-from xmceval.api.scoring.setup import find_rules
+from xmceval.api.scoring.setup import find_setup
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import Records
@@ -47,30 +48,20 @@ def begin_state(options: Options, max_weight: float | None = None) -> State:
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
     _check_sources(options, program)
-    rules = find_rules(options, program, train, max_weight=max_weight)
-    terms = rules.terms
-    if terms.width.is_known:
-        terms = terms.with_width(terms.width, options.by_frequency)
-    return State(
-        NAME,
-        recorded_options(options.changed()),
-        rules.program,
-        terms,
-        empty(rules.program, terms),
-        warnings=rules.warnings,
-        inputs=rules.inputs,
-        labels=rules.labels,
-        max_weight=max_weight,
-    )
+    setup = find_setup(options, program, train, max_weight=max_weight)
+    if setup.width.is_known:
+        setup = setup.with_width(setup.width)
+    setup = replace(setup, options=recorded_options(options.changed()))
+    return State(NAME, setup, empty(setup), max_weight=max_weight)
 
 
 def add_batch(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, *, number: int) -> None:
     """Add a batch, whose number from 1 on is for messages; after an error nothing of it was added."""
     state = to.base
     _check_growing(state)
-    options, width = state.options, state.terms.width
+    options, width = state.setup.options, state.setup.width
     plain = None
-    if to.n_rows and state.labels is None and not to.ids and options.duplicates == "error":  # like earlier batches
+    if to.n_rows and state.setup.labels is None and not to.ids and options.duplicates == "error":  # like earlier batches
         are_all_ids = True if options.n_labels is not None and to.were_ids is None else to.were_ids
         plain = open_pair(y_true, y_score, width.or_none, are_all_ids=are_all_ids)
     if plain is None:
@@ -97,24 +88,24 @@ def _add_other(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, n
             )
         if stored is not None:
             raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
-    options, width = state.options, state.terms.width
+    options, width = state.setup.options, state.setup.width
     columns = look_at_columns(y_true, [y_score], to.ids)
-    truth = open_truth(find_shards(y_true), options, columns=columns, labels=state.labels, width=width)
+    truth = open_truth(find_shards(y_true), options, columns=columns, labels=state.setup.labels, width=width)
     width = width if width.is_known else Width.of(truth.source)
     y_score = find_shards(y_score, are_scores=True)
-    scores = open_scores(y_score, truth, options, width, labels=state.labels, were_ids=to.were_ids, in_batch=True)
+    scores = open_scores(y_score, truth, options, width, labels=state.setup.labels, were_ids=to.were_ids, in_batch=True)
     weights = _read_weights(state, sample_weight, number, truth.source, truth.rows, scores.rows)
     _add(to, truth.source, scores.source, weights, number)
-    labels = first_labels(first_labels(state.labels, truth.labels), scores.labels)
+    labels = first_labels(first_labels(state.setup.labels, truth.labels), scores.labels)
     to.describe((truth, scores), labels, truth.ids, were_ids=were_they_ids(to.were_ids, scores))
 
 
 def _add(to: Accumulator, truth: Source, scores: Source, weights: Float64 | None, number: int) -> None:
     """Add opened rows."""
     state = to.base
-    if state.options.threshold is not None:
+    if state.setup.options.threshold is not None:
         check_narrow(scores, "with a threshold")
-    scores = select_scores(state.program, state.terms, scores)
+    scores = select_scores(state.setup, scores)
     to.add(BatchSource(truth, to.n_rows, number), BatchSource(scores, to.n_rows, number), weights, hint_at_lists(truth))
 
 
@@ -125,12 +116,12 @@ def _check_growing(state: State) -> None:
             f"{state.name} was saved by xmceval {state.version}, and this is {VERSION}: no rows can be added, as "
             "their values may differ (hint: score all rows with one version)"
         )
-    if state.terms.filter is not None and state.terms.filter.has_lost_pairs:
+    if state.setup.filter is not None and state.setup.filter.has_lost_pairs:
         raise UsageError(
             f"{state.name} has a filter, whose pairs are not kept with the totals, so no rows can be added (hint: "
             f"update another {WHAT} with the pairs of these rows, and merge the two files)"
         )
-    if state.terms.weights is not None and state.max_weight is None:
+    if state.setup.weights is not None and state.max_weight is None:
         raise UsageError(
             f"{state.name} has sample weights, whose largest is known only of its own rows, so no rows can be added "
             f"(hint: update another {WHAT} with max_weight, and merge it with this one)"

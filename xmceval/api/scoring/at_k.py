@@ -14,19 +14,20 @@ from xmceval.api.scoring.score import score
 from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
 from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORD, WORDS, add_values
-from xmceval.metrics.names import check_cutoff, parse
+from xmceval.metrics.names import check_cutoff
 from xmceval.rows.block import Scratch, SortedRows
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices.matrices import open_pair
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, doubt_scores, find_doubt
-from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Terms, rank
+from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
 from xmceval.scoring.observing.firstrows import FirstRows
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.options import Options
+from xmceval.scoring.program import compile_program
+from xmceval.scoring.setup import NO_WEIGHTS, Setup
 
 MOST_RANKED = 1 << 19  # labels; with more, memory is limited and threads pay: `score` has both
 FEW_ROWS = OF_FEW**2  # no more say nothing of shifted or shuffled rows
-PLAIN_TERMS = Terms()
 
 # Of each function: its name, the metric, the first sentence of the docstring, others, related functions, and the value
 # in the example.
@@ -186,8 +187,9 @@ def _score(y_true: Any, y_score: Any, metric: str, k: int, **options: Any) -> fl
 
 
 @lru_cache
-def _compile(metric: str, k: int) -> Program:
-    return compile_program(parse(metric, [k]))
+def _set_up(metric: str, k: int) -> Setup:
+    options = Options(metrics=metric, k=k)
+    return Setup(options=options, program=compile_program(options.measures))
 
 
 def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None:
@@ -195,7 +197,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
 
     None where `score` has more to do or to say: of wrong input, of grades, of more than one block, of what it warns of.
     """
-    program, truth_scratch, scratch = _compile(metric, k), Scratch(), Scratch()
+    setup, truth_scratch, scratch = _set_up(metric, k), Scratch(), Scratch()
     try:
         opened = open_pair(y_true, y_score)
         if opened is None:
@@ -219,9 +221,9 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     except (DataError, Fault):
         return None
     ranking = rank(predicted, k + 1, scratch)
-    batch = Batch(PLAIN_TERMS, block, true, predicted, ranking, NO_WEIGHTS, None, scratch, ends, omitted)
+    batch = Batch(setup, block, true, predicted, ranking, NO_WEIGHTS, None, scratch, ends, omitted)
     counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
-    count_rows(true.indptr, batch.score_ends, ranking.arrays, program.cutoffs, False, counts)
+    count_rows(true.indptr, batch.score_ends, ranking.arrays, setup.program.cutoffs, False, counts)
     # A score of -inf, which says that a label is not predicted, is one of the lowest floats.
     if ranking.n_tied or counts[LOWEST] or counts[ROUNDED] or not counts[TRUE_LABELS]:
         return None
@@ -231,7 +233,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
         first = first_rows.of_system(0)
         if find_doubt(*first) or any(doubt_scores(*first)):
             return None
-    [task] = program.row_tasks
+    [task] = setup.program.row_tasks
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
     add_values(task.compute(batch).values, NO_WEIGHTS, sums, np.full((1, 2, KEPT, 2), -np.inf))
     # Exact sums are whole numbers in words: their quotient is rounded once.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.saving import Saving
-from xmceval.api.scoring.setup import Setup
+from xmceval.api.scoring.setup import OpenedTruth
 from xmceval.files.savedrows import RowTable, write_row_file
 from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
@@ -24,13 +24,14 @@ RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "fil
 
 
 def keep_rows(
-    held_rows: HeldRows, saving: Saving, setup: Setup, systems: Sequence[System], results: tuple[Result, ...]
+    held_rows: HeldRows, saving: Saving, truth: OpenedTruth, systems: Sequence[System], results: tuple[Result, ...]
 ) -> tuple[Result, ...]:
     """Write the values of rows where they are saved, and return the results with them where they are asked for."""
-    ids = setup.row_ids
+    ids = truth.row_ids
     if ids is not None:
         ids.check_number(held_rows.n_rows)
-    measures, columns = tuple(setup.program.columns), [*setup.program.columns.values()]
+    by_measure = truth.setup.program.columns
+    measures, columns = tuple(by_measure), [*by_measure.values()]
     held = held_rows.join()
     values = held.values[:, :, columns]
     values[~held.counts[:, :, columns], 0] = np.nan

@@ -57,8 +57,8 @@ from xmceval.rows.repairs import merge_duplicate_labels
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import shards_of
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup import UNKNOWN_WIDTH
 
 if TYPE_CHECKING:
     from xmceval.files.tables.rownumbers import ByRow

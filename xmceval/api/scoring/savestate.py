@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
@@ -61,9 +61,9 @@ def check_state(path: str | Path | None, options: Options, systems: Sequence[Nam
         )
 
 
-def check_documents(setup: Setup) -> None:
+def check_documents(opened: OpenedTruth) -> None:
     """Refuse a truth whose documents have no numbers that other shards share."""
-    truth = setup.truth
+    truth = opened.input
     if truth.documents is not None:
         noun = "label" if truth.judgments is None else "document"
         raise DataError(

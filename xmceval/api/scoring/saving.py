@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.errors import UsageError, argument, names_flags
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
@@ -61,11 +61,11 @@ class Saving:
 NOTHING = Saving()
 
 
-def list_files(setup: Setup, systems: Sequence[System]) -> Iterator[Path]:
+def list_files(truth: OpenedTruth, systems: Sequence[System]) -> Iterator[Path]:
     """Yield the files that are read, which no output may overwrite."""
-    for source in (setup.truth.source, *(system.scores for system in systems)):
+    for source in (truth.input.source, *(system.scores for system in systems)):
         yield from source.files()
-    for value in setup.options.files:
+    for value in truth.setup.options.files:
         for part in parts_of(find_shards(value)):
             if isinstance(part, (str, Path)):
                 yield to_path(part)

@@ -13,7 +13,7 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.openshards import find_scores
 from xmceval.api.scoring.saving import NOTHING, Saving, list_files
-from xmceval.api.scoring.setup import Named, Setup
+from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.outputs import check_output
@@ -275,21 +275,21 @@ def score(
         shard=shard,
         force=force,
     )
-    setup = Setup.of(y_true, options, systems, max_weight=max_weight, executor=executor)
-    [result] = score_systems(setup, systems, saving, progress=progress)
+    truth = OpenedTruth.of(y_true, options, systems, max_weight=max_weight, executor=executor)
+    [result] = score_systems(truth, systems, saving, progress=progress)
     warn(result.doubts)
     return result
 
 
 def score_systems(
-    setup: Setup, systems: Sequence[Named], saving: Saving = NOTHING, *, progress: Progress | None = None
+    truth: OpenedTruth, systems: Sequence[Named], saving: Saving = NOTHING, *, progress: Progress | None = None
 ) -> tuple[Result, ...]:
     """Score systems on an opened truth, which is read once."""
-    return score_opened(setup, setup.open_systems(systems), saving, progress=progress)[1]
+    return score_opened(truth, truth.open_systems(systems), saving, progress=progress)[1]
 
 
 def score_opened(
-    setup: Setup,
+    truth: OpenedTruth,
     systems: Sequence[System],
     saving: Saving = NOTHING,
     observers: Sequence[Observer] = (),
@@ -299,34 +299,36 @@ def score_opened(
     """Score opened systems, show the values of their rows to observers, and save what is asked for."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress must be callable, got {type(progress).__name__}")
-    held = _hold_rows(setup, systems, saving) if saving.holds_rows else None
+    held = _hold_rows(truth, systems, saving) if saving.holds_rows else None
     if saving.save_state is not None:
         from xmceval.api.scoring.savestate import check_documents, write_state
 
-        check_documents(setup)
-        check_output(to_path(saving.save_state), force=saving.force, inputs=list_files(setup, systems))
-    first_rows = FirstRows(setup.truth.source.n_rows)
+        check_documents(truth)
+        check_output(to_path(saving.save_state), force=saving.force, inputs=list_files(truth, systems))
+    first_rows = FirstRows(truth.input.source.n_rows)
     watching = [*observers, *([] if held is None else [held]), first_rows]
-    totals = setup.evaluate(systems, watching, progress)
-    states = setup.states(systems, totals, first_rows)
-    n_mentioned = None if setup.truth.judgments is None else setup.truth.judgments.n_mentioned
+    totals = truth.evaluate(systems, watching, progress)
+    states = truth.states(systems, totals, first_rows)
+    judgments = truth.input.judgments
+    n_mentioned = None if judgments is None else judgments.n_mentioned
     results = tuple(finish_state(state, n_mentioned) for state in states)
     if held is not None:
         from xmceval.api.scoring.holdrows import keep_rows
 
-        results = keep_rows(held, saving, setup, systems, results)
+        results = keep_rows(held, saving, truth, systems, results)
     if saving.save_state is not None:
         write_state(saving.save_state, saving.shard, states[0], force=saving.force)
     return totals, results
 
 
-def _hold_rows(setup: Setup, systems: Sequence[System], saving: Saving) -> HeldRows:
+def _hold_rows(truth: OpenedTruth, systems: Sequence[System], saving: Saving) -> HeldRows:
     """Return what holds the values of all rows, once their file is checked."""
     from xmceval.files.savedrows import check_row_file
     from xmceval.scoring.observing.heldrows import HeldRows
 
+    setup = truth.setup
     if not setup.program.columns:
         raise UsageError(f"{saving.save_rows or 'rows'}: none of the metrics has per-instance values")
     if saving.save_rows is not None:
-        check_row_file(saving.save_rows, force=saving.force, inputs=list_files(setup, systems))
-    return HeldRows(setup.program.row_measures, drop_empty=setup.terms.drop_empty)
+        check_row_file(saving.save_rows, force=saving.force, inputs=list_files(truth, systems))
+    return HeldRows(setup.program.row_measures, drop_empty=setup.drop_empty)

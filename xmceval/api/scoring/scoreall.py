@@ -10,7 +10,7 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.openshards import find_scores
 from xmceval.api.scoring.saving import Saving
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, Setup, check_systems
+from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import UsageError, listed, warn
 from xmceval.report.results import Results
 from xmceval.rows.threads import Progress
@@ -85,7 +85,7 @@ def score_all(
     named = [Named(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
     saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
-    setup = Setup.of(y_true, chosen, named)
-    results = Results(score_systems(setup, named, saving, progress=progress))
+    truth = OpenedTruth.of(y_true, chosen, named)
+    results = Results(score_systems(truth, named, saving, progress=progress))
     warn(dict.fromkeys(line for result in results.values() for line in result.doubts))
     return results

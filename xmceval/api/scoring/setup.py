@@ -1,4 +1,4 @@
-"""Setup: a truth, opened once, and how systems are scored on it."""
+"""What is found before the first row is read: the truth opened, propensities, weights, filter and groups."""
 
 from __future__ import annotations
 
@@ -34,22 +34,21 @@ from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Rows, Source
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.matrices import check_narrow
-from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_named
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import Ranked, doubt_scores, find_doubt
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.spec import input_name
 from xmceval.scoring.states.state import NO_RANGE, State
-from xmceval.scoring.system import System, with_row_length
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
@@ -92,23 +91,12 @@ def check_systems(systems: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
-    """How rows are scored, found before any of them is read."""
+class OpenedTruth:
+    """A truth, opened once, and how systems are scored on it."""
 
-    program: Program  # without the metrics for which there are too few rows to estimate propensities
-    terms: Terms  # with the width of the truth, as far as it is known; there are no bins yet
-    inputs: tuple[str, ...] = ()  # what each was read as
-    labels: Axis | None = None  # those that the training labels name
-    warnings: tuple[str, ...] = ()  # what a reader must know before trusting the numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setup(Rules):
-    """A truth and how to score systems on it."""
-
-    options: Options
-    truth: Opened
-    truth_name: str  # in reports
+    setup: Setup  # with the width of the truth, as far as it is known; there are no bins yet
+    input: Opened
+    name: str  # in reports
     named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
     stamps: Mapping[Path, Stamp | None] = field(default_factory=dict)  # of truth and scores, before they were opened
@@ -123,7 +111,7 @@ class Setup(Rules):
         *,
         max_weight: float | None = None,
         executor: Executor | None = None,
-    ) -> Setup:
+    ) -> OpenedTruth:
         """Open a truth, and find propensities, weights and filters; first check that all files exist.
 
         `max_weight` is the scale of sample weights.
@@ -155,91 +143,98 @@ class Setup(Rules):
         find_ids = partial(_find_ids, options, truth)
         rows = _check_rows(options, truth)
         weights, lines = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
-        rules = find_rules(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
-        setup = cls(
-            program=rules.program,
-            terms=rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True),
-            inputs=(truth.line, *rules.inputs, *lines),
-            warnings=(*warnings, *rules.warnings),
-            options=options,
-            labels=first_labels(first_labels(None, truth.labels), rules.labels),
-            truth=truth,
-            truth_name=name,
+        setup = find_setup(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
+        setup = replace(
+            setup,
+            zeros_are_judged=truth.judgments is not None,
+            inputs=(truth.line, *setup.inputs, *lines),
+            labels=first_labels(first_labels(None, truth.labels), setup.labels),
+            warnings=(*warnings, *setup.warnings),
+        )
+        opened = cls(
+            setup=setup,
+            input=truth,
+            name=name,
             named_pairs=_find_named_pairs(options, truth),
             executor=executor,
             stamps=stamps,
             rows=rows,
         )
         if options.by_group is None:
-            return setup
-        groups, lines = setup._find_groups(options.by_group)
-        return replace(setup, terms=replace(setup.terms, groups=groups), inputs=(*setup.inputs, *lines))
+            return opened
+        groups, lines = opened._find_groups(options.by_group)
+        return replace(opened, setup=replace(setup, groups=groups, inputs=(*setup.inputs, *lines)))
 
     @cached_property
     def row_ids(self) -> RowIds | None:
         """The ids of the rows, where there are any: those that were passed, or the queries of the truth."""
-        return _find_ids(self.options, self.truth)
+        return _find_ids(self.setup.options, self.input)
 
     def _find_groups(self, passed: Any) -> tuple[RowGroups, tuple[str, ...]]:
         """Return the group of each row, and how they were read."""
-        n_rows = self.truth.source.n_rows
-        passed, lines = _per_row(passed, "by_group", "group", lambda: self.row_ids, self.truth)
+        n_rows = self.input.source.n_rows
+        passed, lines = _per_row(passed, "by_group", "group", lambda: self.row_ids, self.input)
         if isinstance(passed, RowGroups):
             groups = passed
         elif isinstance(passed, (str, Path, Shards)):
             from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
 
-            groups, are_by_id = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.truth.rows))
+            groups, are_by_id = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.input.rows))
             lines = (f"{passed}: a group per row; rows by {'name' if are_by_id else 'position'}",)
         else:
             groups = RowGroups.of(passed)
         if n_rows is not None:
-            groups.check_number(n_rows, _describe_left(self.options))
+            groups.check_number(n_rows, _describe_left(self.setup.options))
         return groups, lines
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
-        labels, rows, opened = self.labels, self.rows, list[System]()
+        setup, truth, rows, opened = self.setup, self.input, self.rows, list[System]()
+        labels = setup.labels
         for system in systems:
-            scores = open_scores(system.input, self.truth, self.options, self.terms.width, labels=labels)
-            check_numbers(self.truth, scores)
+            scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
+            check_numbers(truth, scores)
             is_joined = scores.rows is not None and scores.rows.column is not None
-            if self.truth.judgments is None and not are_both_named(self.truth.rows) and not is_joined:
-                rows = first_named(rows, _called(scores.rows, system.name), self.truth.source.name)
+            if truth.judgments is None and not are_both_named(truth.rows) and not is_joined:
+                rows = first_named(rows, _called(scores.rows, system.name), truth.source.name)
             labels = first_labels(labels, _called(scores.labels, system.name))
             opened.append(self._system(system, scores))
         return opened
 
     def _system(self, system: Named, scores: Opened) -> System:
         """Return a system whose scores were opened."""
-        truth = self.truth.source
-        values = {self.truth.value, scores.value} - {None}
+        truth = self.input.source
+        values = {self.input.value, scores.value} - {None}
         is_truth = len(values) < 2 and any(
             isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves
         )
-        doubt = Doubt(f"the predictions are {self.truth_name} itself: the values are those of a perfect model")
+        doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
+        setup = self._setup_of(scores.source).with_row_length(truth, scores.source)
+        setup = replace(
+            setup,
+            inputs=(*setup.inputs, scores.line),
+            labels=first_labels(setup.labels, scores.labels),
+            warnings=(*setup.warnings, doubt) if is_truth else setup.warnings,
+        )
         return System(
             scores.source,
-            with_row_length(self._terms_of(scores.source), truth, scores.source),
+            setup,
             name=system.name or scores.source.name,
             file=input_name(system.y_score),
-            inputs=(scores.line,),
-            labels=scores.labels,
             are_lists=scores.is_ranked,
-            warnings=(doubt,) if is_truth else (),
         )
 
     def evaluate(
         self, systems: Sequence[System], observers: Sequence[Observer] = (), progress: Progress | None = None
     ) -> list[Totals]:
         """Return the totals of systems, and show the values of their rows to observers."""
-        truth, program, threads = self.truth.source, self.program, self.options.threads
+        truth, threads = self.input.source, self.setup.options.threads
         if self.executor is None:
-            totals = evaluate(truth, systems, program, observers=observers, threads=threads, progress=progress)
+            totals = evaluate(truth, systems, observers=observers, threads=threads, progress=progress)
         else:
             from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
 
-            totals = evaluate_in_parts(self.executor, truth, systems, program, observers=observers, progress=progress)
+            totals = evaluate_in_parts(self.executor, truth, systems, observers=observers, progress=progress)
         sources = truth, *(system.scores for system in systems)
         check_unchanged(self.stamps, [path for source in sources for path in source.files()])
         return totals
@@ -251,61 +246,55 @@ class Setup(Rules):
         states = []
         for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
             doubts = () if first_rows is None else self._doubt_rows(system, *first_rows.of_system(number))
-            of_files = *self.truth.source.warnings, *system.scores.warnings
-            of_header = system.doubt_header(self.truth.source, of_system)
+            of_files = *self.input.source.warnings, *system.scores.warnings
+            of_header = system.doubt_header(self.input.source, of_system)
             states.append(self._state(system, of_system, (*of_header, *of_files, *doubts)))
         return states
 
     def _state(self, system: System, totals: Totals, warnings: tuple[str, ...]) -> State:
         """Return the totals of a system as a state, with these doubts and facts."""
-        terms, weights = system.terms, system.terms.weights
-        n_rows = totals.tally.n_instances(drop_empty=terms.drop_empty) if weights is None else weights.size
+        setup, weights = system.setup, system.setup.weights
+        n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty) if weights is None else weights.size
         return State(
             system.name,
-            self.options,
-            self.program,
-            terms,
+            replace(setup, warnings=(*setup.warnings, *warnings)),
             totals,
             n_rows,
-            truth=(self.truth_name,),
+            truth=(self.name,),
             scores=(system.file,),
             systems=(system.name,),
-            warnings=(*self.warnings, *system.warnings, *warnings),
-            inputs=(*self.inputs, *system.inputs),
-            labels=first_labels(self.labels, system.labels),
-            weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
+            weight_range=NO_RANGE if weights is None else range_of(weights, setup.weight_unit),
         )
 
     def _doubt_rows(self, system: System, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
         """Yield the doubts that the first rows of a system give reason for."""
-        mistake = find_doubt(truth, ranked, drop_empty=self.terms.drop_empty)
+        mistake = find_doubt(truth, ranked, drop_empty=self.setup.drop_empty)
         if mistake:
             yield Doubt(mistake)
-        elif any(measure.needs_order for measure in self.program.measures):
-            by_row = self.truth.judgments is None
+        elif any(measure.needs_order for measure in self.setup.program.measures):
+            by_row = self.input.judgments is None
             yield from doubt_scores(truth, ranked, order_counts=by_row, are_lists=system.are_lists)
 
-    def _terms_of(self, scores: Source) -> Terms:
-        """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
-        width, by_frequency = self.terms.width.agree_with(scores, "column"), self.options.by_frequency
-        if self.program.needing_labels and not width.is_known:
+    def _setup_of(self, scores: Source) -> Setup:
+        """Return how a system is scored: with its own number of labels where the truth declares none."""
+        setup, judgments = self.setup, self.input.judgments
+        width, program, options = setup.width.agree_with(scores, "column"), setup.program, setup.options
+        if program.needing_labels and not width.is_known:
             raise DataError(
-                f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
+                f"{listed(program.needing_labels)}: no input declares the number of labels, which is needed "
                 f"(hint: pass {argument('n_labels')})"
             )
-        if self.options.threshold is not None:
+        if options.threshold is not None:
             check_narrow(scores, "with a threshold")
-        across = [measure for measure in self.program.measures if measure.metric.family == "column"]
+        across = [measure for measure in program.measures if measure.metric.family == "column"]
         if across:
             check_narrow(scores, f"across rows for {listed(across)}")
-        if by_frequency is not None and not width.is_known:
+        if options.by_frequency is not None and not width.is_known:
             raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
-        terms = self.terms.with_width(width, by_frequency)
-        if self.named_pairs is not None and self.truth.judgments is not None:
-            terms = replace(terms, filter=self.named_pairs.filter(self.truth.judgments.documents))
-        if terms.threshold is None:
-            return terms
-        return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
+        setup = setup.with_width(width)
+        if self.named_pairs is None or judgments is None:
+            return setup
+        return replace(setup, filter=self.named_pairs.filter(judgments.documents))
 
 
 def _find_ids(options: Options, truth: Opened) -> RowIds | None:
@@ -361,7 +350,7 @@ def _per_row(
     return ordered, (f"{path}: a {noun} per row; rows by {how}",)
 
 
-def find_rules(
+def find_setup(
     options: Options,
     program: Program,
     train: Any,
@@ -369,7 +358,7 @@ def find_rules(
     *,
     max_weight: float | None = None,
     sample_weight: Any = None,
-) -> Rules:
+) -> Setup:
     """Find propensities, weights and filters; there is no truth where its rows come in batches.
 
     Of a truth by query the filter has names, which are looked up once predictions are read.
@@ -387,16 +376,18 @@ def find_rules(
         weights, unit = read_weights(sample_weight, source, max_weight, _describe_left(options))
     if options.filter is not None and truth is not None and not has_queries:
         check_numbers(truth, Opened(truth.source, name=input_name(options.filter)))
-    terms = Terms.of(
-        options,
+    return Setup(
+        options=options,
+        program=program,
         width=lookup.width,
         propensities=lookup.propensities or NO_PROPENSITIES,
         weights=weights,
         weight_unit=unit,
         filter=None if has_queries else find_filter(options.filter, source, lookup.width),
+        inputs=lookup.inputs,
+        labels=lookup.labels,
+        warnings=(*_doubt_threshold(options, program), *lookup.warnings),
     )
-    warnings = (*_doubt_threshold(options, program), *lookup.warnings)
-    return Rules(program=program, terms=terms, inputs=lookup.inputs, labels=lookup.labels, warnings=warnings)
 
 
 def _find_named_pairs(options: Options, truth: Opened) -> NamedPairs | None:

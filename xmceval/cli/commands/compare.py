@@ -13,7 +13,7 @@ from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
+from xmceval.cli.runner import find_inputs, long_work, open_inputs, watch
 from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
@@ -115,8 +115,8 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     pictures.check(OF_COMPARISON, inputs.options)
     check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
-    with open_setup(inputs, arguments) as (setup, saving):
-        return compare_systems(setup, inputs.systems, testing, saving, watch=watch(arguments["quiet"]))
+    with open_inputs(inputs, arguments) as (truth, saving):
+        return compare_systems(truth, inputs.systems, testing, saving, watch=watch(arguments["quiet"]))
 
 
 def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:

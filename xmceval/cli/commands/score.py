@@ -11,7 +11,7 @@ from xmceval.cli import options
 from xmceval.cli.gating import enforced, require, required
 from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import find_inputs, open_setup
+from xmceval.cli.runner import find_inputs, open_inputs
 from xmceval.report.forms.registry import render
 from xmceval.report.pictures import OF_RESULTS
 
@@ -78,8 +78,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
 
     pictures.check(OF_RESULTS, inputs.options)
     gates = required(arguments["require"], inputs.options.measures, layout)
-    with open_setup(inputs, arguments) as (setup, saving):
-        results = score_systems(setup, inputs.systems, saving)
+    with open_inputs(inputs, arguments) as (truth, saving):
+        results = score_systems(truth, inputs.systems, saving)
     if gates:
         from xmceval.report.gates import judge_values  # it loads comparisons too
 

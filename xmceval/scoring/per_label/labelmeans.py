@@ -15,9 +15,9 @@ from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.counttable import CountTable
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
+from xmceval.scoring.setup import Setup
 from xmceval.statistics.exact import exact_parts, exact_total
 
 COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -42,9 +42,9 @@ class Context:
     weight_unit: float = 1.0  # the sample weight that a count of 1 stands for
 
     @classmethod
-    def of(cls, terms: Terms) -> Context:
-        """Return what terms tell, with the number of labels known."""
-        return cls(terms.width.n_labels, terms.propensities, terms.weight_unit)
+    def of(cls, setup: Setup) -> Context:
+        """Return what a setup has of it, with the number of labels known."""
+        return cls(setup.width.n_labels, setup.propensities, setup.weight_unit)
 
 
 def label_values(

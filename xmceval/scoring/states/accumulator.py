@@ -9,15 +9,13 @@ from typing import Any
 from xmceval.errors import DataError, Fault, UsageError, listed
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.lockstep import Lockstep
-from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.readings import EARLIER, Axis
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.states.state import State, each_once
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
@@ -41,7 +39,7 @@ class Accumulator:
     """
 
     def __init__(self, state: State, threads: int | None = None) -> None:
-        self._threads, tasks = threads, state.program.tasks
+        self._threads, tasks = threads, state.setup.program.tasks
         self._staged = tuple(i for i, task in enumerate(tasks) if not task.counts_in_place)
         self._direct = tuple(i for i, task in enumerate(tasks) if task.counts_in_place)
         self.take(state)
@@ -111,7 +109,7 @@ class Accumulator:
         """
         self._check_whole()
         width = self._agree(truth, scores, hint)
-        if width is self._base.terms.width:
+        if width is self._base.setup.width:
             self._add(truth, scores, weights)
             return
         before = self.state
@@ -128,14 +126,16 @@ class Accumulator:
         """Note how the first batch was read, the names of the labels and columns of ids, which later ones follow."""
         self.ids, self.were_ids = ids, were_ids
         if not self._base.truth and not self._is_described:
-            lines = (*self._base.inputs, *(each.line for each in inputs))
-            self._base, self._is_described = replace(self._base, inputs=lines), True
-        if labels is not None and self._base.labels is None:
-            self._base = replace(self._base, labels=replace(labels, source=EARLIER))
+            setup = self._base.setup
+            setup = replace(setup, inputs=(*setup.inputs, *(each.line for each in inputs)))
+            self._base, self._is_described = replace(self._base, setup=setup), True
+        if labels is not None and self._base.setup.labels is None:
+            setup = replace(self._base.setup, labels=replace(labels, source=EARLIER))
+            self._base = replace(self._base, setup=setup)
 
     def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:
         """Take the number of labels from a batch, or check it against that of earlier ones."""
-        state, known = self._base, self._base.terms.width
+        state, known = self._base, self._base.setup.width
         width = known.agree_with(truth).agree_with(scores, "column")
         if not width.is_known:
             _check_unknown(state)
@@ -145,9 +145,11 @@ class Accumulator:
 
     def _add(self, truth: BatchSource, scores: BatchSource, weights: Float64 | None) -> None:
         """Add a batch of the number of labels that is known, and note what else is kept of it."""
-        system = System(scores, self._terms_of(scores, weights, truth.first_row), self._base.totals)
-        totals = self._add_rows(truth, system)
-        if totals is not system.totals:
+        setup = self._base.setup
+        if weights is not None:
+            setup = replace(setup, weights=weights / setup.weight_unit, weights_from=truth.first_row)
+        totals = self._add_rows(truth, System(scores, setup))
+        if totals is not self._base.totals:
             self._base = replace(self._base, totals=totals)
         self._n_new += truth.n_rows or 0
         self._system = self._system or scores.source.name
@@ -157,24 +159,14 @@ class Accumulator:
             used, (least, greatest) = weights[weights > 0], self._weight_range
             self._weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
 
-    def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:
-        """Return the terms of a batch: with its weights, and the threshold in the type of its scores."""
-        terms = self._base.terms
-        if terms.threshold is not None:
-            terms = replace(terms, threshold=rounded(terms.threshold, scores.dtype))
-        if weights is not None:
-            terms = replace(terms, weights=weights / terms.weight_unit, weights_from=first_row)
-        return terms
-
     def _add_rows(self, truth: Source, system: System) -> Totals:
         """Add the rows of a batch, and return the totals with them."""
-        program = self._base.program
         if self._worker is None:
-            self._worker, self._most_rows = Worker(program, [system]), rows_at_once(program, [system])
+            self._worker, self._most_rows = Worker([system], []), rows_at_once([system.setup])
         try:
             blocks = self._single_blocks(truth, system.scores)
             if blocks is not None and self._add_block(self._worker, blocks, system):
-                return system.totals
+                return self._base.totals
             return self._add_blocks(truth, system)
         finally:
             self._worker.systems = ()  # a batch is not kept
@@ -189,11 +181,11 @@ class Accumulator:
 
     def _add_block(self, worker: Worker, blocks: tuple[Block, Block], system: System) -> bool:
         """Add a batch of one block; return whether its rows were right, else nothing was added."""
-        program, totals = self._base.program, system.totals
+        program, totals = self._base.setup.program, self._base.totals
         worker.systems = (system,)
         pending = []
         try:
-            [(_, batch, counted)] = worker.batches(blocks)
+            [(batch, counted)] = worker.batches(blocks)
             for i in self._staged:
                 pending.append(totals.parts[i].pending())
                 program.tasks[i].add(batch, pending[-1])
@@ -212,50 +204,49 @@ class Accumulator:
 
     def _add_blocks(self, truth: Source, system: System) -> Totals:
         """Add a batch of several blocks in threads, in two passes where labels are counted."""
-        totals, terms = system.totals, system.terms
-        program = self._program_of(self._staged)
-        added = self._evaluate(program, truth, replace(system, totals=empty(program, terms)))
+        totals, setup = self._base.totals, self._with_tasks(system.setup, self._staged)
+        added = self._evaluate(truth, replace(system, setup=setup), empty(setup))
         merged = Totals(totals.tally, tuple(totals.parts[i] for i in self._staged)).merge(added)
         parts = list(totals.parts)
         for i, part in zip(self._staged, merged.parts, strict=True):
             parts[i] = part
         if self._direct:
             counters = [totals.parts[i] for i in self._direct]
-            if terms.weights is not None:
+            if setup.weights is not None:
                 for part in counters:
-                    part.check_room(terms.weights)
+                    part.check_room(setup.weights)
             self._is_torn = True
-            rest = Totals(Tally(program.cutoffs.size), tuple(counters))
-            self._evaluate(self._program_of(self._direct), truth, replace(system, totals=rest))
+            rest = Totals(Tally(setup.program.cutoffs.size), tuple(counters))
+            direct = self._with_tasks(system.setup, self._direct)
+            self._evaluate(truth, replace(system, setup=direct), rest)
         self._is_torn = False
         return Totals(merged.tally, tuple(parts))
 
-    def _program_of(self, places: Sequence[int]) -> Program:
-        """Return the program with some of its tasks only."""
-        program = self._base.program
-        tasks: list[Task] = [program.tasks[i] for i in places]
-        return replace(program, tasks=tuple(tasks))
+    def _with_tasks(self, setup: Setup, places: Sequence[int]) -> Setup:
+        """Return the setup with some of its tasks only."""
+        tasks: list[Task] = [setup.program.tasks[i] for i in places]
+        return replace(setup, program=replace(setup.program, tasks=tuple(tasks)))
 
-    def _evaluate(self, program: Program, truth: Source, system: System) -> Totals:
+    def _evaluate(self, truth: Source, system: System, totals: Totals) -> Totals:
         steps = Lockstep(truth, [system.scores], most_rows=self._most_rows)
-        each_block(iter(steps), lambda: Worker(program, [system]), Worker.add, self._threads, all_faults=True)
-        return system.totals
+        each_block(iter(steps), lambda: Worker([system], [totals]), Worker.add, self._threads, all_faults=True)
+        return totals
 
 
 def _check_unknown(state: State) -> None:
     """Refuse what needs the number of labels, where nothing declares it."""
-    needing: list[object] = [*state.program.needing_labels]
-    needing += ["by_frequency"] if state.options.by_frequency is not None else []
+    needing: list[object] = [*state.setup.program.needing_labels]
+    needing += ["by_frequency"] if state.setup.options.by_frequency is not None else []
     if needing:
         raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
 
 
 def _widen(state: State, width: Width) -> State:
     """Return the state with a number of labels, which was not known before."""
-    width.check_cutoff(state.program.deepest)
-    if state.terms.filter is not None:
-        state.terms.filter.check_labels(width)
-    terms = state.terms.with_width(width, state.options.by_frequency)
-    wider = empty(state.program, terms)
+    width.check_cutoff(state.setup.program.deepest)
+    if state.setup.filter is not None:
+        state.setup.filter.check_labels(width)
+    setup = state.setup.with_width(width)
+    wider = empty(setup)
     has_rows = state.n_rows > 0  # also those of a file, or of another Evaluator
-    return replace(state, terms=terms, totals=wider.merge(state.totals) if has_rows else wider)
+    return replace(state, setup=setup, totals=wider.merge(state.totals) if has_rows else wider)

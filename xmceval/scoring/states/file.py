@@ -28,10 +28,10 @@ from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, take
 from xmceval.scoring.options import Options, recorded_options, specs
 from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.setup import NO_WEIGHTS, Setup
 from xmceval.scoring.states.state import NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import empty
@@ -53,7 +53,7 @@ PROPENSITIES = {
     "from_truth": bool,
 }
 FILTER = {"name": str, "n_pairs": _COUNT, "n_rows": _COUNT}
-NAMES = ("truth", "scores", "systems", "shards", "inputs")  # lists that become tuples
+NAMES = ("truth", "scores", "systems", "shards")  # lists that become tuples
 HEADER: dict[str, Any] = {
     "schema": str,
     "version": str,
@@ -81,26 +81,26 @@ HEADER: dict[str, Any] = {
 def pack_state(state: State) -> bytes:
     """Return a state as the bytes of a file; the same state gives the same bytes."""
     state = state.without_pairs()
-    terms, propensities, arrays = state.terms, state.terms.propensities, state.totals.arrays()
+    setup, propensities, arrays = state.setup, state.setup.propensities, state.totals.arrays()
     header: dict[str, Any] = {
         "schema": STATE_SCHEMA,
         "version": state.version,
-        "options": state.options.changed(),
-        "n_labels": terms.width.or_none,
+        "options": setup.options.changed(),
+        "n_labels": setup.width.or_none,
         "n_rows": state.n_rows,
         "n_shards": state.n_shards,
         "propensities": None,
-        "filter": None if terms.filter is None else {name: getattr(terms.filter, name) for name in FILTER},
-        "weight_unit": None if terms.weights is None else float(terms.weight_unit),
+        "filter": None if setup.filter is None else {name: getattr(setup.filter, name) for name in FILTER},
+        "weight_unit": None if setup.weights is None else float(setup.weight_unit),
         "weight_range": None if state.weight_range == NO_RANGE else state.weight_range,
         "max_weight": None if state.max_weight is None else float(state.max_weight),
         "removed": state.removed,
     }
     header |= {name: getattr(state, name) for name in NAMES}
-    header["labels"] = (
-        None if state.labels is None or state.labels.names is None else list(map(str, state.labels.names))
-    )
-    header["doubts"], header["facts"] = split_doubts(state.warnings)
+    header["inputs"] = setup.inputs
+    names = None if setup.labels is None else setup.labels.names
+    header["labels"] = None if names is None else list(map(str, names))
+    header["doubts"], header["facts"] = split_doubts(setup.warnings)
     if propensities is not NO_PROPENSITIES:
         header["propensities"] = {name: getattr(propensities, name) for name in PROPENSITIES}
         numbers = propensities.inverse if propensities.n is None else propensities.counts
@@ -221,23 +221,16 @@ def _fits(value: Any, kind: Any) -> bool:
 
 def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
     """Return the state that a checked header describes; its arrays are removed from those of the file."""
-    options = _restore_options(header["options"])
-    terms = _restore_terms(header, options, arrays, name)
-    program: Program | None = compile_program(options.measures)
-    if program is not None and terms.propensities is NO_PROPENSITIES:  # there were too few training rows
-        program = program.without_propensities()
-    if program is None:
-        raise ValueError("propensities: its metrics need them")
-    program.check_mergeable("a state")
-    if sum(program.numbers_per_row(terms)) > sum(array.size for array in arrays.values()):
+    setup = _restore_setup(header, arrays, name)
+    setup.program.check_mergeable("a state")
+    n_needed = sum(task.numbers_per_row(setup) for task in setup.program.row_tasks)
+    if n_needed > sum(array.size for array in arrays.values()):
         raise ValueError("there are too few numbers for its metrics and bins")  # before room is made for them
-    totals = empty(program, terms)
+    totals = empty(setup)
     totals.fill(arrays)
     return State(
         name,
-        options,
-        program,
-        terms,
+        setup,
         totals,
         header["n_rows"],
         n_shards=header["n_shards"],
@@ -245,8 +238,6 @@ def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
         removed=tuple(header["removed"]),
         max_weight=header["max_weight"],
         version=header["version"],
-        warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
-        labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
         **{field: tuple(header[field]) for field in NAMES},
     )
 
@@ -271,8 +262,14 @@ def _restore_options(changed: Mapping[str, Any]) -> Options:
     return recorded_options(changed)
 
 
-def _restore_terms(header: Mapping[str, Any], options: Options, arrays: Arrays, name: str) -> Terms:
-    """Return the terms on which the rows were scored; weights have a unit only, and a filter no pairs."""
+def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setup:
+    """Return how the rows were scored; weights have a unit only, and a filter no pairs."""
+    options, propensities = _restore_options(header["options"]), _restore_propensities(header["propensities"], arrays)
+    program: Program | None = compile_program(options.measures)
+    if program is not None and propensities is NO_PROPENSITIES:  # there were too few training rows
+        program = program.without_propensities()
+    if program is None:
+        raise ValueError("propensities: its metrics need them")
     unit, max_weight = header["weight_unit"], header["max_weight"]
     least, greatest = header["weight_range"] or (1.0, 1.0)
     numbers = [number for number in (least, greatest, unit, max_weight) if number is not None]
@@ -280,16 +277,20 @@ def _restore_terms(header: Mapping[str, Any], options: Options, arrays: Arrays, 
     if not all(0 < number < np.inf for number in numbers) or least > greatest or not is_power_of_two:
         raise ValueError("weight_range, weight_unit and max_weight: cannot be those of sample weights")
     pairs = header["filter"]
-    terms = replace(
-        Terms.of(options),
-        propensities=_restore_propensities(header["propensities"], arrays),
+    setup = Setup(
+        options=options,
+        program=program,
+        propensities=propensities,
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=unit or 1.0,
         filter=None if pairs is None else Filter.of_numbers(pairs["name"], pairs["n_pairs"], pairs["n_rows"]),
+        inputs=tuple(header["inputs"]),
+        labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
+        warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
     )
     if header["n_labels"] is None:
-        return terms
-    return terms.with_width(Width(header["n_labels"], f"{name} has"), options.by_frequency)
+        return setup
+    return setup.with_width(Width(header["n_labels"], f"{name} has"))
 
 
 def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -> Propensities:
@@ -319,19 +320,19 @@ def _check_sizes(state: State) -> None:
         raise ValueError(f"shards: cannot be {max(state.shards)} of {state.n_shards}")
     if len({bool(names) for names in (state.truth, state.scores, state.systems)}) > 1:
         raise ValueError("truth, scores and systems: expected names of what was scored")
-    tally, terms, n_rows = state.totals.tally, state.terms, state.n_rows
-    n_counted = tally.n_instances(drop_empty=terms.drop_empty)
-    if not n_counted <= n_rows or (terms.weights is None and n_counted < n_rows):
+    tally, setup, n_rows = state.totals.tally, state.setup, state.n_rows
+    n_counted = tally.n_instances(drop_empty=setup.drop_empty)
+    if not n_counted <= n_rows or (setup.weights is None and n_counted < n_rows):
         raise ValueError(f"n_rows: {n_rows:,} rows, of which {n_counted:,} are counted")
-    parts = zip(state.program.tasks, state.totals.parts, strict=True)
+    parts = zip(setup.program.tasks, state.totals.parts, strict=True)
     left_out = [int(part.left_out.max(initial=0)) for task, part in parts if isinstance(task, RowTask)]
     if max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out, of {n_rows:,}")
-    pairs = terms.filter
+    pairs = setup.filter
     if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
         raise ValueError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
-    terms.width.check_cutoff(state.program.deepest)
-    if tally.largest_label >= terms.width.n_labels:
-        raise ValueError(f"n_labels: {terms.width.n_labels:,}, but there is label {tally.largest_label}")
-    if not terms.width.is_known and n_rows and (state.program.needing_labels or state.options.by_frequency is not None):
+    setup.width.check_cutoff(setup.program.deepest)
+    if tally.largest_label >= setup.width.n_labels:
+        raise ValueError(f"n_labels: {setup.width.n_labels:,}, but there is label {tally.largest_label}")
+    if not setup.width.is_known and n_rows and (setup.program.needing_labels or setup.options.by_frequency is not None):
         raise ValueError("n_labels: its metrics or bins need the number of labels")

@@ -13,9 +13,7 @@ from xmceval.errors import DataError, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.rows.filters import Filter
 from xmceval.rows.readings import Axis, find_order
-from xmceval.scoring.batch import Terms
-from xmceval.scoring.options import Options
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
@@ -32,9 +30,7 @@ class State:
     """The totals of some rows and how they were scored."""
 
     name: str  # how messages call it
-    options: Options  # as reports record them
-    program: Program
-    terms: Terms
+    setup: Setup
     totals: Totals
     n_rows: int = 0  # that were read, also those of weight 0
     truth: tuple[str, ...] = ()  # the names of files or arrays, each once
@@ -42,9 +38,6 @@ class State:
     systems: tuple[str, ...] = ()  # the names in reports; empty where nothing was scored
     shards: tuple[int, ...] = ()  # the numbers of those that it has, from 1 on
     n_shards: int = 0  # how many there are of them in all; 0 where rows were saved without a number
-    warnings: tuple[str, ...] = ()  # known before the totals are finished, each once
-    inputs: tuple[str, ...] = ()  # what each was read as
-    labels: Axis | None = None  # the names of the labels, where an input has them
     weight_range: tuple[float, float] = NO_RANGE  # of the sample weights above 0
     removed: tuple[int, int] = (0, 0)  # entries of truth and scores whose label appeared twice in a row
     max_weight: float | None = None  # the largest sample weight that may come
@@ -53,55 +46,55 @@ class State:
     @cached_property
     def configuration(self) -> dict[str, Any]:
         """What must be equal for totals to be added, by its name in messages."""
-        changed, propensities = self.options.changed(), self.terms.propensities
+        changed, propensities = self.setup.options.changed(), self.setup.propensities
         are_counts = propensities.n is not None
         digest = None if propensities is NO_PROPENSITIES else propensities.digest
         return {
             "version of xmceval": self.version,
-            "metrics": listed(self.program.measures),
+            "metrics": listed(self.setup.program.measures),
             **{name: changed.get(name) for name in RULES},
-            "filter": None if self.terms.filter is None else "pairs to remove",
+            "filter": None if self.setup.filter is None else "pairs to remove",
             "N": propensities.n,
             "A": propensities.a,
             "B": propensities.b,
             "training counts": digest if are_counts else None,
             "inverse propensities": None if are_counts else digest,
-            "scale of sample weights": None if self.terms.weights is None else self.terms.weight_unit,
-            "number of labels": self.terms.width.or_none,
+            "scale of sample weights": None if self.setup.weights is None else self.setup.weight_unit,
+            "number of labels": self.setup.width.or_none,
         }
 
     def emptied(self) -> State:
         """Return the state of no rows of the same configuration."""
-        rowless = State(self.name, self.options, self.program, self.terms, empty(self.program, self.terms))
-        return replace(
-            rowless, warnings=self.warnings, inputs=self.inputs, labels=self.labels, max_weight=self.max_weight
-        )
+        return State(self.name, self.setup, empty(self.setup), max_weight=self.max_weight)
 
     def check_filter(self) -> None:
         """Refuse pairs of a filter beyond the rows and labels."""
-        if self.terms.filter is not None:
-            self.terms.filter.check_rows(self.n_rows, first_of(self.truth))
-            self.terms.filter.check_labels(self.terms.width)
+        if self.setup.filter is not None:
+            self.setup.filter.check_rows(self.n_rows, first_of(self.truth))
+            self.setup.filter.check_labels(self.setup.width)
 
     def without_pairs(self) -> State:
         """Return the state as files have it: with what its filter did, but not with the pairs."""
         self.check_filter()
-        pairs = self.terms.filter
-        return self if pairs is None else replace(self, terms=replace(self.terms, filter=pairs.without_pairs()))
+        pairs = self.setup.filter
+        return self if pairs is None else replace(self, setup=replace(self.setup, filter=pairs.without_pairs()))
 
     def merge(self, other: State) -> State:
         """Return the state of the rows of both; associative, and commutative but for the order of names."""
         check_shards([self, other])
         self.check_compatible(other)
-        terms, others = self.terms, other.terms
+        setup, theirs = self.setup, other.setup
         (least, greatest), (other_least, other_greatest) = self.weight_range, other.weight_range
         return replace(
             self,
-            terms=replace(
-                terms,
-                width=terms.width if terms.width.is_known else others.width,
-                bins=terms.bins or others.bins,
-                filter=_join_filters(terms.filter, others.filter),
+            setup=replace(
+                setup,
+                width=setup.width if setup.width.is_known else theirs.width,
+                bins=setup.bins or theirs.bins,
+                filter=_join_filters(setup.filter, theirs.filter),
+                warnings=_in_fixed_order(setup.warnings, theirs.warnings),
+                inputs=_in_fixed_order(setup.inputs, theirs.inputs),
+                labels=setup.labels or theirs.labels,
             ),
             totals=self.totals.merge(other.totals),
             n_rows=self.n_rows + other.n_rows,
@@ -110,9 +103,6 @@ class State:
             systems=each_once(self.systems, other.systems),
             shards=tuple(sorted({*self.shards, *other.shards})),
             n_shards=self.n_shards or other.n_shards,
-            warnings=_in_fixed_order(self.warnings, other.warnings),
-            inputs=_in_fixed_order(self.inputs, other.inputs),
-            labels=self.labels or other.labels,
             weight_range=(min(least, other_least), max(greatest, other_greatest)),
             removed=(self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
         )
@@ -126,12 +116,12 @@ class State:
                 raise DataError(f"{self.name} and {other.name} differ in {name}: {values}")
         _check_labels(self, other)
         for one, two in ((self, other), (other, self)):
-            if one.terms.width.is_known and two.totals.tally.largest_label >= one.terms.width.n_labels:
+            if one.setup.width.is_known and two.totals.tally.largest_label >= one.setup.width.n_labels:
                 raise DataError(
                     f"{two.name} has label {two.totals.tally.largest_label}, but {one.name} only "
-                    f"{one.terms.width.n_labels:,} labels"
+                    f"{one.setup.width.n_labels:,} labels"
                 )
-            if one.terms.filter is not None and one.terms.filter.rows.size:
+            if one.setup.filter is not None and one.setup.filter.rows.size:
                 raise DataError(
                     f"{one.name} has a filter, whose pairs refer to rows by their number in the whole: such totals "
                     "cannot be added (hint: score all rows together)"
@@ -140,7 +130,7 @@ class State:
 
 def _check_labels(one: State, two: State) -> None:
     """Refuse totals of the same labels in another order, and of others."""
-    first, second = (state.labels or Axis(state.name, "label") for state in (one, two))
+    first, second = (state.setup.labels or Axis(state.name, "label") for state in (one, two))
     if find_order(replace(first, source=one.name), replace(second, source=two.name)) is not None:
         raise DataError(f"{one.name} and {two.name} have the same labels in another order: score both in one order")
 

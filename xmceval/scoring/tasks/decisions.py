@@ -54,7 +54,7 @@ class Decisions(RowTask):
         """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
         truth, n_dropped = batch.relevant(self.rel)
         hits, decisions = batch.decided(self.rel).counts.T
-        cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.terms.width.n_labels)
+        cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.setup.width.n_labels)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.areas import RECALL, Areas, ScoredCells, compute_areas, rank_cells
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
@@ -100,9 +101,9 @@ class LabelAreas(Task):
             look_up(FOLDS, measure.metric.fold, "rule of columns", measure)
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def empty(self, terms: Terms) -> Held:
+    def empty(self, setup: Setup) -> Held:
         """Return no cells."""
-        return Held(0 if terms.weights is None else WEIGHT_BITS)
+        return Held(0 if setup.weights is None else WEIGHT_BITS)
 
     def add(self, batch: Batch, part: Held) -> None:
         """Copy the cells of a batch."""
@@ -125,22 +126,22 @@ class LabelAreas(Task):
 
     def finish(self, part: Held, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
-        areas = self._areas(part, scored.terms.width.n_labels, scored.terms)
+        areas = self._areas(part, scored.setup.width.n_labels, scored.setup)
         return {name: Estimate.plain(each.mean()) for name, each in areas.items()}
 
     def finish_bins(self, part: Held, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
-        terms, bins = scored.terms, scored.terms.bins
+        setup, bins = scored.setup, scored.setup.bins
         if bins is None:
             return []
         estimates: list[Estimates] = [{} for _ in range(len(bins))]
-        for name, areas in self._areas(part, terms.width.n_labels, terms, micro=False).items():
-            of_label = bins.by_code[terms.propensities.codes_of(areas.labels)]
+        for name, areas in self._areas(part, setup.width.n_labels, setup, micro=False).items():
+            of_label = bins.by_code[setup.propensities.codes_of(areas.labels)]
             for number, of_bin in enumerate(estimates):
                 of_bin[name] = Estimate.plain(areas.where(of_label == number).mean())
         return estimates
 
-    def _areas(self, part: Held, n_labels: int, terms: Terms, *, micro: bool = True) -> dict[str, Areas]:
+    def _areas(self, part: Held, n_labels: int, setup: Setup, *, micro: bool = True) -> dict[str, Areas]:
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
         areas: dict[str, Areas] = {}
         cells = part.cells()
@@ -148,7 +149,7 @@ class LabelAreas(Task):
         for group in n_cells if micro else ("labels",):
             measures = [measure for measure in self.measures if _group_of(measure) == group]
             if measures:
-                zero_unscored = terms.zero_unscored and group != "stored"
+                zero_unscored = setup.zero_unscored and group != "stored"
                 ranked = rank_cells(
                     *(cells, n_cells[group], part.bits), micro=group != "labels", zero_unscored=zero_unscored
                 )

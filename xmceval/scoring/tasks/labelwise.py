@@ -10,10 +10,11 @@ import numpy as np
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
@@ -71,22 +72,22 @@ class Labelwise(Task):
         """Spans of ranks in which predictions are counted."""
         return max(self.cutoffs.size, 1)
 
-    def empty(self, terms: Terms) -> LabelCounters:
+    def empty(self, setup: Setup) -> LabelCounters:
         """Return counters of no rows, one set for all threads."""
         return LabelCounters(
-            terms.width.n_labels, self.n_spans, in_ideal=self.in_ideal, weighted=terms.weights is not None
+            setup.width.n_labels, self.n_spans, in_ideal=self.in_ideal, weighted=setup.weights is not None
         )
 
     def add(self, batch: Batch, part: LabelCounters) -> None:
         """Count the labels of a batch."""
-        terms, (truth, _) = batch.terms, batch.relevant(self.rel)
+        setup, (truth, _) = batch.setup, batch.relevant(self.rel)
         if self.cutoffs.size:
             ranked, _, n_ranked = batch.ranking.arrays
             part.add_ranked(
-                *(truth, ranked, n_ranked, self.cutoffs, batch.weights, terms.drop_empty, terms.propensities)
+                *(truth, ranked, n_ranked, self.cutoffs, batch.weights, setup.drop_empty, setup.propensities)
             )
         else:
-            part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
+            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return how many labels were decided on, in units of sample weights."""
@@ -94,16 +95,16 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of label-wise values."""
-        context = Context.of(scored.terms)
+        context = Context.of(scored.setup)
         values = label_values(self.measures, part.table(), self.cutoffs, context)
         return {name: Estimate.plain(value) for name, value in values.items()}
 
     def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""
-        bins = scored.terms.bins
+        bins = scored.setup.bins
         if bins is None:
-            return [{} for _ in range(scored.terms.n_bins)]
+            return [{} for _ in range(scored.setup.n_bins)]
         return [
             {name: Estimate.plain(value) for name, value in values.items()}
-            for values in bin_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms), bins)
+            for values in bin_values(self.measures, part.table(), self.cutoffs, Context.of(scored.setup), bins)
         ]

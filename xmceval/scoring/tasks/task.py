@@ -13,8 +13,9 @@ from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.setup import Setup
 from xmceval.scoring.sums import OUT_OF_RANGE, Pending, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
@@ -31,10 +32,10 @@ class Unscored(NamedTuple):
 
 
 class ScoredRows(NamedTuple):
-    """How many rows were scored, without those that are left out, and on what terms, with the number of labels."""
+    """How many rows were scored, without those that are left out, and how, with the number of labels known."""
 
     n_rows: int
-    terms: Terms
+    setup: Setup
     ceiling: bool = False  # whether estimates have the best value that any ranking could reach
 
 
@@ -74,7 +75,7 @@ class Task(ABC):
         """Return the tasks that compute these measures."""
 
     @abstractmethod
-    def empty(self, terms: Terms) -> Any:
+    def empty(self, setup: Setup) -> Any:
         """Return the part of the totals that this task adds to, for no rows."""
 
     @abstractmethod
@@ -146,19 +147,19 @@ class RowTask(Task):
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of the rows of a batch."""
 
-    def numbers_per_row(self, terms: Terms) -> int:
+    def numbers_per_row(self, setup: Setup) -> int:
         """Return how many numbers the values of a row are, and the shares of bins in them."""
-        return SLOTS * len(self.measures) * (1 + (terms.n_bins if self.has_ceiling else 0))
+        return SLOTS * len(self.measures) * (1 + (setup.n_bins if self.has_ceiling else 0))
 
-    def empty(self, terms: Terms) -> Sums:
+    def empty(self, setup: Setup) -> Sums:
         """Return sums of no rows."""
-        n_shares = len(self.measures) * terms.n_bins if self.has_ceiling else 0
+        n_shares = len(self.measures) * setup.n_bins if self.has_ceiling else 0
         return Sums(len(self.measures), n_shares)
 
     def add(self, batch: Batch, part: Sums | Pending) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
         rows = self.compute(batch)
-        fold_ties(rows.values, batch.terms.ties)
+        fold_ties(rows.values, batch.setup.options.ties)
         (sums, shares), extremes, n = part.begin(), part.begin_extremes(), len(self.measures)
         wrong = add_values(rows.values, batch.weights, sums, extremes[:n])
         if rows.shares.size and wrong < 0:

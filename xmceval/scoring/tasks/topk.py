@@ -172,18 +172,18 @@ class TopK(RowTask):
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
-        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
-        n_outputs, n_bins = len(self.measures), terms.n_bins
+        setup, (truth, n_dropped) = batch.setup, batch.relevant(self.rel)
+        n_outputs, n_bins = len(self.measures), setup.n_bins
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
-        rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
+        rows = tuple(truth), batch.ranking.arrays, setup.propensities.table, self.recipe
         if batch.ranking.n_tied:
             self._bound_ties(batch, rows, values)
         n_keys = max(longest(truth), 1) if self.sorts_gains else 1
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
-            *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, terms.ties == "expected"),
-            _NO_BINS if terms.bins is None else terms.bins.by_code,
+            *(*rows, setup.drop_empty, batch.ranking.n_tied > 0, setup.options.ties == "expected"),
+            _NO_BINS if setup.bins is None else setup.bins.by_code,
             batch.scratch.held(f"top-k of grade {self.rel}", (self.measures, room), self._make_space),
             *(values, shares),
         )
@@ -197,7 +197,7 @@ class TopK(RowTask):
         n_curves, depth, scratch = len(self.curves), self.discounts.shape[1], batch.scratch
         n_true, (truth, *rest) = longest(batch.relevant(self.rel)[0]), rows
         tie_kernels.bound_ties(
-            *(truth, batch.predictions, *rest, batch.terms.ties == "expected"),
+            *(truth, batch.predictions, *rest, batch.setup.options.ties == "expected"),
             (
                 self.used,
                 scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
@@ -210,7 +210,7 @@ class TopK(RowTask):
 
     def _divide_micro(self, batch: Batch, truth: Rows, values: Float64, shares: Float64) -> None:
         """Write the denominators of micro averages."""
-        n_bins = batch.terms.n_bins
+        n_bins = batch.setup.n_bins
         for micro in self.micro:
             n_predicted = np.minimum(batch.ranking.n_ranked, self.outputs[micro.output, 1])
             total = micro.of_true * np.diff(truth.indptr) + micro.of_predicted * n_predicted
@@ -226,7 +226,7 @@ class TopK(RowTask):
 
     def finish_bins(self, part: Sums, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
-        n_bins, n_outputs = scored.terms.n_bins, len(self.measures)
+        n_bins, n_outputs = scored.setup.n_bins, len(self.measures)
         measures = (measure for measure in self.measures for _ in range(n_bins))
         counted = np.repeat(scored.n_rows - part.left_out, n_bins)
         shares = [

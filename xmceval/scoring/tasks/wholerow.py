@@ -112,14 +112,14 @@ class WholeRow(RowTask):
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
-        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        setup, (truth, n_dropped) = batch.setup, batch.relevant(self.rel)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
         n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0
         discounts = discount_ranks(self.discounts, n_ranks.bit_length())
         kernels.compute_whole_rows(
-            *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
+            *(tuple(truth), tuple(batch.scores), setup.width.n_labels, setup.zero_unscored, setup.drop_empty),
             *(self.specs, self.numbers, discounts),
             *(*working_space(batch.scratch.array, truth, batch.scores), left_out, status, values),
         )

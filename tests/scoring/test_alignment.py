@@ -15,9 +15,8 @@ from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import alignment
-from xmceval.scoring.alignment import N_ROWS, NO_LABEL
+from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows
 from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.setup import Setup
@@ -71,11 +70,11 @@ def shifted(scores, by):
 
 def first_rows(y_true, y_score, metrics="P@3", threads=1, **setup):
     """Return the first rows of truth and predictions as the check gets them, by an order that does not matter."""
-    first, options = FirstRows(), Options(metrics=metrics)
+    first, options = list[FirstRows](), Options(metrics=metrics)
     program, width = compile_program(options.measures), Width(y_true.shape[1], "y_true has")
     setup = Setup(options=options, program=program, width=width, **setup)
-    evaluate(as_truth(y_true), [System(as_scores(y_score), setup)], observers=[first], threads=threads)
-    parts = [piece[2:] for piece in sorted(first.pieces, key=lambda piece: piece[0])]
+    evaluate(as_truth(y_true), [System(as_scores(y_score), setup)], first=first, threads=threads)
+    parts = [piece[2:] for piece in sorted(first, key=lambda piece: piece.first_row)]
     truth = [set(row.tolist()) for rows, _ in parts for row in np.split(rows.indices, rows.indptr[1:-1])]
     return truth, *(np.concatenate([ranked[i] for _, ranked in parts]) for i in range(4))
 

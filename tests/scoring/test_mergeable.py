@@ -12,7 +12,7 @@ from xmceval.labels import growing
 from xmceval.labels.growing import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
-from xmceval.scoring.observing.heldrows import digest_rows
+from xmceval.scoring.held_rows import digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
 

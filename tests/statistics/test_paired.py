@@ -13,7 +13,7 @@ from support.examples import examples
 
 from xmceval.metrics.names import parse
 from xmceval.scoring.comparing.outputs import outputs_of_rows
-from xmceval.scoring.observing.heldrows import RowBlock
+from xmceval.scoring.held_rows import RowBlock
 from xmceval.statistics.paired import (
     Differing,
     detectable,

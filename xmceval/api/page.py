@@ -10,7 +10,7 @@ from typing import Any
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import are_runs
-from xmceval.api.scoring.saving import Saving
+from xmceval.api.scoring.saving import check_saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.io.digests import digest_files
@@ -57,13 +57,13 @@ def make_page(
     paths = [path for _, path in inputs]
     comparison = None
     with kept_pipes(paths):
+        check_saving(options, systems)
         opened = OpenedTruth.of(truth, options, systems)
-        saving = Saving.of(options, systems)
         if len(systems) > 1 or any(are_runs(system.y_score) for system in systems):
-            comparison = compare_systems(opened, systems, testing, saving, progress=progress, watch=watch)
+            comparison = compare_systems(opened, systems, testing, progress=progress, watch=watch)
             results = comparison.results
         else:
-            results = score_systems(opened, systems, saving, progress=progress)
+            results = score_systems(opened, systems, progress=progress)
         digests = digest_files(paths, options.threads or default_threads())
     files = [
         InputFile(role, digest.path, digest.n_bytes, digest.sha256)

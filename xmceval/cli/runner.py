@@ -13,7 +13,6 @@ from xmceval.cli.systems import Inputs, name_systems
 
 if TYPE_CHECKING:
     from xmceval.api.comparing.pairtests import Cost, Watch
-    from xmceval.api.scoring.saving import Saving
     from xmceval.api.scoring.setup import OpenedTruth
 
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
@@ -27,22 +26,27 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 
 
 @contextmanager
-def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[tuple[OpenedTruth, Saving]]:
-    """Open the truth, choose what is saved while systems are scored, and show the progress of that."""
-    from xmceval.api.scoring.saving import Saving
+def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
+    """Check what is to be saved, open the truth, and show progress while its systems are scored."""
+    from xmceval.api.scoring.saving import check_saving
     from xmceval.api.scoring.setup import OpenedTruth
 
-    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard", "force")}
-    saving = Saving.of(inputs.options, inputs.systems, **saved)
+    check_saving(
+        inputs.options,
+        inputs.systems,
+        save_rows=arguments.get("save_rows"),
+        save_state=arguments.get("save_state"),
+        shard=arguments.get("shard"),
+        force=bool(arguments.get("force")),
+    )
     with executor_of(arguments["dask"]) as executor, progressbar.shown(arguments["quiet"]):
-        truth = OpenedTruth.of(
+        yield OpenedTruth.of(
             inputs.truth,
             inputs.options,
             inputs.systems,
             max_weight=arguments.get("max_weight"),
             executor=executor,
         )
-        yield truth, saving
 
 
 @contextmanager

@@ -18,9 +18,8 @@ from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import doubt_scores, find_doubt
+from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
 from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.setup import Setup
@@ -178,11 +177,11 @@ def _score(
     program, width = compile_program(options.measures), width.agree_with(scores, "column")
     setup = Setup(options=options, program=program, width=width, filter=pairs).with_row_length(truth, scores)
     system = System(scores, setup)
-    first_rows = FirstRows()
-    [totals] = evaluate(truth, [system], observers=[first_rows], threads=threads)
+    first_rows = list[FirstRows]()
+    [totals] = evaluate(truth, [system], first=first_rows, threads=threads)
     first, fifth = (figure.estimate.value for figure in finish_totals(totals, setup).figures)
     place = f" of {scores_file.path}"
-    first_truth, ranked = first_rows.of_system(0)
+    first_truth, ranked = join_first_rows(first_rows, 0)
     doubt = find_doubt(first_truth, ranked, place)
     by_row, are_lists = opened.judgments is None, opened_scores.is_ranked
     doubts = () if doubt else tuple(doubt_scores(first_truth, ranked, place, order_counts=by_row, are_lists=are_lists))

@@ -1,29 +1,82 @@
-"""Evaluate: blocks of the truth and of systems, in step and in threads, through workers into totals."""
+"""Evaluate: blocks of the truth and of systems, in step and in threads, become totals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from xmceval.errors import counted
-from xmceval.rows.block import Block, Source
+import numpy as np
+
+from xmceval.errors import Fault, argument, counted
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
+from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
+from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.threads import Progress, each_block
-from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.alignment import FirstRows, copy_first_rows
+from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals, empty
-from xmceval.scoring.worker import Worker
+from xmceval.scoring.totals import (
+    BINARY_ROWS,
+    EXPLICIT_ZEROS,
+    IN_TRUTH,
+    LARGEST_LABEL,
+    REMOVED,
+    ROWS_CHANGED,
+    UNPREDICTED,
+    Totals,
+    empty,
+    empty_whole,
+    largest_label,
+)
+
+if TYPE_CHECKING:
+    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.scoring.held_rows import HeldRows
 
 MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
+MOST_SPARE = 1 << 20  # bytes
+FRACTION = 2  # of a row's values: numerator and denominator
+NO_FRACTIONS = np.empty((0, 0, FRACTION))
+
+
+class BlockScratch(NamedTuple):
+    """The arrays in which one thread scores its blocks; the copies are made where there are weights of 0, or groups."""
+
+    truth: Scratch
+    scores: Scratch
+    kept: tuple[Scratch, Scratch]  # copies of the rows of truth and scores that have a weight
+    group: tuple[Scratch, Scratch]  # copies of those of one group
+
+    @classmethod
+    def take(cls) -> BlockScratch:
+        """Return small arrays that were left, or new ones."""
+        try:
+            return _spare.pop()
+        except IndexError:
+            return cls(Scratch(), Scratch(), (Scratch(), Scratch()), (Scratch(), Scratch()))
+
+    def leave(self) -> None:
+        """Leave small arrays to whoever scores next: a few rows are scored sooner than new arrays are made."""
+        scratches = self.truth, self.scores, *self.kept, *self.group
+        if sum([scratch.n_bytes for scratch in scratches]) <= MOST_SPARE:
+            _spare[:] = [self]
+
+
+_spare: list[BlockScratch] = []
 
 
 def evaluate(
     truth: Source,
     systems: Sequence[System],
     *,
-    observers: Sequence[Observer] = (),
+    pairs: Pairs | None = None,
+    held: HeldRows | None = None,
+    first: list[FirstRows] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
@@ -33,9 +86,13 @@ def evaluate(
     ----------
     truth : Source
     systems : sequence of System
-        Of the same rows, weights and filter; each may have a width of its own where the truth has none.
-    observers : sequence of Observer
-        See the values of rows of all systems.
+        Of the same rows, program, weights and filter; each may have a width of its own where the truth has none.
+    pairs : Pairs, optional
+        Sums over pairs of systems, to which the rows are added.
+    held : HeldRows, optional
+        Holds the values of all rows.
+    first : list, optional
+        Gets copies of the first rows.
     threads : int, optional
         Default: one per processor.
     progress : callable, optional
@@ -48,18 +105,18 @@ def evaluate(
     """
     totals = [empty(system.setup) for system in systems]
     sources = [select_scores(system.setup, system.scores) for system in systems]
-    first = systems[0].setup
-    n_weights = None if first.weights is None else first.weights.size
+    setup = systems[0].setup
+    n_weights = None if setup.weights is None else setup.weights.size
     steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once([system.setup for system in systems]))
-    workers: list[Worker] = []
+    taken: list[BlockScratch] = []
 
-    def start() -> Worker:
-        workers.append(Worker(systems, totals, observers))
-        return workers[-1]
+    def start() -> BlockScratch:
+        taken.append(BlockScratch.take())
+        return taken[-1]
 
-    def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
+    def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
+        score_block(scratch, blocks, systems, totals, pairs, held, first)
         n_rows = blocks[0].n_rows
-        worker.add(blocks)
         add(n_rows)
         if progress is not None:
             progress(n_rows)
@@ -67,12 +124,12 @@ def evaluate(
     name = systems[0].scores.name if len(systems) == 1 else counted(len(systems), "system")
     with phase(name, truth.n_rows) as add:
         each_block(iter(steps), start, work, threads, all_faults=True)
-    for worker in workers:
-        worker.close()
-    if first.filter is not None:
-        first.filter.check_rows(steps.n_rows, truth.name)
-    if first.groups is not None:
-        first.groups.check_number(steps.n_rows)
+    for scratch in taken:
+        scratch.leave()
+    if setup.filter is not None:
+        setup.filter.check_rows(steps.n_rows, truth.name)
+    if setup.groups is not None:
+        setup.groups.check_number(steps.n_rows)
     return totals
 
 
@@ -88,3 +145,136 @@ def rows_at_once(setups: Sequence[Setup]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
     most = max([task.numbers_per_row(setup) for setup in setups for task in setup.program.row_tasks], default=0)
     return max(MOST_NUMBERS // (2 * (setups[0].program.deepest + 1) + most), 1)
+
+
+def score_block(
+    scratch: BlockScratch,
+    blocks: Sequence[Block],
+    systems: Sequence[System],
+    totals: Sequence[Totals],
+    pairs: Pairs | None = None,
+    held: HeldRows | None = None,
+    first: list[FirstRows] | None = None,
+) -> None:
+    """Add the rows of a block of truth, and of one block of scores per system, to the totals of each system."""
+    values: list[Float64] = []
+    shares: list[Float64] = []
+    batch = None
+    for number, (batch, whole) in enumerate(make_batches(scratch, blocks, systems)):
+        if first is not None:
+            copy_first_rows(number, batch, blocks[number + 1], first)
+        fractions = _add_batch(batch, totals[number], whole, copy=pairs is not None or held is not None)
+        values.append(_join([of_values for of_values, _ in fractions]))
+        shares.append(_join([of_shares for _, of_shares in fractions]))
+        groups, block = batch.setup.groups, batch.block
+        if groups is not None:
+            for code, inside in groups.split(block.first_row, block.n_rows, batch.kept):
+                _add_batch(batch.where(inside, scratch.group), totals[number].groups[code], empty_whole())
+    if batch is not None and pairs is not None:
+        pairs.add_batch(batch, values, shares)
+    if batch is not None and held is not None:
+        held.add(batch, values, shares)
+
+
+def _add_batch(batch: Batch, totals: Totals, whole: Int64, *, copy: bool = False) -> list[tuple[Float64, Float64]]:
+    """Add the rows of a batch to totals; `whole` has the counts of them that `Tally.whole` has.
+
+    With `copy`, return the numerators and denominators of the rows by task, and those of the shares of bins: float64
+    [n_rows, n_measures, 2] and [n_rows, n_measures * n_bins, 2]; there may be no shares.
+    """
+    program, fractions = batch.setup.program, []
+    totals.tally.add(batch, program.cutoffs, whole)
+    for task, part in zip(program.tasks, totals.parts, strict=True):
+        rows = task.add(batch, part)
+        if rows is not None and copy:
+            fractions.append((rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy()))
+    return fractions
+
+
+def _join(arrays: Sequence[Float64]) -> Float64:
+    """Join the fractions [n_rows, n_columns, 2] of several tasks; some may have no columns."""
+    filled = [array for array in arrays if array.shape[1]] or [NO_FRACTIONS]
+    return filled[0] if len(filled) == 1 else np.concatenate(filled, axis=1)
+
+
+def make_batches(
+    scratch: BlockScratch, blocks: Sequence[Block], systems: Sequence[System]
+) -> Iterator[tuple[Batch, Int64]]:
+    """Yield the batch of each system, valid until the next, and the counts of it that `Tally.whole` has."""
+    block, *others = blocks
+    setup = systems[0].setup
+    # The narrowest width: a label outside it is an error for one system, and so for all.
+    width = min([system.setup.width for system in systems], key=lambda width: width.n_labels)
+    truth, explicit_zeros = validated_truth(block, scratch.truth, width, setup.program.largest_grade, may_merge=True)
+    largest = -1 if width.is_known else largest_label(truth)
+    in_truth = 0
+    if setup.filter is not None:
+        in_truth = setup.filter.apply(block.first_row, truth, remove=setup.options.filter_truth)[0]
+    weights = setup.weights_of(block.first_row, block.n_rows)
+    are_kept = weights > 0 if weights.size and not weights.all() else None
+    for system, other in zip(systems, others, strict=True):
+        batch, whole = _make_batch(scratch.scores, system, block, other, truth, weights)
+        whole[EXPLICIT_ZEROS], whole[IN_TRUTH] = explicit_zeros, in_truth
+        whole[LARGEST_LABEL] = max(whole[LARGEST_LABEL], largest)
+        yield batch if are_kept is None else batch.where(are_kept, scratch.kept), whole
+
+
+def _make_batch(
+    scratch: Scratch, system: System, block: Block, other: Block, truth: Rows, weights: Float64
+) -> tuple[Batch, Int64]:
+    """Return the rows of a system, whose scores are parsed, checked and filtered, or selected: those that count."""
+    setup, whole, ends, omitted, threshold = system.setup, empty_whole(), None, NONE_OMITTED, -np.inf
+    program, options = setup.program, setup.options
+    selected = other.select(truth, scratch)
+    if selected is not None:
+        scores, ends, omitted = selected
+        whole[UNPREDICTED] = other.n_rows * (other.n_columns or 0) - int(ends[-1])
+    else:
+        scores = validated_scores(other, scratch, setup.width, may_merge=True)
+        lengths = np.diff(scores.indptr) if other.n_columns is None else other.n_columns
+        scores = without_unpredicted(scores)
+        lost = lengths - np.diff(scores.indptr)
+        whole[UNPREDICTED] = lost.sum()
+        if whole[UNPREDICTED] and setup.zero_unscored and program.ranks_unscored:
+            raise _refuse_unpredicted(other, int(np.argmax(lost > 0)))
+        if other.n_columns is not None and program.decides and options.threshold is None:
+            _check_binary(other, scores)
+            whole[BINARY_ROWS], threshold = other.n_rows, 1.0
+        check_lengths(other, scores, setup)
+        if not setup.width.is_known:
+            whole[LARGEST_LABEL] = largest_label(scores)
+        if setup.filter is not None:
+            whole[REMOVED], whole[ROWS_CHANGED] = setup.filter.apply(block.first_row, scores)
+    if options.threshold is not None:
+        threshold = rounded(options.threshold, system.scores.dtype)
+    if block.first_row < LEAST_IDS:
+        refuse_id_label(truth, scores, other.place(0))
+    ranking = rank(scores, program.deepest + 1, scratch)
+    batch = Batch(setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold)
+    return batch, whole
+
+
+def _refuse_unpredicted(block: Block, row: int) -> Fault:
+    """Return the fault of a row with a score of -inf, where labels without a score have score 0."""
+    option = argument("unscored", "zero")
+    return Fault(
+        block.first_row + row,
+        f"{block.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} gives "
+        "such labels the score 0",
+        f"hint: pass {argument('unscored', 'bottom')}, or finite scores",
+    )
+
+
+def _check_binary(block: Block, scores: Rows) -> None:
+    """Refuse dense scores other than 0 and 1 without a threshold: nobody means that all labels are predicted."""
+    values = scores.values[: scores.indptr[-1]]
+    others = np.flatnonzero((values != 0) & (values != 1))
+    if others.size:
+        row = int(np.searchsorted(scores.indptr, others[0], side="right")) - 1
+        raise Fault(
+            block.first_row + row,
+            f"{block.place(row)}: label {scores.indices[others[0]]} has the score {values[others[0]]:g}; metrics of "
+            "decisions need a threshold for dense scores other than 0 and 1",
+            f"hint: pass {argument('threshold', 0.5)} for probabilities, {argument('threshold', 0)} for logits, or a "
+            "sparse matrix of the predicted labels",
+        )

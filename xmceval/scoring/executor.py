@@ -16,7 +16,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,16 +34,18 @@ from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import shard_blocks, shards_of
 from xmceval.rows.threads import Progress, run_alone
-from xmceval.scoring.evaluate import evaluate, rows_at_once, select_scores
-from xmceval.scoring.mergeable import Mergeable
-from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.alignment import FirstRows
+from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import recorded_options
 from xmceval.scoring.program import Program
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals, empty
-from xmceval.scoring.worker import Worker
 from xmceval.version import VERSION
+
+if TYPE_CHECKING:
+    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.scoring.held_rows import HeldRows
 
 PART_BYTES = 1 << 26  # of all files together that a task reads
 MARK_BYTES = 1 << 22  # between two places of a text file where reading may begin
@@ -135,7 +137,8 @@ class PartResult(NamedTuple):
     """The totals of some rows, or what is wrong with them."""
 
     totals: Sequence[Totals] = ()  # by system
-    observers: Sequence[Any] = ()
+    pairs: Pairs | None = None
+    first: Sequence[FirstRows] = ()
     removed: Sequence[int] = ()  # entries that repairs removed, by source, the truth first
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
     error: DataError | None = None  # what else is wrong, after those rows
@@ -146,7 +149,9 @@ def evaluate_in_parts(
     truth: Source,
     systems: Sequence[System],
     *,
-    observers: Sequence[Observer] = (),
+    pairs: Pairs | None = None,
+    held: HeldRows | None = None,
+    first: list[FirstRows] | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
     """Score systems on the same truth by the tasks of an executor; see `evaluate`.
@@ -154,22 +159,22 @@ def evaluate_in_parts(
     The executor has processes, threads, or a cluster whose workers see the files under the same paths.
     """
     sources = [truth, *(system.scores for system in systems)]
-    first = systems[0].setup
-    _check_possible(sources, first.program, observers)
+    setup = systems[0].setup
+    _check_possible(sources, setup.program, held)
     sharded = _count_rows(executor, sources)
-    n_rows = _agree_on_rows(sources, sharded, first)
+    n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
-        return evaluate(truth, systems, observers=observers)
+        return evaluate(truth, systems, pairs=pairs, first=first)
     totals = [empty(system.setup) for system in systems]
-    no_rows = deepcopy(observers)
+    no_pairs = deepcopy(pairs)
     faults: list[Fault] = []
     error = None
-    options = recorded_options(first.options.changed())  # what tasks get has no files and arrays
+    options = recorded_options(setup.options.changed())  # what tasks get has no files and arrays
     lean = [
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
         for system in systems
     ]
-    calls = ((VERSION, no_rows, part) for part in _cut(sources, sharded, lean))
+    calls = ((VERSION, no_pairs, part) for part in _cut(sources, sharded, lean))
     with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
         for (*_, part), result in results:
             faults += [Fault(*fault) for fault in result.faults]
@@ -182,8 +187,10 @@ def evaluate_in_parts(
             if faults:
                 continue
             totals = [one.merge(other) for one, other in zip(totals, result.totals, strict=True)]
-            for observer, observed in zip(observers, result.observers, strict=True):
-                observer.absorb(observed)  # type: ignore[attr-defined]
+            if pairs is not None and result.pairs is not None:
+                pairs.absorb(result.pairs)
+            if first is not None:
+                first += result.first
             for shards, place, number in zip(sharded, part.places, result.removed, strict=True):
                 if isinstance(repaired := shards[place].source, RepairedSource):
                     repaired.count_removed(number)
@@ -196,11 +203,11 @@ def evaluate_in_parts(
     return totals
 
 
-def _check_possible(sources: Sequence[Source], program: Program, observers: Sequence[Observer]) -> None:
+def _check_possible(sources: Sequence[Source], program: Program, held: HeldRows | None) -> None:
     """Refuse what needs all rows in one process; groups were refused when options were read."""
     where = argument("executor")
     program.check_mergeable(where)
-    if not all(isinstance(observer, Mergeable) for observer in observers):
+    if held is not None:
         raise UsageError(
             f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
             f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
@@ -392,13 +399,13 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(version: str, observers: Sequence[Any], part: Part) -> PartResult:
+def score_part(version: str, pairs: Pairs | None, part: Part) -> PartResult:
     """Score the rows of a part, where a task runs; what is wrong is returned."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
     try:
         _check_files(part.files)
-        observers = deepcopy(observers)  # a thread of this process shares them
+        pairs = deepcopy(pairs)  # a thread of this process shares it
         systems, totals = part.systems, [empty(system.setup) for system in part.systems]
         scores: list[Any] = [system.scores for system in systems]
         scores = [
@@ -406,7 +413,12 @@ def score_part(version: str, observers: Sequence[Any], part: Part) -> PartResult
             for rows, system in zip(scores, systems, strict=True)
         ]
         steps = Lockstep(part.truth, scores, most_rows=rows_at_once([system.setup for system in systems]))
-        faults, error = run_alone(iter(steps), lambda: Worker(systems, totals, observers), Worker.add)
+        first: list[FirstRows] = []
+
+        def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
+            score_block(scratch, blocks, systems, totals, pairs, first=first)
+
+        faults, error = run_alone(iter(steps), BlockScratch.take, work)
         if not faults and error is None and steps.n_rows != part.truth.n_rows:
             error = DataError(f"{part.truth.name}: has changed since its rows were counted")
         _check_files(part.files)
@@ -416,4 +428,4 @@ def score_part(version: str, observers: Sequence[Any], part: Part) -> PartResult
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
     removed = [getattr(rows.source, "n_removed", 0) for rows in (part.truth, *scores)]
-    return PartResult(totals, observers, removed)
+    return PartResult(totals, pairs, first, removed)

@@ -25,9 +25,14 @@ class Filtered(NamedTuple):
     in_truth: int = 0
 
 
-# places in `whole`; the last is the first of three
-EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, UNPREDICTED, BINARY_ROWS, FILTERED = range(6)
+# Places in `whole`; the last three are as `Filtered` has them.
+EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, UNPREDICTED, BINARY_ROWS, REMOVED, ROWS_CHANGED, IN_TRUTH = range(8)
 ONES = np.ones(2)  # the range of the grades of binary truth
+
+
+def empty_whole() -> Int64:
+    """Return the counts of no rows."""
+    return np.array([0, -1, 0, 0, 0, 0, 0, 0], dtype=np.int64)
 
 
 def _add_whole(left: Int64, right: Int64) -> Int64:
@@ -86,28 +91,21 @@ class Tally(Mergeable):
     def __init__(self, n_cutoffs: int) -> None:
         super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
-        self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0, 0, 0], dtype=np.int64)
+        self.whole: Int64 = empty_whole()
         self.grades: Float64 = np.array([np.inf, -np.inf])
 
-    def add(
-        self,
-        batch: Batch,
-        cutoffs: Int64,
-        explicit_zeros: int = 0,
-        unpredicted: int = 0,
-        binary_rows: int = 0,
-        filtered: Filtered = Filtered(),  # noqa: B008 - it does not change
-        largest_label: int = -1,
-    ) -> None:
-        """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
+    def add(self, batch: Batch, cutoffs: Int64, whole: Int64) -> None:
+        """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs].
+
+        `whole` are the other counts of the batch, but for the longest row.
+        """
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
-        longest_row = count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.setup.drop_empty, counts)
+        whole[LONGEST_ROW] = count_rows(
+            truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.setup.drop_empty, counts
+        )
         if not cutoffs.size:  # then no ranked scores are looked at
             counts[ROUNDED] = count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
-        whole = np.array(
-            [explicit_zeros, largest_label, longest_row, unpredicted, binary_rows, *filtered], dtype=np.int64
-        )
         self.combine(counts=counts, whole=whole, grades=_grades(truth))
 
     @property
@@ -138,7 +136,7 @@ class Tally(Mergeable):
     @property
     def filtered(self) -> Filtered:
         """What the filter did."""
-        return Filtered(*self.whole[FILTERED:].tolist())
+        return Filtered(*self.whole[REMOVED:].tolist())
 
     @property
     def n_rows(self) -> int:

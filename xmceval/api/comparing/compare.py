@@ -11,8 +11,8 @@ from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.saving import NOTHING, Saving
-from xmceval.api.scoring.score import score_opened
+from xmceval.api.scoring.saving import check_outputs, check_saving, keep_rows
+from xmceval.api.scoring.score import finish_states, hold_rows, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import listed, warn
 from xmceval.report.comparison import Comparison
@@ -20,10 +20,9 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
-from xmceval.scoring.observing.heldrows import HeldRows, RowBlock
-from xmceval.scoring.observing.observers import GroupedRows, Observer
+from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.states.state import State
 from xmceval.scoring.totals import Totals
 
 
@@ -127,7 +126,7 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
     testing = Testing.of(
         {
@@ -139,53 +138,19 @@ def compare(
             "seed": seed,
         }
     )
-    comparison = compare_systems(truth, named, testing, saving, progress=progress)
+    comparison = compare_systems(truth, named, testing, rows=rows, save_rows=save_rows, force=force, progress=progress)
     warn(comparison.doubts)
     return comparison
-
-
-class PairedRows:
-    """Sums the values of rows that tests of pairs of systems need, and holds them for tests that resample rows."""
-
-    def __init__(self, matches: Matches, setup: Setup) -> None:
-        program = setup.program
-        self._runs, self._program, self._groups = matches.lineup.groups, program, setup.groups
-        self._columns = ValueColumns.of(program, setup.bins)
-        names = () if setup.groups is None else setup.groups.names
-        self._all, *of_groups = [Pairs(self._columns, self._runs, matches.by_rows) for _ in ("", *names)]
-        self._of_groups = dict(zip(names, of_groups, strict=True))
-        self._held = HeldRows(program.row_measures) if matches.holds_rows else None
-        self.observers: list[Observer] = [
-            self._all,
-            *([] if setup.groups is None else [GroupedRows(setup.groups, of_groups)]),
-            *([] if self._held is None else [self._held]),
-        ]
-
-    def outputs(self, totals: Sequence[Totals]) -> list[Output]:
-        """Return what is known of each metric that has values of rows: of all rows, then of each group."""
-        held = None if self._held is None else self._held.join()
-        outputs = self._collect(totals, self._all, held)
-        for code, (name, pairs) in enumerate(self._of_groups.items()):
-            of_group = [run.groups[code] for run in totals]
-            inside = None
-            if held is not None and self._groups is not None:
-                is_inside = self._groups.codes[held.rows] == code
-                inside = RowBlock(*(array[is_inside] for array in held))
-            outputs += self._collect(of_group, pairs, inside, name)
-        return outputs
-
-    def _collect(self, totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = "") -> list[Output]:
-        runs = [RunSums.of(self._program, run) for run in totals]
-        n_all = max(run.tally.n_rows for run in totals)
-        return collect_outputs(self._columns, runs, n_all, self._runs, pairs, held, group)
 
 
 def compare_systems(
     truth: OpenedTruth,
     systems: Sequence[Named],
     testing: Testing,
-    saving: Saving = NOTHING,
     *,
+    rows: bool = False,
+    save_rows: str | Path | None = None,
+    force: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
     needs_pairs: bool = True,
@@ -196,6 +161,37 @@ def compare_systems(
     """
     matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(matches.lineup.runs)
-    paired = PairedRows(matches, runs[0].setup)
-    totals, results = score_opened(truth, runs, saving, paired.observers, progress=progress)
-    return matches.compare(results, paired.outputs(totals), threads=truth.setup.options.threads, watch=watch)
+    check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
+    setup = runs[0].setup
+    columns = ValueColumns.of(setup.program, setup.bins)
+    pairs = Pairs(columns, matches.lineup.groups, matches.by_rows, setup.groups)
+    held = hold_rows(truth) if rows or save_rows is not None or matches.holds_rows else None
+    states = score_opened(truth, runs, pairs=pairs, held=held, progress=progress)
+    results = finish_states(truth, states)
+    if held is not None and (rows or save_rows is not None):
+        results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
+    outputs = _list_outputs(matches, columns, states, pairs, held.join() if held and matches.holds_rows else None)
+    return matches.compare(results, outputs, threads=truth.setup.options.threads, watch=watch)
+
+
+def _list_outputs(
+    matches: Matches, columns: ValueColumns, states: Sequence[State], pairs: Pairs, held: RowBlock | None
+) -> list[Output]:
+    """Return each metric that has values of rows, with what is to be tested: of all rows, then of each group."""
+    program, groups, runs = states[0].setup.program, states[0].setup.groups, matches.lineup.groups
+
+    def collect(totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = "") -> list[Output]:
+        n_all = max(own.tally.n_rows for own in totals)
+        return collect_outputs(columns, [RunSums.of(program, own) for own in totals], n_all, runs, pairs, held, group)
+
+    totals = [state.totals for state in states]
+    outputs = collect(totals, pairs, held)
+    if groups is None:
+        return outputs
+    for code, name in enumerate(groups.names):
+        inside = None
+        if held is not None:
+            is_inside = groups.codes[held.rows] == code
+            inside = RowBlock(*(array[is_inside] for array in held))
+        outputs += collect([own.groups[code] for own in totals], pairs.groups[code], inside, name)
+    return outputs

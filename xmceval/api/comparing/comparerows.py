@@ -22,7 +22,7 @@ from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
-from xmceval.scoring.observing.heldrows import RowBlock
+from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Figure
 from xmceval.scoring.tasks.task import Unscored

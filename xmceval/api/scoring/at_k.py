@@ -19,9 +19,8 @@ from xmceval.rows.block import Scratch, SortedRows
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices.matrices import open_pair
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import OF_FEW, doubt_scores, find_doubt
+from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, doubt_scores, find_doubt, join_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
-from xmceval.scoring.observing.firstrows import FirstRows
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.setup import NO_WEIGHTS, Setup
@@ -228,9 +227,9 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     if ranking.n_tied or counts[LOWEST] or counts[ROUNDED] or not counts[TRUE_LABELS]:
         return None
     if n_rows > FEW_ROWS or not are_ordered:
-        first_rows = FirstRows(n_rows)
-        first_rows.add_batch(0, batch, others)
-        first = first_rows.of_system(0)
+        pieces = list[FirstRows]()
+        copy_first_rows(0, batch, others, pieces)
+        first = join_first_rows(pieces, 0)
         if find_doubt(*first) or any(doubt_scores(*first)):
             return None
     [task] = setup.program.row_tasks

@@ -1,67 +1,124 @@
-"""Saving: what scoring keeps besides its totals: values of rows in the results or in a file, and a state."""
+"""What is kept besides a result: values of rows, in it or in a file, and a state that `merge` adds to others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from xmceval.api.scoring.setup import Named, OpenedTruth
-from xmceval.errors import UsageError, argument, names_flags
+from xmceval.errors import DataError, UsageError, argument, listed, names_flags
+from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.metrics.measure import Measure
+from xmceval.report.result import Result
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.options import Options
+from xmceval.scoring.program import compile_program
+from xmceval.scoring.states.state import MOST_SHARDS, State
 from xmceval.scoring.system import System
 
+if TYPE_CHECKING:
+    from xmceval.report.resultrows import ResultRows
+    from xmceval.scoring.held_rows import HeldRows
 
-@dataclass(frozen=True)
-class Saving:
-    """What scoring keeps; by default nothing. What a plain score does not need is loaded where it is asked for."""
-
-    rows: bool = False  # in the results
-    save_rows: str | Path | None = None
-    save_state: str | Path | None = None
-    shard: tuple[int, int] | None = None  # its number from 1 on, and how many there are
-    force: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        options: Options,
-        systems: Sequence[Named],
-        *,
-        rows: bool = False,
-        save_rows: str | Path | None = None,
-        save_state: str | Path | None = None,
-        shard: Any = None,
-        force: bool = False,
-    ) -> Saving:
-        """Refuse what cannot be saved, before anything is read; arguments are those of `xmceval.score`."""
-        is_shown = rows or save_rows is not None or options.by_group is not None
-        if options.row_ids is not None and not is_shown:
-            shown = argument("save_rows") if names_flags() else "rows, save_rows"
-            ways = f"{shown} or {argument('by_group')}"
-            raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
-        if save_state is None and shard is None:
-            return cls(rows, save_rows, force=force)
-        from xmceval.api.scoring.savestate import check_state, parse_shard
-
-        number = parse_shard(shard)
-        check_state(save_state, options, systems, force=force)
-        return cls(rows, save_rows, save_state, number, force)
-
-    @property
-    def holds_rows(self) -> bool:
-        """Whether the values of all rows are held."""
-        return self.rows or self.save_rows is not None
+# Options that change the values of rows, and that a digest of truth or propensities does not cover.
+RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
+SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
 
-NOTHING = Saving()
+def check_saving(
+    options: Options,
+    systems: Sequence[Named],
+    *,
+    rows: bool = False,
+    save_rows: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: Any = None,
+    force: bool = False,
+) -> None:
+    """Refuse what cannot be saved, before anything is read; arguments are those of `xmceval.score`."""
+    is_shown = rows or save_rows is not None or options.by_group is not None
+    if options.row_ids is not None and not is_shown:
+        shown = argument("save_rows") if names_flags() else "rows, save_rows"
+        ways = f"{shown} or {argument('by_group')}"
+        raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
+    is_shard = parse_shard(shard) is not None
+    if save_state is None:
+        if is_shard:
+            raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
+        return
+    check_output(to_path(save_state), force=force)
+    if len(systems) != 1:
+        raise UsageError(
+            f"{save_state}: takes the totals of one system, got {len(systems)} systems (hint: score each separately)"
+        )
+    options.refuse_groups("states", "score whole files")
+    compile_program(options.measures).check_mergeable("states")
+    asking = [measure for measure in options.measures if measure.needs_propensities]
+    if not options.sources and (asking or options.by_frequency is not None):
+        names = f"{listed(asking)} need" if asking else f"{argument('by_frequency')} needs"
+        raise UsageError(
+            f"{names} propensities, which cannot be estimated from one shard "
+            f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as "
+            "P,nDCG)"
+        )
 
 
-def list_files(truth: OpenedTruth, systems: Sequence[System]) -> Iterator[Path]:
+def parse_shard(value: Any) -> tuple[int, int] | None:
+    """Return the number of a shard, from 1 on, and how many there are, from ``"2/3"`` or a pair of numbers."""
+    if value is None:
+        return None
+    match = SHARD.fullmatch(value.strip()) if isinstance(value, str) else None
+    numbers = match.groups() if match else value
+    is_pair = isinstance(numbers, (tuple, list)) and len(numbers) == 2
+    try:
+        number, n_shards = (int(each) for each in numbers) if is_pair else (0, 0)
+    except (TypeError, ValueError):
+        number, n_shards = 0, 0
+    if not 1 <= number <= n_shards:
+        raise UsageError(f"shard must be its number of how many, such as 2/3, got {value!r}")
+    if n_shards > MOST_SHARDS:
+        raise UsageError(f"shard: expected at most {MOST_SHARDS:,} shards, got {value!r}")
+    return number, n_shards
+
+
+def check_outputs(
+    truth: OpenedTruth,
+    systems: Sequence[System],
+    *,
+    rows: bool = False,
+    save_rows: str | Path | None = None,
+    save_state: str | Path | None = None,
+    force: bool = False,
+) -> None:
+    """Refuse files that would overwrite an input, and values that there are not, before rows are scored."""
+    if (rows or save_rows is not None) and not truth.setup.program.columns:
+        raise UsageError(f"{save_rows or 'rows'}: none of the metrics has per-instance values")
+    if save_rows is not None:
+        from xmceval.files.savedrows import check_row_file  # not loaded by a score that saves nothing
+
+        check_row_file(save_rows, force=force, inputs=_list_files(truth, systems))
+    if save_state is None:
+        return
+    opened = truth.input
+    if opened.documents is not None:
+        noun = "label" if opened.judgments is None else "document"
+        raise DataError(
+            f"{opened.source.name}: its {noun}s are only numbered by their places in it, so no other totals can "
+            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one {noun} per line)"
+        )
+    check_output(to_path(save_state), force=force, inputs=_list_files(truth, systems))
+
+
+def _list_files(truth: OpenedTruth, systems: Sequence[System]) -> Iterator[Path]:
     """Yield the files that are read, which no output may overwrite."""
     for source in (truth.input.source, *(system.scores for system in systems)):
         yield from source.files()
@@ -69,3 +126,84 @@ def list_files(truth: OpenedTruth, systems: Sequence[System]) -> Iterator[Path]:
         for part in parts_of(find_shards(value)):
             if isinstance(part, (str, Path)):
                 yield to_path(part)
+
+
+def write_state(path: str | Path, state: State, *, shard: Any = None, force: bool = False) -> None:
+    """Write the state of a system."""
+    from xmceval.scoring.states.file import pack_state  # not loaded by a score that saves nothing
+
+    numbers = parse_shard(shard)
+    if numbers is not None:
+        state = replace(state, shards=numbers[:1], n_shards=numbers[1])
+    write_output(path, pack_state(state), force=force)
+
+
+def keep_rows(
+    held_rows: HeldRows,
+    truth: OpenedTruth,
+    results: tuple[Result, ...],
+    *,
+    rows: bool = False,
+    save_rows: str | Path | None = None,
+    force: bool = False,
+) -> tuple[Result, ...]:
+    """Write the values of rows where they are saved, and return the results with them where they are asked for."""
+    ids = truth.row_ids
+    if ids is not None:
+        ids.check_number(held_rows.n_rows)
+    by_measure = truth.setup.program.columns
+    measures, columns = tuple(by_measure), [*by_measure.values()]
+    held = held_rows.join()
+    values = held.values[:, :, columns]
+    values[~held.counts[:, :, columns], 0] = np.nan
+    if save_rows is not None:
+        from xmceval.files.savedrows import RowTable, write_row_file  # not loaded by a score that saves nothing
+
+        table = RowTable(
+            str(save_rows),
+            systems=tuple(result.name for result in results),
+            metrics=tuple(measure.name for measure in measures),
+            rows=tuple(row if ids is None else ids.ids[row] for row in held.rows.tolist()),
+            values=values,
+            weights=held.weights,
+            has_ideal=tuple(_is_ratio(measure) for measure in measures),
+            meta=_describe_data(results, held_rows.digest),
+        )
+        write_row_file(save_rows, table, force=force)
+    if not rows:
+        return results
+    weights = np.zeros(held_rows.n_rows)
+    weights[held.rows] = held.weights
+    return tuple(
+        replace(result, held_rows=_rows_of_system(measures, held.rows, values[:, number], weights, ids))
+        for number, result in enumerate(results)
+    )
+
+
+def _is_ratio(measure: Measure) -> bool:
+    """Return whether a metric is a ratio of sums, so that each row has a denominator of its own."""
+    return measure.norm.over in {"ratio", "micro", "cells"}
+
+
+def _rows_of_system(
+    measures: Sequence[Measure], rows: Int64, values: Float64, weights: Float64, ids: RowIds | None
+) -> ResultRows:
+    """Return values [n_held, n_metrics, 2] of the rows of a system as those of all rows; `weights` are of all."""
+    from xmceval.report.resultrows import ResultRows  # not loaded by a score that returns no rows
+
+    every_row = np.full((weights.size, len(measures), 2), np.nan)
+    every_row[rows] = values
+    every_row[np.isnan(every_row[..., 0]), 1] = np.nan
+    ideals = {measure.name: every_row[:, m, 1] for m, measure in enumerate(measures) if _is_ratio(measure)}
+    return ResultRows(measures, every_row[..., 0], ideals, weights, None if ids is None else tuple(ids.ids))
+
+
+def _describe_data(results: Sequence[Result], truth: int) -> dict[str, Any]:
+    """Return what files that are compared must share, digests of truth and propensities and rules, and the counts."""
+    first = results[0]
+    return {
+        "truth": f"{truth:016x}",
+        "rules": {name: value for name, value in first.options.items() if name in RULES},
+        **({} if first.propensities is None else {"propensities": first.propensities.digest}),
+        "counts": [asdict(result.counts) for result in results],
+    }

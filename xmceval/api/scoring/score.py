@@ -12,23 +12,21 @@ from numpy.typing import ArrayLike
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.openshards import find_scores
-from xmceval.api.scoring.saving import NOTHING, Saving, list_files
+from xmceval.api.scoring.saving import check_outputs, check_saving, keep_rows, write_state
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.outputs import check_output
-from xmceval.files.io.paths import to_path
 from xmceval.files.ranking.recordlines import is_by_query, is_dict
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
-from xmceval.scoring.observing.firstrows import FirstRows
-from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored
+from xmceval.scoring.states.state import State
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.observing.heldrows import HeldRows
+    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.scoring.held_rows import HeldRows
 
 
 def score(
@@ -266,69 +264,71 @@ def score(
         filter_truth=filter_truth,
         threads=threads,
     )
-    saving = Saving.of(
-        options,
+    check_saving(options, systems, rows=rows, save_rows=save_rows, save_state=save_state, shard=shard, force=force)
+    truth = OpenedTruth.of(y_true, options, systems, max_weight=max_weight, executor=executor)
+    [result] = score_systems(
+        truth,
         systems,
         rows=rows,
         save_rows=save_rows,
         save_state=save_state,
         shard=shard,
         force=force,
+        progress=progress,
     )
-    truth = OpenedTruth.of(y_true, options, systems, max_weight=max_weight, executor=executor)
-    [result] = score_systems(truth, systems, saving, progress=progress)
     warn(result.doubts)
     return result
 
 
 def score_systems(
-    truth: OpenedTruth, systems: Sequence[Named], saving: Saving = NOTHING, *, progress: Progress | None = None
+    truth: OpenedTruth,
+    systems: Sequence[Named],
+    *,
+    rows: bool = False,
+    save_rows: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: str | tuple[int, int] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[Result, ...]:
-    """Score systems on an opened truth, which is read once."""
-    return score_opened(truth, truth.open_systems(systems), saving, progress=progress)[1]
+    """Score systems on an opened truth, which is read once; what is saved was checked by `check_saving`."""
+    opened = truth.open_systems(systems)
+    check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
+    held = hold_rows(truth) if rows or save_rows is not None else None
+    states = score_opened(truth, opened, held=held, progress=progress)
+    results = finish_states(truth, states)
+    if held is not None:
+        results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
+    if save_state is not None:
+        write_state(save_state, states[0], shard=shard, force=force)
+    return results
 
 
 def score_opened(
     truth: OpenedTruth,
     systems: Sequence[System],
-    saving: Saving = NOTHING,
-    observers: Sequence[Observer] = (),
     *,
+    pairs: Pairs | None = None,
+    held: HeldRows | None = None,
     progress: Progress | None = None,
-) -> tuple[Sequence[Totals], tuple[Result, ...]]:
-    """Score opened systems, show the values of their rows to observers, and save what is asked for."""
+) -> list[State]:
+    """Score opened systems; their rows are added to sums over pairs, and held, where these are passed."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress must be callable, got {type(progress).__name__}")
-    held = _hold_rows(truth, systems, saving) if saving.holds_rows else None
-    if saving.save_state is not None:
-        from xmceval.api.scoring.savestate import check_documents, write_state
+    first = list[FirstRows]()
+    totals = truth.evaluate(systems, pairs=pairs, held=held, first=first, progress=progress)
+    return truth.states(systems, totals, first)
 
-        check_documents(truth)
-        check_output(to_path(saving.save_state), force=saving.force, inputs=list_files(truth, systems))
-    first_rows = FirstRows(truth.input.source.n_rows)
-    watching = [*observers, *([] if held is None else [held]), first_rows]
-    totals = truth.evaluate(systems, watching, progress)
-    states = truth.states(systems, totals, first_rows)
+
+def hold_rows(truth: OpenedTruth) -> HeldRows:
+    """Return what holds the values of all rows while they are scored."""
+    from xmceval.scoring.held_rows import HeldRows  # not loaded by a score that holds none
+
+    return HeldRows(truth.setup.program.row_measures, drop_empty=truth.setup.drop_empty)
+
+
+def finish_states(truth: OpenedTruth, states: Sequence[State]) -> tuple[Result, ...]:
+    """Return the results of systems."""
     judgments = truth.input.judgments
     n_mentioned = None if judgments is None else judgments.n_mentioned
-    results = tuple(finish_state(state, n_mentioned) for state in states)
-    if held is not None:
-        from xmceval.api.scoring.holdrows import keep_rows
-
-        results = keep_rows(held, saving, truth, systems, results)
-    if saving.save_state is not None:
-        write_state(saving.save_state, saving.shard, states[0], force=saving.force)
-    return totals, results
-
-
-def _hold_rows(truth: OpenedTruth, systems: Sequence[System], saving: Saving) -> HeldRows:
-    """Return what holds the values of all rows, once their file is checked."""
-    from xmceval.files.savedrows import check_row_file
-    from xmceval.scoring.observing.heldrows import HeldRows
-
-    setup = truth.setup
-    if not setup.program.columns:
-        raise UsageError(f"{saving.save_rows or 'rows'}: none of the metrics has per-instance values")
-    if saving.save_rows is not None:
-        check_row_file(saving.save_rows, force=saving.force, inputs=list_files(truth, systems))
-    return HeldRows(setup.program.row_measures, drop_empty=setup.drop_empty)
+    return tuple(finish_state(state, n_mentioned) for state in states)

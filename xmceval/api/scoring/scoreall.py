@@ -8,7 +8,7 @@ from typing import Any
 
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.openshards import find_scores
-from xmceval.api.scoring.saving import Saving
+from xmceval.api.scoring.saving import check_saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import UsageError, listed, warn
@@ -84,8 +84,8 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
-    saving = Saving.of(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named)
-    results = Results(score_systems(truth, named, saving, progress=progress))
+    results = Results(score_systems(truth, named, rows=rows, save_rows=save_rows, force=force, progress=progress))
     warn(dict.fromkeys(line for result in results.values() for line in result.doubts))
     return results

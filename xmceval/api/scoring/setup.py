@@ -31,7 +31,7 @@ from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.files.sidecars.labelnames import names_beside_ids, read_names
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
-from xmceval.rows.block import Rows, Source
+from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.matrices import check_narrow
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_named
@@ -39,10 +39,8 @@ from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.rows.threads import Progress
-from xmceval.scoring.alignment import Ranked, doubt_scores, find_doubt
+from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
 from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.observing.firstrows import FirstRows
-from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.setup import Setup
@@ -53,6 +51,8 @@ from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from xmceval.files.ranking.namedpairs import NamedPairs
+    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.scoring.held_rows import HeldRows
 
 
 @dataclass(frozen=True)
@@ -225,27 +225,35 @@ class OpenedTruth:
         )
 
     def evaluate(
-        self, systems: Sequence[System], observers: Sequence[Observer] = (), progress: Progress | None = None
+        self,
+        systems: Sequence[System],
+        *,
+        pairs: Pairs | None = None,
+        held: HeldRows | None = None,
+        first: list[FirstRows] | None = None,
+        progress: Progress | None = None,
     ) -> list[Totals]:
-        """Return the totals of systems, and show the values of their rows to observers."""
+        """Return the totals of systems; see `evaluate`."""
         truth, threads = self.input.source, self.setup.options.threads
         if self.executor is None:
-            totals = evaluate(truth, systems, observers=observers, threads=threads, progress=progress)
+            totals = evaluate(truth, systems, pairs=pairs, held=held, first=first, threads=threads, progress=progress)
         else:
             from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
 
-            totals = evaluate_in_parts(self.executor, truth, systems, observers=observers, progress=progress)
+            totals = evaluate_in_parts(
+                self.executor, truth, systems, pairs=pairs, held=held, first=first, progress=progress
+            )
         sources = truth, *(system.scores for system in systems)
         check_unchanged(self.stamps, [path for source in sources for path in source.files()])
         return totals
 
     def states(
-        self, systems: Sequence[System], totals: Sequence[Totals], first_rows: FirstRows | None = None
+        self, systems: Sequence[System], totals: Sequence[Totals], first: Sequence[FirstRows] = ()
     ) -> list[State]:
         """Return the totals of systems as states, with the doubts about their files and first rows."""
         states = []
         for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-            doubts = () if first_rows is None else self._doubt_rows(system, *first_rows.of_system(number))
+            doubts = self._doubt_rows(system, number, first)
             of_files = *self.input.source.warnings, *system.scores.warnings
             of_header = system.doubt_header(self.input.source, of_system)
             states.append(self._state(system, of_system, (*of_header, *of_files, *doubts)))
@@ -266,8 +274,9 @@ class OpenedTruth:
             weight_range=NO_RANGE if weights is None else range_of(weights, setup.weight_unit),
         )
 
-    def _doubt_rows(self, system: System, truth: Rows, ranked: Ranked) -> Iterator[Doubt]:
+    def _doubt_rows(self, system: System, number: int, first: Sequence[FirstRows]) -> Iterator[Doubt]:
         """Yield the doubts that the first rows of a system give reason for."""
+        truth, ranked = join_first_rows(first, number)
         mistake = find_doubt(truth, ranked, drop_empty=self.setup.drop_empty)
         if mistake:
             yield Doubt(mistake)

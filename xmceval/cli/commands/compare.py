@@ -115,8 +115,15 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     pictures.check(OF_COMPARISON, inputs.options)
     check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
-    with open_inputs(inputs, arguments) as (truth, saving):
-        return compare_systems(truth, inputs.systems, testing, saving, watch=watch(arguments["quiet"]))
+    with open_inputs(inputs, arguments) as truth:
+        return compare_systems(
+            truth,
+            inputs.systems,
+            testing,
+            save_rows=arguments["save_rows"],
+            force=arguments["force"],
+            watch=watch(arguments["quiet"]),
+        )
 
 
 def _compare_rows(arguments: Mapping[str, Any]) -> Comparison:

@@ -78,8 +78,15 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
 
     pictures.check(OF_RESULTS, inputs.options)
     gates = required(arguments["require"], inputs.options.measures, layout)
-    with open_inputs(inputs, arguments) as (truth, saving):
-        results = score_systems(truth, inputs.systems, saving)
+    with open_inputs(inputs, arguments) as truth:
+        results = score_systems(
+            truth,
+            inputs.systems,
+            save_rows=arguments["save_rows"],
+            save_state=arguments["save_state"],
+            shard=arguments["shard"],
+            force=arguments["force"],
+        )
     if gates:
         from xmceval.report.gates import judge_values  # it loads comparisons too
 

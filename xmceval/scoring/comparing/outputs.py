@@ -15,8 +15,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, ValueColumns
 from xmceval.scoring.estimates import exact
-from xmceval.scoring.observing.heldrows import RowBlock
-from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
+from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import Sums, add_rows
 from xmceval.scoring.tasks.task import RowTask
@@ -212,17 +211,17 @@ def collect_outputs(
     runs: Sequence[RunSums],
     n_all: int,
     groups: Sequence[Runs],
-    watch: Pairs,
+    pair_sums: Pairs,
     held: RowBlock | None,
     group: str = "",
 ) -> list[Output]:
     """Return every metric that has values of rows: over all labels, then within each bin; `n_all` are all rows.
 
-    `group` is that of the rows, where they are not all.
+    `groups` are the runs of each system; `group` is the name of the rows, where they are not all.
     """
     outputs = []
     for c, measure in enumerate(columns.measures):
-        pairs = {pair: sums.of(c) for pair, sums in watch.sums.items()}
+        pairs = {pair: sums.of(c) for pair, sums in pair_sums.sums.items()}
         rows = None if held is None else _rows_of(held.values[:, :, c], held.weights)
         extremes = [run.extremes[c] for run in runs if run.extremes is not None]
         sums, n_rows = [run.sums[c] for run in runs], [int(run.n_rows[c]) for run in runs]
@@ -232,7 +231,7 @@ def collect_outputs(
             if measure.metric.complement:
                 continue
             c = m * len(columns.bins) + b
-            pairs = {pair: sums.of(c) for pair, sums in watch.shares.items()}
+            pairs = {pair: sums.of(c) for pair, sums in pair_sums.shares.items()}
             rows = None if held is None else _rows_of(held.shares[:, :, c], held.weights)
             sums, of_all = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)]
             outputs.append(Output(measure, bin_, groups, sums, of_all.n_rows, n_all, pairs, rows))
@@ -257,7 +256,7 @@ def outputs_of_rows(
     by_system = [np.ascontiguousarray(block.values[:, system]) for system in range(n_systems)]
     weights = block.weights if (block.weights != 1).any() else np.empty(0)
     left_out = (~block.counts).sum(axis=0)
-    watch = Pairs(columns, groups, pairs)
-    watch.add(BlockValues(0, n_rows, None, weights, NO_TRUTH, by_system, []))
+    pair_sums = Pairs(columns, groups, pairs)
+    pair_sums.add(by_system, [], weights)
     runs = [RunSums.of_values(values, weights, left_out[system]) for system, values in enumerate(by_system)]
-    return collect_outputs(columns, runs, n_rows, groups, watch, block if holds_rows else None)
+    return collect_outputs(columns, runs, n_rows, groups, pair_sums, block if holds_rows else None)

@@ -18,8 +18,9 @@ from xmceval.kernels.metrics.totals import (
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
+from xmceval.rows.rowgroups import RowGroups
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.mergeable import Mergeable, PartField
-from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import add_words
 
@@ -87,33 +88,56 @@ def _merge_each(left: Mapping[Pair, PairSums], right: Mapping[Pair, PairSums]) -
     return {pair: sums.merge(right[pair]) for pair, sums in left.items()}
 
 
-class Pairs(Mergeable, Observer):
-    """An observer of pairs of systems, (system, baseline) by number; `groups` are the runs of each system."""
+class Pairs(Mergeable):
+    """Sums over pairs of systems, (system, baseline) by number; `runs` are those of each system.
+
+    Where there are groups of rows, each has such sums of its own in `groups`.
+    """
 
     fields = (PartField("sums", _merge_each), PartField("shares", _merge_each))
 
-    def __init__(self, columns: ValueColumns, groups: Sequence[Runs], pairs: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        columns: ValueColumns,
+        runs: Sequence[Runs],
+        pairs: Sequence[tuple[int, int]],
+        row_groups: RowGroups | None = None,
+    ) -> None:
         super().__init__()
-        between = [((i,), (j,)) for system, baseline in pairs for i in groups[system] for j in groups[baseline]]
-        within = [((i,), (j,)) for runs in groups for i in runs for j in runs if i < j]
-        of_systems = [(groups[system], groups[baseline]) for system, baseline in pairs]
+        between = [((i,), (j,)) for system, baseline in pairs for i in runs[system] for j in runs[baseline]]
+        within = [((i,), (j,)) for of_system in runs for i in of_system for j in of_system if i < j]
+        of_systems = [(runs[system], runs[baseline]) for system, baseline in pairs]
         # Of systems with several runs also each two runs: the comparison of their means needs their products.
         keys: list[Pair] = list(dict.fromkeys([*between, *within, *of_systems]))
         self._signs = signs_of(columns.measures)
         self._share_signs = np.repeat(signs_of(columns.in_bins), len(columns.bins))
         self.sums = {pair: PairSums(self._signs.size) for pair in keys}
         self.shares = {pair: PairSums(self._share_signs.size) for pair in keys}
+        names = () if row_groups is None else row_groups.names
+        self.groups = tuple(Pairs(columns, runs, pairs) for _ in names)
 
-    def add(self, block: BlockValues) -> None:
-        """Add the rows of a block."""
-        for all_sums, values, signs in (
-            (self.sums, block.values, self._signs),
-            (self.shares, block.shares, self._share_signs),
+    def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
+        """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if there are any."""
+        self.add(values, shares, batch.weights)
+        if batch.setup.groups is None or not self.groups:
+            return
+        for code, inside in batch.setup.groups.split(batch.block.first_row, batch.block.n_rows, batch.kept):
+            self.groups[code].add(
+                [array[inside] for array in values],
+                [array[inside] for array in shares if array.size],
+                batch.weights[inside] if batch.weights.size else batch.weights,
+            )
+
+    def add(self, values: Sequence[Float64], shares: Sequence[Float64], weights: Float64) -> None:
+        """Add the values of some rows; `weights`, float64 [n_rows], may be empty."""
+        for all_sums, arrays, signs in (
+            (self.sums, values, self._signs),
+            (self.shares, shares, self._share_signs),
         ):
             if not signs.size:
                 continue
             for (runs, others), sums in all_sums.items():
-                sums.add(_mean(values, runs), _mean(values, others), block.weights, signs)
+                sums.add(_mean(arrays, runs), _mean(arrays, others), weights, signs)
 
 
 def _mean(values: Sequence[Float64], runs: Runs) -> Float64:

@@ -14,13 +14,12 @@ from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
-from xmceval.scoring.evaluate import rows_at_once
+from xmceval.scoring.evaluate import BlockScratch, make_batches, rows_at_once, score_block
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.states.state import State, each_once
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Tally, Totals, empty
-from xmceval.scoring.worker import Worker
 
 
 class Accumulator:
@@ -83,8 +82,7 @@ class Accumulator:
 
     def take(self, state: State) -> None:
         """Go on from another state of the same configuration."""
-        self._worker: Worker | None = None
-        self._most_rows = 0
+        self._scratch, self._most_rows = BlockScratch.take(), 0
         self._begin(state)
 
     def clear(self) -> None:
@@ -161,15 +159,11 @@ class Accumulator:
 
     def _add_rows(self, truth: Source, system: System) -> Totals:
         """Add the rows of a batch, and return the totals with them."""
-        if self._worker is None:
-            self._worker, self._most_rows = Worker([system], []), rows_at_once([system.setup])
-        try:
-            blocks = self._single_blocks(truth, system.scores)
-            if blocks is not None and self._add_block(self._worker, blocks, system):
-                return self._base.totals
-            return self._add_blocks(truth, system)
-        finally:
-            self._worker.systems = ()  # a batch is not kept
+        self._most_rows = self._most_rows or rows_at_once([system.setup])
+        blocks = self._single_blocks(truth, system.scores)
+        if blocks is not None and self._add_block(blocks, system):
+            return self._base.totals
+        return self._add_blocks(truth, system)
 
     def _single_blocks(self, truth: Source, scores: Source) -> tuple[Block, Block] | None:
         """Return the only blocks of a small batch, or None."""
@@ -179,13 +173,12 @@ class Accumulator:
         first, second = next(truth.blocks()), next(scores.blocks())
         return (first, second) if first.n_rows == second.n_rows == n_rows else None
 
-    def _add_block(self, worker: Worker, blocks: tuple[Block, Block], system: System) -> bool:
+    def _add_block(self, blocks: tuple[Block, Block], system: System) -> bool:
         """Add a batch of one block; return whether its rows were right, else nothing was added."""
         program, totals = self._base.setup.program, self._base.totals
-        worker.systems = (system,)
         pending = []
         try:
-            [(batch, counted)] = worker.batches(blocks)
+            [(batch, whole)] = make_batches(self._scratch, blocks, [system])
             for i in self._staged:
                 pending.append(totals.parts[i].pending())
                 program.tasks[i].add(batch, pending[-1])
@@ -196,7 +189,7 @@ class Accumulator:
         self._is_torn = True
         for i in self._direct:
             program.tasks[i].add(batch, totals.parts[i])
-        totals.tally.add(batch, program.cutoffs, *counted)
+        totals.tally.add(batch, program.cutoffs, whole)
         for each in pending:
             each.commit()
         self._is_torn = False
@@ -229,7 +222,11 @@ class Accumulator:
 
     def _evaluate(self, truth: Source, system: System, totals: Totals) -> Totals:
         steps = Lockstep(truth, [system.scores], most_rows=self._most_rows)
-        each_block(iter(steps), lambda: Worker([system], [totals]), Worker.add, self._threads, all_faults=True)
+
+        def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
+            score_block(scratch, blocks, [system], [totals])
+
+        each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
         return totals
 
 

@@ -32,12 +32,11 @@ from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, take
 from xmceval.scoring.options import Options, recorded_options, specs
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.setup import NO_WEIGHTS, Setup
-from xmceval.scoring.states.state import NO_RANGE, State
+from xmceval.scoring.states.state import MOST_SHARDS, NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import empty
 from xmceval.version import STATE_SCHEMA
 
-MOST_SHARDS = 1 << 20
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 Arrays = dict[str, NDArray[Any]]

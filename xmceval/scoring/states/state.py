@@ -18,6 +18,7 @@ from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 NO_RANGE = (np.inf, 0.0)  # of weights
+MOST_SHARDS = 1 << 20
 # Options that must be equal for totals to be added; metrics, propensities and weights are compared as such.
 RULES = (
     *("duplicates", "empty_rows", "unscored", "ties", "threshold", "by_frequency", "ceiling", "filter_truth"),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.observing.observers import BlockValues, Observer
+from xmceval.scoring.batch import Batch
 
 
 class RowBlock(NamedTuple):
@@ -25,8 +25,8 @@ class RowBlock(NamedTuple):
     counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns], whether a row counts for a metric
 
 
-class HeldRows(Observer):
-    """An observer that holds the values of every row: 16 bytes per row, metric and system."""
+class HeldRows:
+    """The values of every row of systems: 16 bytes per row, metric and system; threads may add at the same time."""
 
     def __init__(self, measures: Sequence[Measure], *, drop_empty: bool = False) -> None:
         self._measures, self._drop_empty = measures, drop_empty
@@ -35,21 +35,22 @@ class HeldRows(Observer):
         self.n_rows = 0  # also those of weight 0
         self.digest = 0  # of the truth, in any order of blocks
 
-    def add(self, block: BlockValues) -> None:
-        """Hold the values of a block."""
-        rows = block.first_row + (np.arange(block.n_rows) if block.kept is None else block.kept)
-        weights = block.weights.copy() if block.weights.size else np.ones(rows.size)
-        values = np.stack(block.values, axis=1)
-        shares = np.stack(block.shares, axis=1) if block.shares[0].size else np.empty((rows.size, 0, 0, 2))
-        counts = values[..., 1] != 0
+    def add(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
+        """Hold the values of a block: by system [n_rows, n_columns, 2]; of shares of bins there may be none."""
+        block, truth = batch.block, batch.truth
+        rows = block.first_row + (np.arange(block.n_rows) if batch.kept is None else batch.kept)
+        weights = batch.weights.copy() if batch.weights.size else np.ones(rows.size)
+        held = np.stack(values, axis=1)
+        held_shares = np.stack(shares, axis=1) if shares[0].size else np.empty((rows.size, 0, 0, 2))
+        counts = held[..., 1] != 0
         for m, measure in enumerate(self._measures):
             if not (measure.metric.left_out or measure.average in {"mean", "rows", "samples"}):
                 counts[:, :, m] = True
             if self._drop_empty:
-                counts[:, :, m] &= _have_truth(block.truth, measure.rel)[:, None]
-        digest = digest_rows(rows, block.truth)
+                counts[:, :, m] &= _have_truth(truth, measure.rel)[:, None]
+        digest = digest_rows(rows, truth)
         with self._lock:
-            self._blocks.append(RowBlock(rows, weights, values, shares, counts))
+            self._blocks.append(RowBlock(rows, weights, held, held_shares, counts))
             self.n_rows += block.n_rows
             self.digest = (self.digest + digest) % 2**64
 

@@ -1,1 +1,0 @@
-"""What sees the values of rows beside the totals."""

@@ -18,6 +18,7 @@ from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices import matrices
 from xmceval.scoring.per_label import labelcounters
+from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.tasks.labelwise import Labelwise
 
 N_LABELS = 12
@@ -345,22 +346,29 @@ def test_threads_may_share_an_evaluator():
     assert evaluator.result() == xmceval.score(*case, **options)
 
 
-def test_an_interrupt_while_labels_are_counted_is_noticed(monkeypatch):
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_a_batch_is_scored_adds_nothing_of_it(monkeypatch):
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    def update_interrupted():
+    for _ in range(2):
         with monkeypatch.context() as patched:
             patched.setattr(Labelwise, "add", interrupt)
-            evaluator.update(np.eye(3), np.eye(3))
+            with pytest.raises(KeyboardInterrupt):
+                evaluator.update(np.eye(3), np.eye(3)[::-1])
+        evaluator.update(np.eye(3), np.eye(3))
+    assert evaluator.result().counts.n_instances == 6
+    assert evaluator.result()["macroF1@1"] == 1.0
 
-    with pytest.raises(KeyboardInterrupt):
-        update_interrupted()
-    evaluator.update(np.eye(3), np.eye(3))  # the first batch: it decided nothing yet
-    with pytest.raises(KeyboardInterrupt):
-        update_interrupted()
+
+def test_an_interrupt_while_counts_of_labels_are_added_is_noticed(monkeypatch):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    evaluator.update(np.eye(3), np.eye(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(LabelCounters, "adopt", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.update(np.eye(3), np.eye(3))
     for use in (evaluator.result, lambda: evaluator.save("x"), lambda: evaluator.update(np.eye(3), np.eye(3))):
         with pytest.raises(UsageError, match="an interrupt left a batch counted in part"):
             use()

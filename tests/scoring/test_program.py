@@ -12,8 +12,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width
-from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.options import Options
+from xmceval.scoring.parts import Part
 from xmceval.scoring.program import KINDS, compile_program
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.labelwise import Labelwise
@@ -79,10 +79,10 @@ def test_what_a_task_declares_is_what_it_has(task):
     kind = type(task)
     assert task.has_bins == (kind.finish_bins is not Task.finish_bins)
     part = task.empty(Setup(options=Options(), program=compile_program(task.measures), width=Width(5, "the test")))
-    assert isinstance(part, Mergeable)
-    assert {field.name for field in part.fields} <= set(vars(part))
-    assert not task.counts_unscored or part.true.tolist() == [0, 0]
-    assert not isinstance(task, RowTask) or part.left_out.tolist() == [0] * len(task.measures)
+    assert isinstance(part, Part)
+    assert set(part.fields) == set(part.values)
+    assert task.unscored(part) in {None, (0, 0)}
+    assert not isinstance(task, RowTask) or part["left_out"].tolist() == [0] * len(task.measures)
     assert set(task.tied_by_label) <= set(TREATMENTS)
     assert {measure for tied in task.tied_by_label.values() for measure in tied} <= set(task.measures)
 

@@ -76,10 +76,10 @@ def test_names_rows_warnings_and_removed_entries_of_both_are_kept_each_once():
 def test_a_state_of_an_unknown_number_of_labels_takes_that_of_another():
     known = make_state("a", slice(4), metrics="P@1")
     unknown = replace(known, name="b", setup=replace(known.setup, width=type(known.setup.width)()))
-    unknown.totals.tally.whole[LARGEST_LABEL] = 5
+    unknown.totals.tally["whole"][LARGEST_LABEL] = 5
     for merged in (known.merge(unknown), unknown.merge(known)):
         assert merged.setup.width.n_labels == 6
-    unknown.totals.tally.whole[LARGEST_LABEL] = 6
+    unknown.totals.tally["whole"][LARGEST_LABEL] = 6
     for pair in ((known, unknown), (unknown, known)):
         with pytest.raises(DataError, match="b has label 6, but a only 6 labels"):
             pair[0].merge(pair[1])

@@ -102,7 +102,7 @@ def test_small_weights_keep_the_width_of_the_interval(rng, exponent):
 
 def test_sums_beyond_their_words_are_refused():
     full = Sums(1)
-    full.sums[0, 2, WORDS - 1] = 1 << 60
+    full["sums"][0, 2, WORDS - 1] = 1 << 60
     with pytest.raises(DataError, match="weights or grades too large"):
         full.merge(full)
 

@@ -20,6 +20,7 @@ from xmceval.scoring.alignment import FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
+from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
     BINARY_ROWS,
     EXPLICIT_ZEROS,
@@ -182,13 +183,22 @@ def _add_batch(batch: Batch, totals: Totals, whole: Int64, *, copy: bool = False
     With `copy`, return the numerators and denominators of the rows by task, and those of the shares of bins: float64
     [n_rows, n_measures, 2] and [n_rows, n_measures * n_bins, 2]; there may be no shares.
     """
-    program, fractions = batch.setup.program, []
+    fractions, own = [], totals.begin()
+    for rows in add_rows(batch, own, whole):
+        if copy:  # the next task writes into the same arrays
+            fractions += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
+    totals.absorb(own)
+    return fractions
+
+
+def add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]:
+    """Add the rows of a batch to totals that no other thread has, and yield their values, task by task."""
+    program = batch.setup.program
     totals.tally.add(batch, program.cutoffs, whole)
     for task, part in zip(program.tasks, totals.parts, strict=True):
         rows = task.add(batch, part)
-        if rows is not None and copy:
-            fractions.append((rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy()))
-    return fractions
+        if rows is not None:
+            yield rows
 
 
 def _join(arrays: Sequence[Float64]) -> Float64:

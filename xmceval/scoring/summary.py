@@ -144,16 +144,16 @@ def _list_groups(totals: Totals, setup: Setup) -> Iterator[Slice]:
 
 def _count_input(totals: Totals, setup: Setup) -> Counts:
     program = setup.program
-    cutoffs, counts = program.cutoffs.tolist(), totals.tally.counts.tolist()
+    cutoffs, counts = program.cutoffs.tolist(), totals.tally["counts"].tolist()
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {
         measure.name: n
         for task, part in tasks
         if isinstance(task, RowTask)
-        for measure, n in zip(task.measures, part.left_out.tolist(), strict=True)
+        for measure, n in zip(task.measures, part["left_out"].tolist(), strict=True)
         if n
     }
-    unscored = {task.rel: Unscored(*part.true.tolist()) for task, part in tasks if task.counts_unscored}
+    unscored = {task.rel: number for task, part in tasks if (number := task.unscored(part)) is not None}
     return Counts(
         n_instances=counts[ROWS],
         n_labels=setup.width.n_labels,
@@ -166,7 +166,7 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
         tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
-        grades=_round_grades(*totals.tally.grades.tolist()),
+        grades=_round_grades(*totals.tally["grades"].tolist()),
         unpredicted=totals.tally.unpredicted,
         binary_rows=totals.tally.binary_rows,
         lowest_rows=counts[LOWEST],

@@ -6,7 +6,7 @@ sums are the rows furthest from any ratio of them, as they are.
 
 from __future__ import annotations
 
-from typing import Any
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,11 +14,16 @@ from xmceval.errors import DataError
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.mergeable import MOST_ROWS, Mergeable, PartField
+from xmceval.scoring.parts import MOST_ROWS, Field, Part
 
 LARGEST_ROW = float(1 << 62)  # what a row can gain or lose: the squares of its values, which are below, have a sum
 ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
+
+
+def no_sums(n: int) -> Int64:
+    """Return `n` sums of nothing, int64 [n, MOMENTS, WORDS]."""
+    return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
 
 def no_extremes(n: int) -> Float64:
@@ -87,63 +92,52 @@ def check_extremes(name: str, extremes: Float64) -> None:
         raise ValueError(f"{name} has rows out of range")
 
 
-class Sums(Mergeable):
-    """Sums of the values of some rows; threads may add at the same time.
+class Sums(Part):
+    """Sums of the values of some rows: of `n_outputs` measures, and of the shares that bins of labels have in them.
 
-    Attributes
-    ----------
-    sums : int64 array [n_outputs, MOMENTS, WORDS]
-    shares : int64 array [n_shares, MOMENTS, WORDS]
-        Sums of the parts that bins of labels have, bin by bin for each output.
-    left_out : int64 array [n_outputs]
-        Rows without a value.
-    true : int64 array [2]
-        True labels without a score, and all true labels; counted where whole rows are scored. Where labels are decided
-        on, twice their number.
-    extremes : float64 array [n_outputs + n_shares, 2, KEPT, 2]
-        The rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus infinity
-        for those that are not there.
+    They are int64 arrays `sums` and `shares` [n, MOMENTS, WORDS], bin by bin for each output; `left_out` [n_outputs],
+    rows without a value; `true` [2], true labels without a score, and all true labels, counted where whole rows are
+    scored, and where labels are decided on, twice their number; and a float64 array `extremes` [n_outputs + n_shares,
+    2, KEPT, 2], the rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus
+    infinity for those that are not there.
     """
 
-    fields = (
-        PartField("sums", add_words, check=check_words),
-        PartField("shares", add_words, check=check_words),
-        PartField("left_out", np.add, 0, MOST_ROWS),
-        PartField("true", np.add, 0, check=check_true),
-        PartField("extremes", merge_extremes, check=check_extremes),
+    fields = MappingProxyType(
+        {
+            "sums": Field(add_words, check=check_words),
+            "shares": Field(add_words, check=check_words),
+            "left_out": Field(np.add, 0, MOST_ROWS),
+            "true": Field(np.add, 0, check=check_true),
+            "extremes": Field(merge_extremes, check=check_extremes),
+        }
     )
 
     def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
-        super().__init__()
-        self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
-        self.left_out, self.true = np.zeros(n_outputs, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        self.extremes = no_extremes(n_outputs + n_shares)
+        super().__init__(
+            {
+                "sums": no_sums(n_outputs),
+                "shares": no_sums(n_shares),
+                "left_out": np.zeros(n_outputs, dtype=np.int64),
+                "true": np.zeros(2, dtype=np.int64),
+                "extremes": no_extremes(n_outputs + n_shares),
+            }
+        )
 
-    def pending(self) -> Pending:
-        """Return what takes one batch, and adds it in the end or not at all."""
-        return Pending(self)
+    def begin(self) -> Sums:
+        """Return sums of no rows.
 
-    @staticmethod
-    def zeros(n: int) -> Int64:
-        """Return `n` sums of nothing, int64 [n, MOMENTS, WORDS]."""
-        return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
-
-    def begin(self) -> tuple[Int64, Int64]:
-        """Return sums and shares of no rows, in the shapes of `sums` and `shares`, for a kernel to add to."""
-        return self.zeros(len(self.sums)), self.zeros(len(self.shares))
-
-    def begin_extremes(self) -> Float64:
-        """Return extremes [n, 2, KEPT, 2] that are each the last row that is kept: others are not worth keeping.
-
-        Combined with those that are kept they change nothing, as so many rows are kept that are as extreme or more.
+        All their extremes are the last of the rows that are kept here: what is less extreme is not worth keeping, and
+        merged with those that are kept they change nothing, as so many of these are as extreme or more.
         """
-        return self.extremes[:, :, -1:].repeat(KEPT, axis=2)
+        sums = Sums(len(self["sums"]), len(self["shares"]))
+        sums.values["extremes"] = self["extremes"][:, :, -1:].repeat(KEPT, axis=2)
+        return sums
 
 
 def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
     """Return the sums and the extremes, as `Sums` has them, of values [n_rows, n_outputs, 2] with weights or none."""
     n_rows, n_outputs, n_slots = values.shape
-    sums, extremes = Sums.zeros(n_outputs), no_extremes(n_outputs)
+    sums, extremes = no_sums(n_outputs), no_extremes(n_outputs)
     for first in range(0, n_rows, ROWS_AT_ONCE):
         some = slice(first, first + ROWS_AT_ONCE)
         padded = np.zeros((len(values[some]), n_outputs, SLOTS))
@@ -151,30 +145,3 @@ def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
         if add_values(padded, weights[some], sums, extremes) >= 0:
             raise DataError(OUT_OF_RANGE)
     return sums, extremes
-
-
-class Pending:
-    """Sums to which one batch is added in the end, or not at all; a kernel goes on from what there is so far."""
-
-    def __init__(self, to: Sums) -> None:
-        self._to = to
-        self._added: dict[str, Any] = {}
-
-    def begin(self) -> tuple[Int64, Int64]:
-        """Copy the sums and shares so far, int64 [n_outputs, MOMENTS, WORDS] and [n_shares, MOMENTS, WORDS]."""
-        return self._to.sums.copy(), self._to.shares.copy()
-
-    def begin_extremes(self) -> Float64:
-        """Copy the extremes so far, float64 [n_outputs + n_shares, 2, KEPT, 2]."""
-        return self._to.extremes.copy()
-
-    def combine(self, **values: Any) -> None:
-        """Keep what the sums become, and fields of the batch; called once."""
-        self._added = values
-
-    def commit(self) -> None:
-        """Add the batch to the totals."""
-        own, added = self._to, self._added
-        own.sums, own.shares = added.pop("sums"), added.pop("shares")
-        own.extremes = added.pop("extremes", own.extremes)
-        own.combine(**added)

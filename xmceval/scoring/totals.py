@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.storage import count_rounded
 from xmceval.scoring.batch import Batch
-from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, Mergeable, PartField
+from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS, Field, Part
 from xmceval.scoring.setup import Setup
 
 
@@ -61,91 +62,93 @@ def _check_grades(name: str, grades: Float64) -> None:
         raise ValueError(f"{name} from {least} to {greatest}")
 
 
-class Tally(Mergeable):
-    """Counts of rows, labels, predictions and ties; threads may add at the same time.
+class Tally(Part):
+    """Counts of rows, labels, predictions and ties.
 
-    Parameters
-    ----------
-    n_cutoffs : int
+    `counts` is an int64 array by the slots of kernels/topk.py: rows, rows without truth, true labels, predictions, rows
+    with ties inside the cutoffs only, with the lowest float within a cutoff, with ties of rounded scores; then for each
+    cutoff the rows with fewer predictions and the rows with a tie across it.
 
-    Attributes
-    ----------
-    counts : int64 array
-        By the slots of kernels/topk.py: rows, rows without truth, true labels, predictions, rows with ties inside the
-        cutoffs only, with the lowest float within a cutoff, with ties of rounded scores; then for each cutoff the rows
-        with fewer predictions and the rows with a tie across it.
-    whole : int64 array [8]
-        The stored zeros of the truth, which are not labels; the largest label seen, where no input declares the number
-        of labels, or -1; the most predictions of a row; the scores of -inf, which are no predictions; the dense rows of
-        0 and 1, which are decisions; then as `Filtered` has it.
-    grades : float64 array [2]
-        The least and the greatest grade of the truth; infinity and -infinity without any.
+    `whole` is an int64 array [8]: the stored zeros of the truth, which are not labels; the largest label seen, where no
+    input declares the number of labels, or -1; the most predictions of a row; the scores of -inf, which are no
+    predictions; the dense rows of 0 and 1, which are decisions; then as `Filtered` has it.
+
+    `grades` is a float64 array [2]: the least and the greatest grade of the truth; infinity and -infinity without any.
     """
 
-    fields = (
-        PartField("counts", np.add, 0, MOST_ROWS),
-        PartField("whole", _add_whole, -1, MOST_LABELS, _check_whole),
-        PartField("grades", _widen, check=_check_grades),
+    fields = MappingProxyType(
+        {
+            "counts": Field(np.add, 0, MOST_ROWS),
+            "whole": Field(_add_whole, -1, MOST_LABELS, _check_whole),
+            "grades": Field(_widen, check=_check_grades),
+        }
     )
 
     def __init__(self, n_cutoffs: int) -> None:
-        super().__init__()
-        self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
-        self.whole: Int64 = empty_whole()
-        self.grades: Float64 = np.array([np.inf, -np.inf])
+        super().__init__(
+            {
+                "counts": np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64),
+                "whole": empty_whole(),
+                "grades": np.array([np.inf, -np.inf]),
+            }
+        )
+
+    def begin(self) -> Tally:
+        """Return counts of no rows."""
+        return Tally((self["counts"].size - FIRST_CUTOFF) // 2)
 
     def add(self, batch: Batch, cutoffs: Int64, whole: Int64) -> None:
         """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs].
 
         `whole` are the other counts of the batch, but for the longest row.
         """
-        counts = np.zeros(self.counts.size, dtype=np.int64)
-        truth, ends = batch.truth, batch.score_ends
+        truth, ends, counts = batch.truth, batch.score_ends, self["counts"]
         whole[LONGEST_ROW] = count_rows(
             truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.setup.drop_empty, counts
         )
         if not cutoffs.size:  # then no ranked scores are looked at
-            counts[ROUNDED] = count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
-        self.combine(counts=counts, whole=whole, grades=_grades(truth))
+            counts[ROUNDED] += count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
+        self.values["whole"] = _add_whole(self["whole"], whole)
+        self.values["grades"] = _widen(self["grades"], _grades(truth))
 
     @property
     def explicit_zeros(self) -> int:
         """Stored zeros of the truth."""
-        return int(self.whole[EXPLICIT_ZEROS])
+        return int(self["whole"][EXPLICIT_ZEROS])
 
     @property
     def largest_label(self) -> int:
         """The largest label seen."""
-        return int(self.whole[LARGEST_LABEL])
+        return int(self["whole"][LARGEST_LABEL])
 
     @property
     def longest_row(self) -> int:
         """The most predictions of a row."""
-        return int(self.whole[LONGEST_ROW])
+        return int(self["whole"][LONGEST_ROW])
 
     @property
     def unpredicted(self) -> int:
         """The scores of -inf, which are no predictions."""
-        return int(self.whole[UNPREDICTED])
+        return int(self["whole"][UNPREDICTED])
 
     @property
     def binary_rows(self) -> int:
         """The dense rows of 0 and 1 whose ones are decisions."""
-        return int(self.whole[BINARY_ROWS])
+        return int(self["whole"][BINARY_ROWS])
 
     @property
     def filtered(self) -> Filtered:
         """What the filter did."""
-        return Filtered(*self.whole[REMOVED:].tolist())
+        return Filtered(*self["whole"][REMOVED:].tolist())
 
     @property
     def n_rows(self) -> int:
         """Rows that are not left out."""
-        return int(self.counts[ROWS])
+        return int(self["counts"][ROWS])
 
     def n_instances(self, *, drop_empty: bool) -> int:
         """Return the rows read, those that are left out for having no true label too."""
-        return self.n_rows + (int(self.counts[EMPTY_ROWS]) if drop_empty else 0)
+        return self.n_rows + (int(self["counts"][EMPTY_ROWS]) if drop_empty else 0)
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,25 @@ class Totals:
     tally: Tally
     parts: tuple[Any, ...]
     groups: tuple[Totals, ...] = ()
+
+    def begin(self) -> Totals:
+        """Return totals to which the rows of one block are added, before these absorb them."""
+        return Totals(self.tally.begin(), tuple([part.begin() for part in self.parts]))
+
+    def absorb(self, other: Totals) -> None:
+        """Add the rows of totals of the same program, but for those of groups; threads may do so at the same time."""
+        self.tally.absorb(other.tally)
+        for part, its_part in zip(self.parts, other.parts, strict=True):
+            part.absorb(its_part)
+
+    def spare(self) -> Totals:
+        """Return totals to which rows are added; these are as they were until they adopt them."""
+        return Totals(self.tally.spare(), tuple([part.spare() for part in self.parts]))
+
+    def adopt(self, spare: Totals) -> Totals:
+        """Return the totals with the rows that were added to their spare ones."""
+        parts = [part.adopt(its_part) for part, its_part in zip(self.parts, spare.parts, strict=True)]
+        return Totals(spare.tally, tuple(parts))
 
     def merge(self, other: Totals) -> Totals:
         """Return the totals of the rows of both, of the same program; associative, and commutative."""
@@ -179,7 +201,7 @@ class Totals:
                 raise ValueError(f"there is no array {prefix}.{name}")
 
     @property
-    def _named(self) -> list[tuple[str, Mergeable]]:
+    def _named(self) -> list[tuple[str, Part]]:
         return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts))]
 
 

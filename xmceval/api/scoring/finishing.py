@@ -72,7 +72,7 @@ def _check_dataset(options: Options, sizes: Sizes, setup: Setup) -> Iterator[str
 def _doubt_decisions(state: State) -> Iterator[Doubt]:
     """Doubt a threshold that no score reaches."""
     threshold = state.setup.options.threshold
-    if threshold is None or math.isinf(threshold) or not state.totals.tally.counts[PREDICTIONS]:
+    if threshold is None or math.isinf(threshold) or not state.totals.tally["counts"][PREDICTIONS]:
         return
     tasks = zip(state.setup.program.tasks, state.totals.parts, strict=True)
     n_decided = next((n for task, part in tasks if (n := task.n_decided(part)) is not None), None)

@@ -17,7 +17,7 @@ from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, Val
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.program import Program
-from xmceval.scoring.sums import Sums, add_rows
+from xmceval.scoring.sums import add_rows, no_sums
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.exact import exact_sum
@@ -194,8 +194,8 @@ class RunSums(NamedTuple):
         """Take the sums of totals."""
         parts = [part for task, part in zip(program.tasks, totals.parts, strict=True) if isinstance(task, RowTask)]
         sums, shares, left_out = (
-            np.concatenate([getattr(part, name) for part in parts] or [nothing])
-            for name, nothing in (("sums", Sums.zeros(0)), ("shares", Sums.zeros(0)), ("left_out", NO_COUNTS))
+            np.concatenate([part[name] for part in parts] or [nothing])
+            for name, nothing in (("sums", no_sums(0)), ("shares", no_sums(0)), ("left_out", NO_COUNTS))
         )
         return cls(sums, shares, totals.tally.n_rows - left_out)
 
@@ -203,7 +203,7 @@ class RunSums(NamedTuple):
     def of_values(cls, values: Float64, weights: Float64, left_out: Int64) -> RunSums:
         """Add values [n_rows, n_columns, 2] with weights [n_rows] or none; `left_out` [n_columns] rows have none."""
         sums, extremes = add_rows(values, weights)
-        return cls(sums, Sums.zeros(0), len(values) - left_out, extremes)
+        return cls(sums, no_sums(0), len(values) - left_out, extremes)
 
 
 def collect_outputs(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch
-from xmceval.scoring.mergeable import Mergeable, PartField
+from xmceval.scoring.parts import Field, Part
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import add_words
 
@@ -56,45 +57,44 @@ def join_kept(left: Float64, right: Float64) -> Float64:
     return np.take_along_axis(rows, order, axis=1)
 
 
-class PairSums(Mergeable):
-    """Exact sums of products of two systems' values, counts of rows that each wins, and rows that differ if few do."""
+class PairSums(Part):
+    """Exact sums of products of two systems' values, counts of rows that each wins, and rows that differ if few do.
 
-    fields = (PartField("products", add_words), PartField("counts", np.add), PartField("kept", join_kept))
+    They are int64 arrays `products` [n_outputs, PRODUCTS, WORDS] and `counts` [n_outputs, COUNTS]: WINS, LOSSES,
+    DIFFERING, ONE_SIDED, NEITHER; and a float64 array `kept` [n_outputs, FEW_DIFFER, 4]: the values of the rows that
+    differ, NaN after the last, and meaningless where more than FEW_DIFFER do.
+    """
+
+    fields = MappingProxyType({"products": Field(add_words), "counts": Field(np.add), "kept": Field(join_kept)})
 
     def __init__(self, n_outputs: int) -> None:
-        super().__init__()
-        self.products: Int64 = np.zeros((n_outputs, PRODUCTS, WORDS), dtype=np.int64)
-        self.counts: Int64 = np.zeros(
-            (n_outputs, COUNTS), dtype=np.int64
-        )  # WINS, LOSSES, DIFFERING, ONE_SIDED, NEITHER
-        # The values of the rows that differ, NaN after the last; meaningless where more than FEW_DIFFER do.
-        self.kept: Float64 = np.full((n_outputs, FEW_DIFFER, 4), np.nan)
+        super().__init__(
+            {
+                "products": np.zeros((n_outputs, PRODUCTS, WORDS), dtype=np.int64),
+                "counts": np.zeros((n_outputs, COUNTS), dtype=np.int64),
+                "kept": np.full((n_outputs, FEW_DIFFER, 4), np.nan),
+            }
+        )
 
     def of(self, output: int) -> PairState:
         """Return what is known of one output."""
-        return self.products[output], self.counts[output], self.kept[output]
+        return self["products"][output], self["counts"][output], self["kept"][output]
 
     def add(self, a: Float64, b: Float64, weights: Float64, signs: Float64) -> None:
-        """Add the rows of a block.
+        """Add the rows of a block; threads may do so at the same time.
 
         All are float64: `a` and `b` [n_rows, n_outputs, 2], `weights` [n_rows] or empty, and `signs` [n_outputs].
         """
-        block = PairSums(len(self.products))
-        add_pairs(a, b, weights, signs, block.products, block.counts, block.kept)
+        block = PairSums(signs.size)
+        add_pairs(a, b, weights, signs, block["products"], block["counts"], block["kept"])
         self.absorb(block)
 
 
-def _merge_each(left: Mapping[Pair, PairSums], right: Mapping[Pair, PairSums]) -> dict[Pair, PairSums]:
-    return {pair: sums.merge(right[pair]) for pair, sums in left.items()}
-
-
-class Pairs(Mergeable):
+class Pairs:
     """Sums over pairs of systems, (system, baseline) by number; `runs` are those of each system.
 
     Where there are groups of rows, each has such sums of its own in `groups`.
     """
-
-    fields = (PartField("sums", _merge_each), PartField("shares", _merge_each))
 
     def __init__(
         self,
@@ -103,7 +103,6 @@ class Pairs(Mergeable):
         pairs: Sequence[tuple[int, int]],
         row_groups: RowGroups | None = None,
     ) -> None:
-        super().__init__()
         between = [((i,), (j,)) for system, baseline in pairs for i in runs[system] for j in runs[baseline]]
         within = [((i,), (j,)) for of_system in runs for i in of_system for j in of_system if i < j]
         of_systems = [(runs[system], runs[baseline]) for system, baseline in pairs]
@@ -115,6 +114,12 @@ class Pairs(Mergeable):
         self.shares = {pair: PairSums(self._share_signs.size) for pair in keys}
         names = () if row_groups is None else row_groups.names
         self.groups = tuple(Pairs(columns, runs, pairs) for _ in names)
+
+    def absorb(self, other: Pairs) -> None:
+        """Add the sums of other rows, but for those of groups."""
+        for own, others in ((self.sums, other.sums), (self.shares, other.shares)):
+            for pair, sums in own.items():
+                sums.absorb(others[pair])
 
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
         """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if there are any."""

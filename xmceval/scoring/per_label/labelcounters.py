@@ -7,6 +7,8 @@ are read, merged and saved by ids too.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from xmceval.errors import DataError
@@ -25,7 +27,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
-from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS as MOST_STORED, Mergeable, take
+from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 from xmceval.scoring.per_label.counttable import Counts, CountTable, n_slots
 
 FIRST_ROOM = 1 << 16
@@ -42,7 +44,7 @@ MOST_WEIGHT = 1 << 22
 NO_IDS = np.empty(0, dtype=np.int64)
 
 
-class LabelCounters(Mergeable):
+class LabelCounters(Part):
     """Counts by label of the rows added so far; threads may add at the same time.
 
     Parameters
@@ -58,16 +60,16 @@ class LabelCounters(Mergeable):
     """
 
     def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
-        super().__init__()
+        super().__init__({})
         self._n_spans, self._in_ideal = n_spans, in_ideal
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
-        self._room = n_labels
+        self._room, self._most_dense = n_labels, DENSE_IDS
         self._clear()
 
     def _clear(self) -> None:
         """Hold no counts."""
-        shape = min(self._room, FIRST_ROOM, DENSE_IDS), self._slots  # more once there are rows
+        shape = min(self._room, FIRST_ROOM, self._most_dense), self._slots  # more once there are rows
         self._dense: Counts = np.zeros(shape, dtype=np.int64 if self._bits else np.int32)
         self._high = no_counts(self._slots)  # of labels beyond the array
         self._n_labels = self._rows = 0  # of labels, the largest seen + 1
@@ -92,10 +94,39 @@ class LabelCounters(Mergeable):
         used = (start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)
         return np.concatenate([NO_IDS, *used])
 
+    def begin(self) -> LabelCounters:
+        """Return these: they are too large for a part of each block, so threads count in them one after the other."""
+        return self
+
+    def spare(self) -> LabelCounters:
+        """Return counters of no rows, which are by ids alone: these are too large to be copied for each batch."""
+        spare = copy(self)
+        spare._most_dense = 0
+        spare._clear()
+        return spare
+
+    def adopt(self, spare: LabelCounters) -> LabelCounters:
+        """Add the rows of spare counters; after an error none were added."""
+        ids, counts = spare._high.columns()
+        with self._lock:
+            self._grow(self._rows + spare._rows, spare._n_labels)
+            n_low = int(np.searchsorted(ids, len(self._dense)))
+            self._dense[ids[:n_low]] += counts[:n_low].astype(self._dense.dtype)
+            self._high.add(ids[n_low:], counts[n_low:])
+        return self
+
     def absorb(self, other: LabelCounters) -> None:
         """Add the counts of other rows."""
-        with self._lock:
-            self._take(other.table(), other._n_labels)
+        if other is not self:  # a thread has counted in these
+            with self._lock:
+                self._take(other.table() if self._most_dense else other._by_ids(other._used()), other._n_labels)
+
+    def merge(self, other: LabelCounters) -> LabelCounters:
+        """Return the counters of the rows of both; associative, and commutative."""
+        both = copy(self)
+        with both._lock:
+            both._take(other.table(), other._n_labels)
+        return both
 
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them: those of labels that have a count.
@@ -134,7 +165,7 @@ class LabelCounters(Mergeable):
         if table.ids.size:
             self._high = self._high.merge(GrowingCounts(table.ids, table.counts))
             ids = self._high.columns()[0]
-            n_low = int(np.searchsorted(ids, DENSE_IDS))
+            n_low = int(np.searchsorted(ids, self._most_dense))
             n_dense = int(ids[n_low - 1]) + 1 if n_low else 0
             self._widen(n_dense if n_low * COMPACT_SHARE >= n_dense else 0)
         else:
@@ -216,12 +247,15 @@ class LabelCounters(Mergeable):
     def _make_room(self, largest: int, truth: Rows, units: Int64, drop_empty: bool) -> None:
         """Grow to the largest label, and to 64 bits where there are as many rows."""
         kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
-        rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
+        self._grow(self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept))), largest + 1)
+
+    def _grow(self, rows: int, n_labels: int) -> None:
+        """Take the number of all rows, and make room for labels."""
         self._check_weight(rows)
-        self._rows = rows
-        self._n_labels = max(self._n_labels, largest + 1)
-        if len(self._dense) < min(self._n_labels, DENSE_IDS):
-            self._widen(min(max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room, DENSE_IDS))
+        self._rows, self._n_labels = rows, max(self._n_labels, n_labels)
+        if len(self._dense) < min(self._n_labels, self._most_dense):
+            room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
+            self._widen(min(room, self._most_dense))
         elif self._rows > MOST_ROWS and self._dense.dtype == np.int32:
             self._widen(0)
 
@@ -238,14 +272,6 @@ class LabelCounters(Mergeable):
         n_low = int(np.searchsorted(ids, len(wider)))
         wider[ids[:n_low]] += counts[:n_low].astype(wider.dtype)
         self._dense, self._high = wider, GrowingCounts(ids[n_low:], counts[n_low:])
-
-    def check_room(self, weights: Float64) -> None:
-        """Refuse rows of such weights, empty or float64 [n_rows], where they would sum to more than counters hold.
-
-        Adding rows checks it too.
-        """
-        if self._bits:
-            self._check_weight(self._rows + int(self._units(weights).sum()))
 
     def _check_weight(self, rows: int) -> None:
         """Refuse rows of more weight than counters hold."""

@@ -28,8 +28,8 @@ from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
-from xmceval.scoring.mergeable import MOST_LABELS, MOST_ROWS, take
 from xmceval.scoring.options import Options, recorded_options, specs
+from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS, take
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.setup import NO_WEIGHTS, Setup
 from xmceval.scoring.states.state import MOST_SHARDS, NO_RANGE, State
@@ -324,7 +324,7 @@ def _check_sizes(state: State) -> None:
     if not n_counted <= n_rows or (setup.weights is None and n_counted < n_rows):
         raise ValueError(f"n_rows: {n_rows:,} rows, of which {n_counted:,} are counted")
     parts = zip(setup.program.tasks, state.totals.parts, strict=True)
-    left_out = [int(part.left_out.max(initial=0)) for task, part in parts if isinstance(task, RowTask)]
+    left_out = [int(part["left_out"].max(initial=0)) for task, part in parts if isinstance(task, RowTask)]
     if max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out, of {n_rows:,}")
     pairs = setup.filter

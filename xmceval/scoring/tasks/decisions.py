@@ -65,7 +65,7 @@ class Decisions(RowTask):
 
     def n_decided(self, part: Sums) -> int:
         """Return how many labels were decided on."""
-        return int(part.true[0])
+        return int(part["true"][0])
 
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide; 0/0 counts as the option of the measure says."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import add
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.mergeable import Mergeable, PartField
+from xmceval.scoring.parts import Field, Part
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.areas import RECALL, Areas, ScoredCells, compute_areas, rank_cells
-from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, Unscored, by_rel, look_up
 
 FOLDS = frozenset({"AUC", "AP", RECALL})
 NO_CELLS = ScoredCells(
@@ -29,52 +30,51 @@ SHORT = 1 << 31  # labels below are held in 32 bits
 BELOW_ALL = 1 << 900  # cells: so many that what ranks with those without a score adds nothing to a precision
 
 
-class Held(Mergeable):
-    """The cells of the rows added so far; threads may add at the same time.
+class StoredCells(Part):
+    """The cells of the rows added so far, as `chunks`, a list of ScoredCells.
 
-    Attributes
-    ----------
-    chunks : list of ScoredCells
-    rows : int
-        The rows without those that are left out, in units of 2^-bits.
-    bits : int
-        0 without sample weights.
+    `rows` are those that are not left out, in units of 2^-bits, which is 1 without sample weights; `bits` is 0 then.
     """
 
-    fields = (PartField("chunks", add), PartField("rows", add))
+    fields = MappingProxyType({"chunks": Field(add), "rows": Field(add)})
 
-    def __init__(self, bits: int = 0) -> None:
-        super().__init__()
-        self.chunks: list[ScoredCells] = []
-        self.rows, self.bits = 0, bits
+    def __init__(self, bits: int = 0, chunks: Sequence[ScoredCells] = (), rows: int = 0) -> None:
+        super().__init__({"chunks": [*chunks], "rows": rows})
+        self.bits = bits
+
+    def begin(self) -> StoredCells:
+        """Return no cells."""
+        return StoredCells(self.bits)
 
     def add(self, chunks: Sequence[ScoredCells], rows: int) -> None:
         """Add cells of some rows."""
-        self.combine(chunks=[*chunks], rows=rows)
-        if self.bits and self.rows >> self.bits >= MOST_WEIGHT:
+        self.absorb(StoredCells(self.bits, chunks, rows))
+
+    def absorb(self, other: StoredCells) -> None:
+        """Add the cells of other rows."""
+        super().absorb(other)
+        if self.bits and self["rows"] >> self.bits >= MOST_WEIGHT:
             raise DataError(
                 f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
                 "label-wise metrics count them exactly up to there"
             )
 
-    @property
-    def true(self) -> Int64:
-        """The true labels without a score, and all true labels, int64 [2]."""
-        unscored = sum(int(np.count_nonzero(np.isnan(each.scores))) for each in self.chunks)
-        return np.array([unscored, sum(int(np.count_nonzero(each.is_true)) for each in self.chunks)], dtype=np.int64)
-
     def remark(self, measures: Sequence[Measure]) -> str:
         """Report what is held in memory for some measures."""
-        n_cells, n_bytes = sum(each.labels.size for each in self.chunks), sum(each.n_bytes for each in self.chunks)
+        n_cells, n_bytes = (
+            sum(each.labels.size for each in self["chunks"]),
+            sum(each.n_bytes for each in self["chunks"]),
+        )
         return f"{listed(measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"
 
     def cells(self) -> ScoredCells:
         """Return all cells as one, and hold them so."""
         with self._lock:
-            if len(self.chunks) > 1:
-                arrays: list[Any] = [np.concatenate(each) for each in zip(*self.chunks, strict=True)]
-                self.chunks = [ScoredCells(*arrays)]
-            return self.chunks[0] if self.chunks else NO_CELLS
+            if len(self["chunks"]) > 1:
+                arrays: list[Any] = [np.concatenate(each) for each in zip(*self["chunks"], strict=True)]
+                self.values["chunks"] = [ScoredCells(*arrays)]
+            cells: ScoredCells = self["chunks"][0] if self["chunks"] else NO_CELLS
+            return cells
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,6 @@ class LabelAreas(Task):
 
     measures: tuple[Measure, ...]
     rel: int
-
-    counts_unscored = True
 
     has_bins = True
 
@@ -101,11 +99,11 @@ class LabelAreas(Task):
             look_up(FOLDS, measure.metric.fold, "rule of columns", measure)
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def empty(self, setup: Setup) -> Held:
+    def empty(self, setup: Setup) -> StoredCells:
         """Return no cells."""
-        return Held(0 if setup.weights is None else WEIGHT_BITS)
+        return StoredCells(0 if setup.weights is None else WEIGHT_BITS)
 
-    def add(self, batch: Batch, part: Held) -> None:
+    def add(self, batch: Batch, part: StoredCells) -> None:
         """Copy the cells of a batch."""
         from xmceval.kernels.rows.columns import match_cells  # at each start, kernels cost time to load
 
@@ -124,12 +122,17 @@ class LabelAreas(Task):
         unscored = copy_cells(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
-    def finish(self, part: Held, scored: ScoredRows) -> Estimates:
+    def unscored(self, part: StoredCells) -> Unscored:
+        """Count the true labels without a score, and all true labels."""
+        n_unscored = sum(int(np.count_nonzero(np.isnan(cells.scores))) for cells in part["chunks"])
+        return Unscored(n_unscored, sum(int(np.count_nonzero(cells.is_true)) for cells in part["chunks"]))
+
+    def finish(self, part: StoredCells, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
         areas = self._areas(part, scored.setup.width.n_labels, scored.setup)
         return {name: Estimate.plain(each.mean()) for name, each in areas.items()}
 
-    def finish_bins(self, part: Held, scored: ScoredRows) -> Sequence[Estimates]:
+    def finish_bins(self, part: StoredCells, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
         setup, bins = scored.setup, scored.setup.bins
         if bins is None:
@@ -141,11 +144,11 @@ class LabelAreas(Task):
                 of_bin[name] = Estimate.plain(areas.where(of_label == number).mean())
         return estimates
 
-    def _areas(self, part: Held, n_labels: int, setup: Setup, *, micro: bool = True) -> dict[str, Areas]:
+    def _areas(self, part: StoredCells, n_labels: int, setup: Setup, *, micro: bool = True) -> dict[str, Areas]:
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
         areas: dict[str, Areas] = {}
         cells = part.cells()
-        n_cells = {"labels": part.rows, "cells": part.rows * n_labels, "stored": BELOW_ALL}
+        n_cells = {"labels": part["rows"], "cells": part["rows"] * n_labels, "stored": BELOW_ALL}
         for group in n_cells if micro else ("labels",):
             measures = [measure for measure in self.measures if _group_of(measure) == group]
             if measures:
@@ -156,7 +159,7 @@ class LabelAreas(Task):
                 areas |= {measure.name: compute_areas(*ranked, measure) for measure in measures}
         return areas
 
-    def remarks(self, part: Held, n_labels: int) -> list[str]:
+    def remarks(self, part: StoredCells, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""
         lines = [part.remark(self.measures)]
         means = [measure for measure in self.measures if measure.average != "micro"]
@@ -180,12 +183,10 @@ def _group_of(measure: Measure) -> str:
     return "stored" if measure.metric.fold == "AP" else "cells"
 
 
-def _count_mixed(part: Held) -> int:
+def _count_mixed(part: StoredCells) -> int:
     """Count the labels that are true in some rows and not in others."""
-    true = Held(part.bits)
-    true.add([each.take(each.is_true) for each in part.chunks], 0)
-    cells = true.cells()
+    cells = StoredCells(part.bits, [each.take(each.is_true) for each in part["chunks"]]).cells()
     labels, places = np.unique(cells.labels, return_inverse=True)
     n_true = np.zeros(labels.size, dtype=np.int64)
     np.add.at(n_true, places, cells.units if cells.units.size else 1)
-    return int(np.count_nonzero(n_true < part.rows))
+    return int(np.count_nonzero(n_true < part["rows"]))

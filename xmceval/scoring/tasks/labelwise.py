@@ -28,7 +28,6 @@ class Labelwise(Task):
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
     in_ideal: bool = False  # whether labels of the ideal rankings are counted too
 
-    counts_in_place = True
     has_bins = True
 
     @staticmethod

@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.setup import Setup
-from xmceval.scoring.sums import OUT_OF_RANGE, Pending, Sums
+from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
@@ -44,9 +44,6 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int  # the grade from which on a label is true
-    counts_in_place: ClassVar[bool] = False  # whether a part is too large to be copied for each batch of a loop
-    # whether a part has ``true``: the true labels without a score, and all true labels
-    counts_unscored: ClassVar[bool] = False
     has_bins: ClassVar[bool] = False  # whether there is `finish_bins`
 
     @property
@@ -80,7 +77,7 @@ class Task(ABC):
 
     @abstractmethod
     def add(self, batch: Batch, part: Any) -> RowValues | None:
-        """Add the rows of a batch to a part; threads may do so at the same time.
+        """Add the rows of a batch to a part that no other thread has, or that has a lock.
 
         Returns the values of the rows, valid until the next call in this thread, where the task has any.
         """
@@ -95,6 +92,10 @@ class Task(ABC):
 
     def n_decided(self, part: Any) -> int | None:  # noqa: ARG002 - most decide on none
         """Return how many labels were decided on; None where ranked labels are counted."""
+        return None
+
+    def unscored(self, part: Any) -> Unscored | None:  # noqa: ARG002 - most do not look at whole rows
+        """Return the true labels without a score, and all true labels; None where whole rows are not looked at."""
         return None
 
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002 - most have none
@@ -156,24 +157,25 @@ class RowTask(Task):
         n_shares = len(self.measures) * setup.n_bins if self.has_ceiling else 0
         return Sums(len(self.measures), n_shares)
 
-    def add(self, batch: Batch, part: Sums | Pending) -> RowValues:
+    def add(self, batch: Batch, part: Sums) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
         rows = self.compute(batch)
         fold_ties(rows.values, batch.setup.options.ties)
-        (sums, shares), extremes, n = part.begin(), part.begin_extremes(), len(self.measures)
-        wrong = add_values(rows.values, batch.weights, sums, extremes[:n])
+        extremes, n = part["extremes"], len(self.measures)
+        wrong = add_values(rows.values, batch.weights, part["sums"], extremes[:n])
         if rows.shares.size and wrong < 0:
-            wrong = add_values(rows.shares, batch.weights, shares, extremes[n:])
+            wrong = add_values(rows.shares, batch.weights, part["shares"], extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        true = {} if rows.true is None else {"true": rows.true}
-        part.combine(sums=sums, shares=shares, left_out=rows.left_out, extremes=extremes, **true)
+        part["left_out"][:] += rows.left_out
+        if rows.true is not None:
+            part["true"][:] += rows.true
         return rows
 
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide."""
-        n_counted, extremes = scored.n_rows - part.left_out, part.extremes[: len(self.measures)]
-        rows = zip(self.measures, part.sums, n_counted.tolist(), extremes, strict=True)
+        n_counted, extremes = scored.n_rows - part["left_out"], part["extremes"][: len(self.measures)]
+        rows = zip(self.measures, part["sums"], n_counted.tolist(), extremes, strict=True)
         estimates = {each.name: estimate(each, sums, n, most, ceiling=scored.ceiling) for each, sums, n, most in rows}
         for measure in self.without_ceiling if scored.ceiling else ():
             estimates[measure.name] = estimates[measure.name].without_ceiling()

@@ -228,11 +228,11 @@ class TopK(RowTask):
         """Return the shares of each bin; a complement has none."""
         n_bins, n_outputs = scored.setup.n_bins, len(self.measures)
         measures = (measure for measure in self.measures for _ in range(n_bins))
-        counted = np.repeat(scored.n_rows - part.left_out, n_bins)
+        counted = np.repeat(scored.n_rows - part["left_out"], n_bins)
         shares = [
             estimate(measure, sums, int(n), extremes).without_tie_bounds()
             for measure, sums, n, extremes in zip(
-                measures, part.shares, counted, part.extremes[n_outputs:], strict=True
+                measures, part["shares"], counted, part["extremes"][n_outputs:], strict=True
             )
         ]
         return [

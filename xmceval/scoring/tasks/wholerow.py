@@ -18,7 +18,8 @@ from xmceval.kernels.rows.order import BASE, N_DIGITS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
-from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.sums import Sums
+from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, by_rel, look_up
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -97,8 +98,6 @@ class WholeRow(RowTask):
     numbers: Float64  # float64 array [n_outputs]; the number that each kind takes
     discounts: tuple[tuple[str, float], ...]  # names of discounts, and the number that each takes
 
-    counts_unscored = True
-
     @staticmethod
     def computes(measure: Measure) -> bool:
         """Whether a measure looks at whole rows."""
@@ -131,6 +130,10 @@ class WholeRow(RowTask):
             )
         true = np.array([status[kernels.UNLISTED], truth.indptr[-1]], dtype=np.int64)
         return RowValues(values, NO_SHARES, left_out, true)
+
+    def unscored(self, part: Sums) -> Unscored:
+        """Return the true labels without a score, and all true labels."""
+        return Unscored(*part["true"].tolist())
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:

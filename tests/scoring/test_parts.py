@@ -1,4 +1,4 @@
-"""Parts of totals: what follows from the fields that they declare holds for each of them."""
+"""Parts of totals: what follows from how their arrays add up holds for each of them."""
 
 import pickle
 import threading
@@ -56,6 +56,15 @@ def test_merging_is_associative_and_commutative_and_changes_neither(place):
 
 
 @every_part
+def test_a_part_is_as_it_was_until_it_adopts_its_spare_copy(place):
+    part, more = pickle.loads(pickle.dumps((ONE[place], TWO[place])))
+    spare = part.spare()
+    spare.absorb(more)
+    assert same(part, ONE[place])
+    assert same(part.adopt(spare), ONE[place].merge(TWO[place]))
+
+
+@every_part
 def test_a_part_comes_back_from_its_arrays_and_from_a_pickle_which_takes_in_others(place):
     a, b, none = ONE[place], TWO[place], pieces_of(totals_of(4, 0))[place]
     assert {array.dtype.kind for array in a.arrays().values()} <= set("if")
@@ -69,19 +78,19 @@ def test_a_part_comes_back_from_its_arrays_and_from_a_pickle_which_takes_in_othe
 
 
 def test_threads_that_add_at_the_same_time_lose_nothing():
-    tally = pieces_of(totals_of(4, 0))[0]
-    ones = np.ones_like(tally.counts)
-    threads = [threading.Thread(target=lambda: [tally.combine(counts=ones) for _ in range(2000)]) for _ in range(4)]
+    tally, one = (pieces_of(totals_of(4, 0))[0] for _ in range(2))
+    one["counts"][:] = 1
+    threads = [threading.Thread(target=lambda: [tally.absorb(one) for _ in range(2000)]) for _ in range(4)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert set(tally.counts) == {8000}
+    assert set(tally["counts"]) == {8000}
 
 
 def test_a_field_that_leaves_its_range_is_refused_where_it_is_combined():
     full = totals_of(1).parts[0]
-    full.sums[0, 2, -1] = 1 << 60
+    full["sums"][0, 2, -1] = 1 << 60
     with pytest.raises(DataError, match="weights or grades too large"):
         full.absorb(full)
 
@@ -95,8 +104,8 @@ def test_of_rows_that_differ_the_first_ones_are_kept(rng, n_left, n_right):
         parts[-1].add(rows[:, :, :2].copy(), rows[:, :, 2:].copy(), np.empty(0), np.ones(1))
     merged = parts[0].merge(parts[1])
     kept = values[:n_left][:5, 0].tolist() + values[n_left:][:5, 0].tolist()
-    np.testing.assert_array_equal(merged.kept[0][: len(kept[:5])], kept[:5])
-    assert np.isnan(merged.kept[0][len(kept) :]).all()
+    np.testing.assert_array_equal(merged["kept"][0][: len(kept[:5])], kept[:5])
+    assert np.isnan(merged["kept"][0][len(kept) :]).all()
 
 
 @pytest.mark.parametrize("most_waiting", [0, 3, 1000])

@@ -251,8 +251,8 @@ class Options:
 
     def _passed(self) -> list[tuple[str, Spec, Any]]:
         """Return the options that are not the default: their names, how they are shown, and their values."""
-        own = vars(self)
-        return [(name, spec, own[name]) for name, spec, default in _list_defaults() if own[name] is not default]
+        values = ((name, spec, default, getattr(self, name)) for name, spec, default in _list_defaults())
+        return [(name, spec, value) for name, spec, default, value in values if value is not default]
 
     def _take_groups(self) -> None:
         """Take groups of rows in memory; those of ids are taken where the ids are known."""

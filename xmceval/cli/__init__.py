@@ -88,7 +88,7 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo("\ninterrupted", err=True)
         code = 130
     except click.ClickException as error:
-        error.message = escaped(redacted(error.message))  # type: ignore[misc] - click declares it as final
+        error.message = escaped(redacted(error.message))  # type: ignore[misc]  # click declares it as final
         error.show()
         code = error.exit_code
     except (ValueError, OSError, MemoryError) as error:

@@ -52,12 +52,7 @@ MARK_BYTES = 1 << 22  # between two places of a text file where reading may begi
 MOST_WAITING = 256  # tasks that an executor has at a time: each brings the propensities of all labels
 
 
-class LocalFile(NamedTuple):
-    """A file as it is seen here."""
-
-    name: str  # in messages
-    place: str
-    stamp: Stamp
+LocalFile = tuple[str, str, Stamp]  # its name in messages, its place, and what it is like here
 
 
 @dataclass(frozen=True)
@@ -71,8 +66,8 @@ class Shard:
     can_start: bool  # at other rows than the first
     marks: Sequence[Mark] = ()  # lines of a text file where reading may begin
 
-    def rows(self, whole: Source, before: int, start: int, stop: int) -> RowRange:
-        """Return rows `start` to `stop` of the whole, of which `before` are in earlier shards."""
+    def rows(self, whole: Source, place: int, before: int, start: int, stop: int) -> RowRange:
+        """Return rows `start` to `stop` of the whole, of which `before` are in the shards before this one."""
         source: Any = self.source
         first = start - before
         if isinstance(_opened(source), MatrixSource) and not source.files():
@@ -83,7 +78,7 @@ class Shard:
             source = source.starting_at(first)
         else:
             source = copy(source)
-        return RowRange(source, whole.name, whole.n_labels, whole.is_exact, whole.dtype, start, stop, before)
+        return RowRange(source, whole.name, whole.n_labels, whole.is_exact, whole.dtype, start, stop, before, place)
 
 
 @dataclass
@@ -98,6 +93,7 @@ class RowRange:
     first_row: int
     stop_row: int
     before: int = 0  # the rows of the shards before this one
+    place: int = 0  # which shard of the whole it is
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -122,15 +118,6 @@ class RowRange:
                 yield block if n_late <= 0 else block.take(block.n_rows - n_late)
                 if n_late >= 0:
                     return
-
-
-class Part(NamedTuple):
-    """Rows that one task scores: of the truth and of each system, whose setup has only their weights and pairs."""
-
-    truth: RowRange
-    systems: Sequence[System]  # whose scores are a RowRange
-    places: Sequence[int]  # by source, the truth first: which of its shards has the rows
-    files: Sequence[LocalFile]
 
 
 class PartResult(NamedTuple):
@@ -174,16 +161,16 @@ def evaluate_in_parts(
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
         for system in systems
     ]
-    calls = ((VERSION, no_pairs, part) for part in _cut(sources, sharded, lean))
+    calls = ((VERSION, no_pairs, *part) for part in _cut(sources, sharded, lean))
     with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
-        for (*_, part), result in results:
+        for (_, _, part, scores, _), result in results:
             faults += [Fault(*fault) for fault in result.faults]
             error = result.error
             if error is not None or len(faults) >= COUNTED:
                 break
-            add(part.truth.n_rows)
+            add(part.n_rows)
             if progress is not None:
-                progress(part.truth.n_rows)
+                progress(part.n_rows)
             if faults:
                 continue
             totals = [one.merge(other) for one, other in zip(totals, result.totals, strict=True)]
@@ -191,8 +178,9 @@ def evaluate_in_parts(
                 pairs.absorb(result.pairs)
             if first is not None:
                 first += result.first
-            for shards, place, number in zip(sharded, part.places, result.removed, strict=True):
-                if isinstance(repaired := shards[place].source, RepairedSource):
+            ranges = part, *(system.scores for system in scores)
+            for shards, rows, number in zip(sharded, ranges, result.removed, strict=True):
+                if isinstance(repaired := shards[rows.place].source, RepairedSource):
                     repaired.count_removed(number)
     if faults:
         if any(getattr(_opened(source), "names", None) for source in sources):
@@ -271,7 +259,7 @@ def _local_files(source: Source) -> list[LocalFile]:
     """Return the local files of a source."""
     paths = [path for path in source.files() if not isinstance(path, RemotePath)]
     stamped = [(path, stamp_of(path)) for path in paths]
-    return [LocalFile(str(path), str(path.absolute()), stamp) for path, stamp in stamped if stamp is not None]
+    return [(str(path), str(path.absolute()), stamp) for path, stamp in stamped if stamp is not None]
 
 
 def _check_files(files: Sequence[LocalFile]) -> None:
@@ -320,8 +308,13 @@ def _fits_rows(shards: Sequence[Shard], numbers: Sequence[int]) -> bool:
     return own == numbers if len(own) == len(numbers) else sum(own) == sum(numbers)
 
 
-def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], systems: Sequence[System]) -> Iterator[Part]:
-    """Yield the parts of all rows; none goes beyond the end of a shard, each is of about PART_BYTES."""
+def _cut(
+    sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], systems: Sequence[System]
+) -> Iterator[tuple[RowRange, list[System], list[LocalFile]]]:
+    """Yield parts of all rows: the truth, systems whose scores are a RowRange, and the files that a task reads.
+
+    None goes beyond the end of a shard, each is of about PART_BYTES.
+    """
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
         places = [int(np.searchsorted(of_source, first, side="right")) - 1 for of_source in starts]
@@ -331,13 +324,15 @@ def _cut(sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], systems:
         n_bytes = sum(shard.n_bytes * (last - first) / shard.n_rows for shard in shards)
         n_parts = int(n_bytes / PART_BYTES) + 1 if all(shard.can_start for shard in shards) else 1
         for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
-            joined = zip(sources, shards, before, strict=True)
-            truth, *scores = [shard.rows(source, n_earlier, start, stop) for source, shard, n_earlier in joined]
+            joined = zip(sources, shards, places, before, strict=True)
+            truth, *scores = [
+                shard.rows(source, place, n_earlier, start, stop) for source, shard, place, n_earlier in joined
+            ]
             parts = [
                 replace(system, scores=rows, setup=_part_of(system.setup, start, stop))
                 for system, rows in zip(systems, scores, strict=True)
             ]
-            yield Part(truth, parts, places, files)
+            yield truth, parts, files
 
 
 def _part_of(setup: Setup, start: int, stop: int) -> Setup:
@@ -399,33 +394,35 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(version: str, pairs: Pairs | None, part: Part) -> PartResult:
+def score_part(
+    version: str, pairs: Pairs | None, truth: RowRange, systems: Sequence[System], files: Sequence[LocalFile]
+) -> PartResult:
     """Score the rows of a part, where a task runs; what is wrong is returned."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
     try:
-        _check_files(part.files)
+        _check_files(files)
         pairs = deepcopy(pairs)  # a thread of this process shares it
-        systems, totals = part.systems, [empty(system.setup) for system in part.systems]
+        totals = [empty(system.setup) for system in systems]
         scores: list[Any] = [system.scores for system in systems]
         scores = [
             replace(rows, source=select_scores(system.setup, rows.source))
             for rows, system in zip(scores, systems, strict=True)
         ]
-        steps = Lockstep(part.truth, scores, most_rows=rows_at_once([system.setup for system in systems]))
+        steps = Lockstep(truth, scores, most_rows=rows_at_once([system.setup for system in systems]))
         first: list[FirstRows] = []
 
         def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
             score_block(scratch, blocks, systems, totals, pairs, first=first)
 
         faults, error = run_alone(iter(steps), BlockScratch.take, work)
-        if not faults and error is None and steps.n_rows != part.truth.n_rows:
-            error = DataError(f"{part.truth.name}: has changed since its rows were counted")
-        _check_files(part.files)
+        if not faults and error is None and steps.n_rows != truth.n_rows:
+            error = DataError(f"{truth.name}: has changed since its rows were counted")
+        _check_files(files)
     except DataError as problem:
         faults, error = [], problem
     if faults or error is not None:
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
-    removed = [getattr(rows.source, "n_removed", 0) for rows in (part.truth, *scores)]
+    removed = [getattr(rows.source, "n_removed", 0) for rows in (truth, *scores)]
     return PartResult(totals, pairs, first, removed)

@@ -7,7 +7,9 @@ are read, merged and saved by ids too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -64,12 +66,12 @@ class LabelCounters(Part):
         self._n_spans, self._in_ideal = n_spans, in_ideal
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
-        self._room, self._most_dense = n_labels, DENSE_IDS
+        self._room = n_labels
         self._clear()
 
     def _clear(self) -> None:
         """Hold no counts."""
-        shape = min(self._room, FIRST_ROOM, self._most_dense), self._slots  # more once there are rows
+        shape = min(self._room, FIRST_ROOM, DENSE_IDS), self._slots  # more once there are rows
         self._dense: Counts = np.zeros(shape, dtype=np.int64 if self._bits else np.int32)
         self._high = no_counts(self._slots)  # of labels beyond the array
         self._n_labels = self._rows = 0  # of labels, the largest seen + 1
@@ -98,28 +100,21 @@ class LabelCounters(Part):
         """Return these: they are too large for a part of each block, so threads count in them one after the other."""
         return self
 
-    def spare(self) -> LabelCounters:
-        """Return counters of no rows, which are by ids alone: these are too large to be copied for each batch."""
-        spare = copy(self)
-        spare._most_dense = 0
-        spare._clear()
-        return spare
+    def spare(self) -> Any:
+        """Return what notes the rows of a batch until these counters adopt it: they are too large to be copied."""
+        return NotedRows()
 
-    def adopt(self, spare: LabelCounters) -> LabelCounters:
-        """Add the rows of spare counters; after an error none were added."""
-        ids, counts = spare._high.columns()
-        with self._lock:
-            self._grow(self._rows + spare._rows, spare._n_labels)
-            n_low = int(np.searchsorted(ids, len(self._dense)))
-            self._dense[ids[:n_low]] += counts[:n_low].astype(self._dense.dtype)
-            self._high.add(ids[n_low:], counts[n_low:])
+    def adopt(self, spare: Any) -> LabelCounters:
+        """Add the rows that were noted; after an error none were added."""
+        for add in spare.additions:
+            add(self)
         return self
 
     def absorb(self, other: LabelCounters) -> None:
         """Add the counts of other rows."""
         if other is not self:  # a thread has counted in these
             with self._lock:
-                self._take(other.table() if self._most_dense else other._by_ids(other._used()), other._n_labels)
+                self._take(other.table(), other._n_labels)
 
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counters of the rows of both; associative, and commutative."""
@@ -165,7 +160,7 @@ class LabelCounters(Part):
         if table.ids.size:
             self._high = self._high.merge(GrowingCounts(table.ids, table.counts))
             ids = self._high.columns()[0]
-            n_low = int(np.searchsorted(ids, self._most_dense))
+            n_low = int(np.searchsorted(ids, DENSE_IDS))
             n_dense = int(ids[n_low - 1]) + 1 if n_low else 0
             self._widen(n_dense if n_low * COMPACT_SHARE >= n_dense else 0)
         else:
@@ -247,15 +242,12 @@ class LabelCounters(Part):
     def _make_room(self, largest: int, truth: Rows, units: Int64, drop_empty: bool) -> None:
         """Grow to the largest label, and to 64 bits where there are as many rows."""
         kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
-        self._grow(self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept))), largest + 1)
-
-    def _grow(self, rows: int, n_labels: int) -> None:
-        """Take the number of all rows, and make room for labels."""
+        rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
         self._check_weight(rows)
-        self._rows, self._n_labels = rows, max(self._n_labels, n_labels)
-        if len(self._dense) < min(self._n_labels, self._most_dense):
-            room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
-            self._widen(min(room, self._most_dense))
+        self._rows = rows
+        self._n_labels = max(self._n_labels, largest + 1)
+        if len(self._dense) < min(self._n_labels, DENSE_IDS):
+            self._widen(min(max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room, DENSE_IDS))
         elif self._rows > MOST_ROWS and self._dense.dtype == np.int32:
             self._widen(0)
 
@@ -280,3 +272,22 @@ class LabelCounters(Part):
                 f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
                 "label-wise metrics count them exactly up to there"
             )
+
+
+class NotedRows:
+    """Rows of a batch that counters add once all of it was found to be right; their arrays are valid until then."""
+
+    def __init__(self) -> None:
+        self.additions: list[Callable[[LabelCounters], None]] = []
+
+    def add_ranked(self, *arguments: Any) -> None:
+        """Note rows and their rankings."""
+        self.additions.append(lambda counters: counters.add_ranked(*arguments))
+
+    def add_decisions(self, *arguments: Any) -> None:
+        """Note rows and the labels that are decided on."""
+        self.additions.append(lambda counters: counters.add_decisions(*arguments))
+
+    def absorb(self, other: LabelCounters) -> None:
+        """Note the counts of rows of several blocks."""
+        self.additions.append(lambda counters: counters.absorb(other))

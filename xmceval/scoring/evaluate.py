@@ -232,7 +232,7 @@ def make_batches(
 def _make_batch(
     scratch: Scratch, system: System, block: Block, other: Block, truth: Rows, weights: Float64
 ) -> tuple[Batch, Int64]:
-    """Return the rows of a system, whose scores are parsed, checked and filtered, or selected: those that count."""
+    """Return the batch of a system: its scores are parsed, checked and filtered, or those that count are selected."""
     setup, whole, ends, omitted, threshold = system.setup, empty_whole(), None, NONE_OMITTED, -np.inf
     program, options = setup.program, setup.options
     selected = other.select(truth, scratch)

@@ -155,7 +155,7 @@ class LabelCounters(Part):
         """Add counts, in new arrays; those by ids come into the array where they fill enough of it."""
         if table.bits != self._bits:
             raise DataError("totals with and without sample weights cannot be added")
-        self._check_weight(self._rows + table.rows)
+        check_weight(self._rows + table.rows, self._bits)
         self._rows, self._n_labels = self._rows + table.rows, max(self._n_labels, n_labels)
         if table.ids.size:
             self._high = self._high.merge(GrowingCounts(table.ids, table.counts))
@@ -243,7 +243,7 @@ class LabelCounters(Part):
         """Grow to the largest label, and to 64 bits where there are as many rows."""
         kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
         rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
-        self._check_weight(rows)
+        check_weight(rows, self._bits)
         self._rows = rows
         self._n_labels = max(self._n_labels, largest + 1)
         if len(self._dense) < min(self._n_labels, DENSE_IDS):
@@ -265,13 +265,14 @@ class LabelCounters(Part):
         wider[ids[:n_low]] += counts[:n_low].astype(wider.dtype)
         self._dense, self._high = wider, GrowingCounts(ids[n_low:], counts[n_low:])
 
-    def _check_weight(self, rows: int) -> None:
-        """Refuse rows of more weight than counters hold."""
-        if self._bits and rows >> self._bits >= MOST_WEIGHT:
-            raise DataError(
-                f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
-                "label-wise metrics count them exactly up to there"
-            )
+
+def check_weight(rows: int, bits: int) -> None:
+    """Refuse rows of more weight than is counted exactly, in units of 2^-bits; without weights bits are 0."""
+    if bits and rows >> bits >= MOST_WEIGHT:
+        raise DataError(
+            f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
+            "label-wise metrics count them exactly up to there"
+        )
 
 
 class NotedRows:

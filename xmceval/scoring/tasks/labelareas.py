@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, listed
+from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.parts import Field, Part
-from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
+from xmceval.scoring.per_label.labelcounters import WEIGHT_BITS, check_weight
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.areas import RECALL, Areas, ScoredCells, compute_areas, rank_cells
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, Unscored, by_rel, look_up
@@ -53,11 +53,7 @@ class StoredCells(Part):
     def absorb(self, other: StoredCells) -> None:
         """Add the cells of other rows."""
         super().absorb(other)
-        if self.bits and self["rows"] >> self.bits >= MOST_WEIGHT:
-            raise DataError(
-                f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
-                "label-wise metrics count them exactly up to there"
-            )
+        check_weight(self["rows"], self.bits)
 
     def remark(self, measures: Sequence[Measure]) -> str:
         """Report what is held in memory for some measures."""

@@ -13,7 +13,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.parts import MOST_ROWS, Field, Part
 
 LARGEST_ROW = float(1 << 62)  # what a row can gain or lose: the squares of its values, which are below, have a sum
@@ -142,6 +142,6 @@ def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
         some = slice(first, first + ROWS_AT_ONCE)
         padded = np.zeros((len(values[some]), n_outputs, SLOTS))
         padded[:, :, :n_slots] = values[some]
-        if add_values(padded, weights[some], sums, extremes) >= 0:
+        if add_values(padded, read_only(weights[some]), sums, extremes) >= 0:
             raise DataError(OUT_OF_RANGE)
     return sums, extremes

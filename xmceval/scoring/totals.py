@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROUNDED, ROWS, count_rows
-from xmceval.rows.block import Float64, Int64, Rows, SortedRows
+from xmceval.rows.block import Float64, Int64, Rows, SortedRows, read_only
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.storage import count_rounded
 from xmceval.scoring.batch import Batch
@@ -104,7 +104,7 @@ class Tally(Part):
         """
         truth, ends, counts = batch.truth, batch.score_ends, self["counts"]
         whole[LONGEST_ROW] = count_rows(
-            truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.setup.drop_empty, counts
+            truth.indptr, ends, batch.ranking.arrays, read_only(cutoffs), batch.setup.drop_empty, counts
         )
         if not cutoffs.size:  # then no ranked scores are looked at
             counts[ROUNDED] += count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])

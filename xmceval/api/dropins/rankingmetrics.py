@@ -22,7 +22,7 @@ from xmceval.api.dropins.storedcells import finite_scores, iterate_rows
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
-from xmceval.rows.block import Float64, Rows
+from xmceval.rows.block import Float64, Rows, read_only
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
 
@@ -164,8 +164,8 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
             truth.shape[1],
             True,  # unscored labels have 0
             False,  # no row is dropped
-            specs,
-            no_powers,
+            read_only(specs),
+            read_only(no_powers),
             no_discounts,
             *_working_space(true, scored),
             left_out,

@@ -15,7 +15,7 @@ from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
 from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORD, WORDS, add_values
 from xmceval.metrics.names import check_cutoff
-from xmceval.rows.block import Scratch, SortedRows
+from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices.matrices import open_pair
 from xmceval.rows.width import Width
@@ -222,7 +222,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     ranking = rank(predicted, k + 1, scratch)
     batch = Batch(setup, block, true, predicted, ranking, NO_WEIGHTS, None, scratch, ends, omitted)
     counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
-    count_rows(true.indptr, batch.score_ends, ranking.arrays, setup.program.cutoffs, False, counts)
+    count_rows(true.indptr, batch.score_ends, ranking.arrays, read_only(setup.program.cutoffs), False, counts)
     # A score of -inf, which says that a label is not predicted, is one of the lowest floats.
     if ranking.n_tied or counts[LOWEST] or counts[ROUNDED] or not counts[TRUE_LABELS]:
         return None
@@ -234,7 +234,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
             return None
     [task] = setup.program.row_tasks
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
-    add_values(task.compute(batch).values, NO_WEIGHTS, sums, np.full((1, 2, KEPT, 2), -np.inf))
+    add_values(task.compute(batch).values, read_only(NO_WEIGHTS), sums, np.full((1, 2, KEPT, 2), -np.inf))
     # Exact sums are whole numbers in words: their quotient is rounded once.
     numerator, denominator = (
         sum(word << WORD * place for place, word in enumerate(words)) for words in sums[0, :2].tolist()

@@ -18,7 +18,7 @@ from xmceval.kernels.metrics.totals import (
 )
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.parts import Field, Part
@@ -86,7 +86,7 @@ class PairSums(Part):
         All are float64: `a` and `b` [n_rows, n_outputs, 2], `weights` [n_rows] or empty, and `signs` [n_outputs].
         """
         block = PairSums(signs.size)
-        add_pairs(a, b, weights, signs, block["products"], block["counts"], block["kept"])
+        add_pairs(a, b, read_only(weights), signs, block["products"], block["counts"], block["kept"])
         self.absorb(block)
 
 

@@ -26,7 +26,7 @@ from xmceval.kernels.metrics.labelwise import (
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.growing import GrowingCounts, no_counts
 from xmceval.labels.propensity import Propensities
-from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
 from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
@@ -179,7 +179,7 @@ class LabelCounters(Part):
 
         def count(true: Int64, labels: Int64, counters: Counts) -> None:
             kernel = count_ranked if counters.dtype == np.int32 else count_ranked_wide
-            kernel(truth.indptr, true, labels, n_ranked, cutoffs, units, drop_empty, counters)
+            kernel(truth.indptr, true, labels, n_ranked, read_only(cutoffs), units, drop_empty, counters)
             if codes is not None:
                 self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
 

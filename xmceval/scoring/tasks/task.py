@@ -12,7 +12,7 @@ from xmceval.errors import listed
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import add_values
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.setup import Setup
@@ -162,9 +162,10 @@ class RowTask(Task):
         rows = self.compute(batch)
         fold_ties(rows.values, batch.setup.options.ties)
         extremes, n = part["extremes"], len(self.measures)
-        wrong = add_values(rows.values, batch.weights, part["sums"], extremes[:n])
+        weights = read_only(batch.weights)
+        wrong = add_values(rows.values, weights, part["sums"], extremes[:n])
         if rows.shares.size and wrong < 0:
-            wrong = add_values(rows.shares, batch.weights, part["shares"], extremes[n:])
+            wrong = add_values(rows.shares, weights, part["shares"], extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
         part["left_out"][:] += rows.left_out

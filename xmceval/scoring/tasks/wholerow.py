@@ -16,7 +16,7 @@ from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.kernels.metrics.hits import FEW
 from xmceval.kernels.rows.order import BASE, N_DIGITS
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, by_rel, look_up
@@ -119,7 +119,7 @@ class WholeRow(RowTask):
         discounts = discount_ranks(self.discounts, n_ranks.bit_length())
         kernels.compute_whole_rows(
             *(tuple(truth), tuple(batch.scores), setup.width.n_labels, setup.zero_unscored, setup.drop_empty),
-            *(self.specs, self.numbers, discounts),
+            *(read_only(self.specs), read_only(self.numbers), discounts),
             *(*working_space(batch.scratch.array, truth, batch.scores), left_out, status, values),
         )
         if status[kernels.FAULT]:

@@ -18,7 +18,7 @@ SCORES = {
     "few values": lambda rng, n: rng.integers(-1, 2, n).astype(float),
     "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, 1.0], n),
     "infinite": lambda rng, n: rng.choice([-np.inf, np.inf, 0.5], n),
-    "all in one column": lambda rng, n: rng.random(n) + 9.0 * (np.arange(n) % 16 == 3),
+    "all in one column": lambda rng, n: rng.random(n) + 9.0 * (np.arange(n) % ranking.LANES == 3),
 }
 
 
@@ -27,8 +27,8 @@ def ranked(kernel, rows, depth):
     indptr = np.concatenate([[0], np.cumsum([len(labels) for labels, _ in rows])]).astype(np.int64)
     labels, scores = (np.concatenate([np.empty(0), *column]) for column in zip(*rows, strict=True))
     found = np.full((len(rows), depth), -1), np.zeros((len(rows), depth)), np.zeros(len(rows), dtype=np.int64)
-    space = () if kernel is ranking.top_k else ((np.empty(4 * depth, np.int64), np.empty(4 * depth)),)
-    n_tied = kernel((indptr, labels.astype(np.int64), scores), found, *space)
+    maxima, space = np.empty(ranking.LANES), (np.empty(4 * depth, np.int64), np.empty(4 * depth))
+    n_tied = kernel((indptr, labels.astype(np.int64), scores), found, maxima if kernel is ranking.top_k else space)
     return [(list(a[:n]), list(b[:n])) for a, b, n in zip(*found, strict=True)], n_tied
 
 

@@ -141,7 +141,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     arrays, space = scratch.held("ranking", (scores.indptr.size - 1, depth), _make_ranking)
     if depth > ranking.SHALLOW:
         return Ranking(arrays, ranking.top_many(tuple(scores), arrays, space))
-    return Ranking(arrays, ranking.top_k(tuple(scores), arrays))
+    return Ranking(arrays, ranking.top_k(tuple(scores), arrays, space[1]))
 
 
 def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -151,7 +151,7 @@ def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any,
         scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
         scratch.array("n_ranked", n_rows, np.int64),
     )
-    room = 4 * depth
+    room = max(4 * depth, ranking.LANES)
     space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
     return tuple(arrays), tuple(space)
 

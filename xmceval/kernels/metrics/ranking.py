@@ -7,30 +7,54 @@ import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
 
-SHALLOW = 16  # `top_k` is for rankings of at most so many labels
+LANES = 16  # a long row is read as so many columns; the depth-th largest of their maxima bounds the best scores
+SHALLOW = LANES  # `top_k` is for rankings of at most so many labels
 SHORT = 256  # labels: so many are sorted by insertion
 RUN = 32  # of more labels, so many are sorted by insertion before they are merged
 
 
+@helper
+def _bound(scores, start, stop, depth, maxima):
+    """Return a score that at least `depth` scores of a row reach, of LANES scores or more."""
+    for i in range(LANES):
+        maxima[i] = -np.inf
+    for first in range(np.uint64(start), np.uint64(stop - LANES + 1), np.uint64(LANES)):
+        for i in range(np.uint64(LANES)):
+            score, largest = scores[first + i], maxima[i]
+            maxima[i] = score if score > largest else largest
+    bound = np.inf
+    for i in range(LANES):
+        above = 0
+        for j in range(LANES):
+            above += maxima[j] > maxima[i]
+        if above < depth and maxima[i] < bound:
+            bound = maxima[i]
+    return bound
+
+
 @kernel
-def top_k(rows, ranking):
+def top_k(rows, ranking, maxima):
     """Write the best labels of each row; return the number of rows with a tie among them.
 
     Parameters
     ----------
     rows : indptr, indices, scores
     ranking : ranked labels [n_rows, depth], their scores [n_rows, depth], and their number [n_rows]
-        Depth at most SHALLOW, for speed.
+        Depth at most SHALLOW.
+    maxima : float64 [LANES]
+        Working space.
     """
     indptr, indices, scores = rows
     ranked, ranked_scores, n_ranked = ranking
     depth = ranked.shape[1]
     n_tied = 0
     for row in range(indptr.size - 1):
-        n, worst = 0, -np.inf
-        for entry in range(indptr[row], indptr[row + 1]):
+        start, stop = indptr[row], indptr[row + 1]
+        n = 0
+        worst = _bound(scores, start, stop, depth, maxima) if stop - start > 2 * LANES else -np.inf
+        for entry in range(start, stop):
             score = scores[entry]
-            if n == depth and score < worst:
+            if score < worst:
                 continue
             label = indices[entry]
             place = n
@@ -45,7 +69,8 @@ def top_k(rows, ranking):
             if place < depth:
                 ranked[row, place], ranked_scores[row, place] = label, score
             n = n + 1 if n < depth else depth
-            worst = ranked_scores[row, n - 1]
+            if n == depth:
+                worst = max(worst, ranked_scores[row, n - 1])
         ties = 0
         for j in range(1, n):
             ties += ranked_scores[row, j] == ranked_scores[row, j - 1]

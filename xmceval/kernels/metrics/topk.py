@@ -64,18 +64,31 @@ def _sort(keys, n):
 
 
 @helper
-def _sort_least(keys, n, count):
-    """Bring the least `count` of the first `n` keys to the front, in order; others are lost."""
-    for i in range(1, n):
+def _sort_least(keys, first, n, count):
+    """Bring the least `count` of `n` keys from `first` on to the front of these, in order; others are lost."""
+    last = first + count - 1  # where the greatest of them belongs
+    for i in range(first + 1, first + n):
         key, place = keys[i], i
-        if i >= count:
-            place = count - 1
-            if place < 0 or keys[place] <= key:
+        if i > last:
+            if last < first or keys[last] <= key:
                 continue
-        while place > 0 and keys[place - 1] > key:
+            place = last
+        while place > first and keys[place - 1] > key:
             keys[place] = keys[place - 1]
             place -= 1
         keys[place] = key
+
+
+@helper
+def _look_up(labels, ids, codes, keys):
+    """Write the code of each label: all at once, so that a processor waits for many of them at the same time."""
+    if ids.size > 0:
+        for i in range(labels.size):
+            keys[i] = _code(labels[i], ids, codes)
+    else:
+        for i in range(np.uint64(labels.size)):
+            label = np.uint64(labels[i])
+            keys[i] = np.int64(codes[label]) if label < np.uint64(codes.size) else np.int64(0)
 
 
 @helper
@@ -165,7 +178,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     bins : int64
         The bin of a label by its code.
     space : used, gains, running, keys, places, rank_bins
-        Working space: as many keys as the longest row of truth has labels, at least 1, as many places as ranks;
+        Working space: as many keys as truth has labels where gains depend on these, as many places as ranks;
         `running[IDEAL]` has the sums of curves whose gain is HIT.
     values : float64 [n_rows, n_outputs, SLOTS]
         Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
@@ -181,6 +194,8 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     depth = discounts.shape[1]
     n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
     is_weighted, is_graded = used[PROPENSITY] > 0, used[GRADE] + used[EXP_GRADE] > 0
+    if is_weighted:
+        _look_up(truth_indices[: truth_indptr[-1]], ids, codes, keys)
     for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1
         first, last = truth_indptr[row], truth_indptr[row + 1]
         n, n_best = last - first, n_ranked[row]
@@ -190,22 +205,14 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
         count = n_best if n_best < depth else depth
         least = n if n < depth else depth
-        if is_weighted:
-            if ids.size > 0:
-                for i in range(n):
-                    keys[i] = _code(truth_indices[first + i], ids, codes)
-            else:
-                for i in range(n):
-                    label = np.uint64(truth_indices[first + i])
-                    keys[i] = np.int64(codes[label]) if label < np.uint64(codes.size) else np.int64(0)
         _search(ranked, row, count, truth_indices, first, n, places)
         for j in range(count):
             at = places[j] if places[j] >= 0 else 0
             is_hit = places[j] >= 0
             gains[ACTUAL, HIT, j] = 1.0 if is_hit else 0.0
             if is_weighted:
-                gain = inverse[keys[at]] if n > 0 else 0.0
-                gains[ACTUAL, PROPENSITY, j] = gain if is_hit else 0.0
+                gain = inverse[keys[first + at]] if is_hit else 0.0
+                gains[ACTUAL, PROPENSITY, j] = gain
             if is_graded:
                 grade = grades[first + at] if is_hit else 0.0
                 gains[ACTUAL, GRADE, j], gains[ACTUAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
@@ -213,20 +220,20 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 rank_bins[j] = bins[_code(ranked[row, j], ids, codes)]
         if is_weighted:
             if least > BEST:
-                _sort(keys, n)
+                _sort(keys[first:last], n)
             else:
-                _sort_least(keys, n, least)
+                _sort_least(keys, first, n, least)
             for j in range(least):
-                gains[IDEAL, PROPENSITY, j] = inverse[keys[j]]
+                gains[IDEAL, PROPENSITY, j] = inverse[keys[first + j]]
         if is_graded:
             others = 0
-            for i in range(n):
-                keys[i] = -np.int64(grades[first + i])
+            for i in range(first, last):
+                keys[i] = -np.int64(grades[i])
                 others += keys[i] != -1
             if others > 0:
-                _sort(keys, n)
+                _sort(keys[first:last], n)
             for j in range(least):
-                grade = -float(keys[j])
+                grade = -float(keys[first + j])
                 gains[IDEAL, GRADE, j], gains[IDEAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
         for side in range(2):
             _run(curves, discounts, gains, side, least if side == IDEAL else count, running)

@@ -180,7 +180,7 @@ class TopK(RowTask):
         rows = tuple(truth), batch.ranking.arrays, setup.propensities.table, self.recipe
         if batch.ranking.n_tied:
             self._bound_ties(batch, rows, values)
-        n_keys = max(longest(truth), 1) if self.sorts_gains else 1
+        n_keys = max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
             *(*rows, setup.drop_empty, batch.ranking.n_tied > 0, setup.options.ties == "expected"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +49,7 @@ class Setup:
     labels: Axis | None = None  # the names of the labels, where an input has them
     warnings: tuple[str, ...] = ()  # what a reader must know before trusting the numbers
 
-    @property
+    @cached_property
     def drop_empty(self) -> bool:
         """Whether rows without truth are left out instead of counting as 0."""
         return self.options.empty_rows == "drop"
@@ -58,7 +59,7 @@ class Setup:
         """Whether labels without a score have score 0, instead of ranking below all that have one."""
         return self.options.unscored == "zero"
 
-    @property
+    @cached_property
     def n_bins(self) -> int:
         """The number of bins, 0 where there are none."""
         return 0 if self.bins is None else len(self.bins)

@@ -16,9 +16,9 @@ from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import compile_program
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.system import System

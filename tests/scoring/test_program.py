@@ -12,9 +12,9 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width
+from xmceval.scoring.compile import KINDS, compile_program
 from xmceval.scoring.options import Options
 from xmceval.scoring.parts import Part
-from xmceval.scoring.program import KINDS, compile_program
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task

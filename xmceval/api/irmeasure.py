@@ -13,8 +13,8 @@ import numpy as np
 from xmceval.api.scoring.score import score
 from xmceval.errors import UsageError, counted
 from xmceval.metrics.names import parse
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import compile_program
 
 CUTOFF = "cutoff"
 

@@ -13,8 +13,8 @@ from xmceval.labels.catalogue import find_dataset
 from xmceval.metrics.measure import Measure
 from xmceval.rows.shards import Shards
 from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.program import compile_program
 from xmceval.scoring.spec import Spec
 
 

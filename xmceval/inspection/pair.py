@@ -19,9 +19,9 @@ from xmceval.labels.training import Training
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import compile_program
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.system import System

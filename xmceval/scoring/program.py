@@ -1,34 +1,16 @@
-"""Program: a list of measures as the tasks that compute them."""
+"""Program: measures, and the tasks that compute them; `compile_program` makes one."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
-from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.labelareas import LabelAreas
-from xmceval.scoring.tasks.labelwise import Labelwise
-from xmceval.scoring.tasks.task import RowTask, Task
-from xmceval.scoring.tasks.topk import TopK
-from xmceval.scoring.tasks.wholerow import WholeRow
-
-MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (
-    TopK,
-    WholeRow,
-    Decisions,
-    Labelwise,
-    LabelAreas,
-)
 
 
 @dataclass(frozen=True)
@@ -37,7 +19,7 @@ class Program:
 
     measures: tuple[Measure, ...]  # in the order in which they were asked for
     cutoffs: Int64  # the distinct cutoffs, ascending
-    tasks: tuple[Task, ...]  # they compute all measures, each one once
+    tasks: tuple[Any, ...]  # a Task each; they compute all measures, each one once
 
     @cached_property
     def deepest(self) -> int:
@@ -76,9 +58,9 @@ class Program:
         return any(ranks_all_labels(measure) for measure in self.measures)
 
     @cached_property
-    def row_tasks(self) -> tuple[RowTask, ...]:
+    def row_tasks(self) -> tuple[Any, ...]:
         """The tasks that have values of rows."""
-        return tuple(task for task in self.tasks if isinstance(task, RowTask))
+        return tuple(task for task in self.tasks if task.has_values)
 
     @property
     def row_measures(self) -> list[Measure]:
@@ -106,11 +88,6 @@ class Program:
                 "(hint: score whole matrices or files)"
             )
 
-    def without_propensities(self) -> Program | None:
-        """Return the program without the measures that need propensities, or None where none is left."""
-        kept = [measure for measure in self.measures if not measure.needs_propensities]
-        return compile_program(kept) if kept else None
-
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""
         tasks = zip(self.tasks, parts, strict=True)
@@ -132,33 +109,3 @@ def ranks_all_labels(measure: Measure) -> bool:
     if metric.family == "column":
         return metric.needs_labels or measure.norm.over != "micro"
     return metric.needs_labels and metric.family == "row"
-
-
-def compile_program(measures: Sequence[Measure]) -> Program:
-    """Turn measures into a program; the same measures give the same program, which nothing changes."""
-    return _compile(tuple(measures))
-
-
-@lru_cache(maxsize=8)
-def _compile(measures: tuple[Measure, ...]) -> Program:
-    if not measures:
-        raise UsageError("no metric was requested")
-    cutoffs = sorted({measure.k for measure in measures if measure.k is not None})
-    if cutoffs and cutoffs[-1] > MAX_CUTOFF:
-        raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
-    for measure in measures:
-        _check_labels_of_mean(measure)
-    taken = {kind: [measure for measure in measures if kind.computes(measure)] for kind in KINDS}
-    takers = Counter(id(measure) for of_kind in taken.values() for measure in of_kind)
-    untaken = [measure for measure in measures if takers[id(measure)] != 1]
-    if untaken:
-        raise LookupError(f"no task computes {listed(untaken)}")
-    tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
-    return Program(measures, np.array(cutoffs, dtype=np.int64), tuple(tasks))
-
-
-def _check_labels_of_mean(measure: Measure) -> None:
-    """Refuse a set of labels for a metric of decisions that is no macro average."""
-    names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
-    if names_labels and measure.average != "macro":
-        raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,7 @@ from xmceval.rows.readings import Axis
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
-
-if TYPE_CHECKING:
-    from xmceval.scoring.program import Program
+from xmceval.scoring.program import Program
 
 NO_WEIGHTS = np.empty(0)
 UNKNOWN_WIDTH = Width()

@@ -28,9 +28,10 @@ from xmceval.rows.matrices.matrices import check_narrow, hint_at_lists, open_pai
 from xmceval.rows.readings import Axis, are_both_named, first_named
 from xmceval.rows.sources import BatchSource
 from xmceval.rows.width import Width
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.program import Program
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
 from xmceval.scoring.totals import empty

@@ -21,8 +21,8 @@ from xmceval.rows.matrices.matrices import open_pair
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, doubt_scores, find_doubt, join_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import compile_program
 from xmceval.scoring.setup import NO_WEIGHTS, Setup
 
 MOST_RANKED = 1 << 19  # labels; with more, memory is limited and threads pay: `score` has both

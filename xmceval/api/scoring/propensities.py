@@ -17,6 +17,7 @@ from xmceval.labels.propensity import Propensities, constants, from_counts, from
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.readings import Axis, find_order, say_how
 from xmceval.rows.width import Width
+from xmceval.scoring.compile import without_propensities
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 
@@ -110,7 +111,7 @@ def fit_program(program: Program, lookup: PropensityLookup) -> Program:
         )
     if propensities is not None or not program.needs_propensities:
         return program
-    rest = program.without_propensities()
+    rest = without_propensities(program)
     if rest is None:
         raise DataError(lookup.warnings[-1])
     return rest

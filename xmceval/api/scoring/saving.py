@@ -20,8 +20,8 @@ from xmceval.report.result import Result
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import parts_of
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import compile_program
 from xmceval.scoring.states.state import MOST_SHARDS, State
 from xmceval.scoring.system import System
 

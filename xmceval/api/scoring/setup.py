@@ -40,9 +40,10 @@ from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.program import Program
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.spec import input_name
 from xmceval.scoring.states.state import NO_RANGE, State

@@ -28,9 +28,10 @@ from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
+from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, recorded_options, specs
 from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS, take
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.program import Program
 from xmceval.scoring.setup import NO_WEIGHTS, Setup
 from xmceval.scoring.states.state import MOST_SHARDS, NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
@@ -266,7 +267,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
     options, propensities = _restore_options(header["options"]), _restore_propensities(header["propensities"], arrays)
     program: Program | None = compile_program(options.measures)
     if program is not None and propensities is NO_PROPENSITIES:  # there were too few training rows
-        program = program.without_propensities()
+        program = without_propensities(program)
     if program is None:
         raise ValueError("propensities: its metrics need them")
     unit, max_weight = header["weight_unit"], header["max_weight"]

@@ -44,6 +44,7 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int  # the grade from which on a label is true
+    has_values: ClassVar[bool] = False  # whether rows have values, as those of a RowTask
     has_bins: ClassVar[bool] = False  # whether there is `finish_bins`
 
     @property
@@ -136,6 +137,7 @@ class RowValues(NamedTuple):
 class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
+    has_values = True
     # whether the values have that of the ideal ranking, and bins of labels have shares in them
     has_ceiling: ClassVar[bool] = False
 

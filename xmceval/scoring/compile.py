@@ -1,0 +1,64 @@
+"""Compile: measures become a program, the tasks that compute them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from xmceval.errors import UsageError, listed
+from xmceval.metrics.measure import Measure
+from xmceval.scoring.program import Program
+from xmceval.scoring.tasks.decisions import Decisions
+from xmceval.scoring.tasks.labelareas import LabelAreas
+from xmceval.scoring.tasks.labelwise import Labelwise
+from xmceval.scoring.tasks.task import Task
+from xmceval.scoring.tasks.topk import TopK
+from xmceval.scoring.tasks.wholerow import WholeRow
+
+MAX_CUTOFF = 10_000
+KINDS: tuple[type[Task], ...] = (
+    TopK,
+    WholeRow,
+    Decisions,
+    Labelwise,
+    LabelAreas,
+)
+
+
+def compile_program(measures: Sequence[Measure]) -> Program:
+    """Turn measures into a program; the same measures give the same program, which nothing changes."""
+    return _compile(tuple(measures))
+
+
+def without_propensities(program: Program) -> Program | None:
+    """Return the program without the measures that need propensities, or None where none is left."""
+    kept = [measure for measure in program.measures if not measure.needs_propensities]
+    return compile_program(kept) if kept else None
+
+
+@lru_cache(maxsize=8)
+def _compile(measures: tuple[Measure, ...]) -> Program:
+    if not measures:
+        raise UsageError("no metric was requested")
+    cutoffs = sorted({measure.k for measure in measures if measure.k is not None})
+    if cutoffs and cutoffs[-1] > MAX_CUTOFF:
+        raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
+    for measure in measures:
+        _check_labels_of_mean(measure)
+    taken = {kind: [measure for measure in measures if kind.computes(measure)] for kind in KINDS}
+    takers = Counter(id(measure) for of_kind in taken.values() for measure in of_kind)
+    untaken = [measure for measure in measures if takers[id(measure)] != 1]
+    if untaken:
+        raise LookupError(f"no task computes {listed(untaken)}")
+    tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
+    return Program(measures, np.array(cutoffs, dtype=np.int64), tuple(tasks))
+
+
+def _check_labels_of_mean(measure: Measure) -> None:
+    """Refuse a set of labels for a metric of decisions that is no macro average."""
+    names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
+    if names_labels and measure.average != "macro":
+        raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")

@@ -67,8 +67,11 @@ class FirstRows(NamedTuple):
     ranked: Ranked
 
 
-def copy_first_rows(system: int, batch: Batch, scores: Block, pieces: list[FirstRows]) -> None:
-    """Copy the rows of a batch that are among the first, if there are any; `scores` is the block of its scores."""
+def copy_first_rows(system: int, batch: Batch, scores: Block | None, pieces: list[FirstRows]) -> None:
+    """Copy the rows of a batch that are among the first, if there are any.
+
+    `scores` is the block of its scores; None where there are too few rows to look for low scores that are the best.
+    """
     first_row = batch.block.first_row
     n = N_ROWS - first_row
     n = min(n, batch.n_rows) if batch.kept is None else int(np.searchsorted(batch.kept, n))
@@ -250,7 +253,7 @@ def _first(rows: Rows, n: int) -> Rows:
     return Rows(rows.indptr[: n + 1], rows.indices[:end], rows.values[:end])
 
 
-def _first_ranked(batch: Batch, n: int, block: Block) -> Ranked:
+def _first_ranked(batch: Batch, n: int, block: Block | None) -> Ranked:
     """Copy the best labels of the first rows, and what is seen of the scores where all of them are held."""
     labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
     best = np.full((n, 2), NO_LABEL)
@@ -266,12 +269,12 @@ def _first_ranked(batch: Batch, n: int, block: Block) -> Ranked:
     return Ranked(best, _find_lowest(batch, n, best[:, 0], block), ends, lengths, kinds, np.zeros(n, dtype=np.bool_))
 
 
-def _find_lowest(batch: Batch, n: int, best: Int64, block: Block) -> Int64:
+def _find_lowest(batch: Batch, n: int, best: Int64, block: Block | None) -> Int64:
     """Return the labels with the lowest scores where they can be the best: a third of hits is too many for that."""
     truth = _first(batch.truth, n)
     hits = np.count_nonzero(truth.indices == np.repeat(best, np.diff(truth.indptr)))
     n_block = n if batch.kept is None else int(batch.kept[n - 1]) + 1
-    lowest = None if MUCH_BETTER * hits >= n else block.lowest_labels(n_block)
+    lowest = None if block is None or MUCH_BETTER * hits >= n else block.lowest_labels(n_block)
     if lowest is None:
         return np.full(n, NO_LABEL)
     return np.where(best >= 0, lowest if batch.kept is None else lowest[batch.kept[:n]], NO_LABEL)

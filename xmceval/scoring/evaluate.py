@@ -16,7 +16,7 @@ from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.threads import Progress, each_block
-from xmceval.scoring.alignment import FirstRows, copy_first_rows
+from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.system import System
@@ -109,6 +109,7 @@ def evaluate(
     setup = systems[0].setup
     n_weights = None if setup.weights is None else setup.weights.size
     steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once([system.setup for system in systems]))
+    are_few = truth.n_rows is not None and truth.n_rows <= OF_FEW**2  # fewer hits are no clear difference
     taken: list[BlockScratch] = []
 
     def start() -> BlockScratch:
@@ -116,7 +117,7 @@ def evaluate(
         return taken[-1]
 
     def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-        score_block(scratch, blocks, systems, totals, pairs, held, first)
+        score_block(scratch, blocks, systems, totals, pairs, held, first, are_few=are_few)
         n_rows = blocks[0].n_rows
         add(n_rows)
         if progress is not None:
@@ -156,14 +157,19 @@ def score_block(
     pairs: Pairs | None = None,
     held: HeldRows | None = None,
     first: list[FirstRows] | None = None,
+    *,
+    are_few: bool = False,
 ) -> None:
-    """Add the rows of a block of truth, and of one block of scores per system, to the totals of each system."""
+    """Add the rows of a block of truth, and of one block of scores per system, to the totals of each system.
+
+    With `are_few` the first rows of all are too few to look for low scores that are the best.
+    """
     values: list[Float64] = []
     shares: list[Float64] = []
     batch = None
     for number, (batch, whole) in enumerate(make_batches(scratch, blocks, systems)):
         if first is not None:
-            copy_first_rows(number, batch, blocks[number + 1], first)
+            copy_first_rows(number, batch, None if are_few else blocks[number + 1], first)
         fractions = _add_batch(batch, totals[number], whole, copy=pairs is not None or held is not None)
         values.append(_join([of_values for of_values, _ in fractions]))
         shares.append(_join([of_shares for _, of_shares in fractions]))

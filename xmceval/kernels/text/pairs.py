@@ -55,7 +55,7 @@ def parse_pairs(
     falls, others = 0, 0  # labels not above the one before in their row, or NaN; values other than 1
     indptr[0] = 0
     while at < end:
-        # Nearly all pairs are an id of up to 7 digits, and a decimal number.
+        # Nearly all pairs are an id of up to 8 digits and a decimal number.
         word = word_at(text, at)
         digits = n_digits(word)
         colon = at + digits

@@ -79,6 +79,13 @@ def _plus_product(columns, x, y):
 
 
 @helper
+def _plus_number(columns, x):
+    """Add the product of a number in parts and 1 to columns."""
+    a, b, c = columns[0], columns[1], columns[2]
+    return a, b, c, columns[3] + x[0], columns[4] + x[1], columns[5] + x[2], columns[6] + x[3]
+
+
+@helper
 def _plus(parts, x):
     """Add a number in parts to others."""
     return parts[0] + x[0], parts[1] + x[1], parts[2] + x[2], parts[3] + x[3]
@@ -133,7 +140,7 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
     nums = dens = bests = worsts = ceilings = NO_PARTS
     gain, its_loss = extremes[output, 0, KEPT - 1, 0], extremes[output, 0, KEPT - 1, 1]
     loss, its_gain = extremes[output, 1, KEPT - 1, 0], extremes[output, 1, KEPT - 1, 1]
-    n_large = n_kept = 0
+    n_ones = n_large = n_kept = 0
     for row in range(first, stop):
         weight = weights[row] if weights.size > 0 else 1.0
         num, den = weight * values[row, output, 0], weight * values[row, output, 1]
@@ -144,11 +151,16 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
         lost = den - num
         n_kept += (num > gain) | ((num == gain) & (lost < its_loss))
         n_kept += (lost > loss) | ((lost == loss) & (num < its_gain))
-        num_parts, den_parts = _split(num), _split(den)
-        num_squares = _plus_product(num_squares, num_parts, num_parts)
-        products = _plus_product(products, num_parts, den_parts)
-        den_squares = _plus_product(den_squares, den_parts, den_parts)
-        nums, dens = _plus(nums, num_parts), _plus(dens, den_parts)
+        num_parts = _split(num)
+        nums, num_squares = _plus(nums, num_parts), _plus_product(num_squares, num_parts, num_parts)
+        if den == 1.0:  # as of most metrics
+            products = _plus_number(products, num_parts)
+            n_ones += 1
+        else:
+            den_parts = _split(den)
+            products = _plus_product(products, num_parts, den_parts)
+            den_squares = _plus_product(den_squares, den_parts, den_parts)
+            dens = _plus(dens, den_parts)
         ceilings = _plus(ceilings, _split(ceiling))
         if best != 0.0 or worst != 0.0:
             bests, worsts = _plus(bests, _split(best)), _plus(worsts, _split(worst))
@@ -157,10 +169,11 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
     if n_large > 0:
         return False, False
     _add_columns(sums[0], NO_FRACTION + nums, FIRST)
-    _add_columns(sums[1], NO_FRACTION + dens, FIRST)
+    ones = (0.0, 0.0, 0.0, float(n_ones))
+    _add_columns(sums[1], NO_FRACTION + _plus(dens, ones), FIRST)
     _add_columns(sums[2], num_squares, FIRST)
     _add_columns(sums[3], products, FIRST)
-    _add_columns(sums[4], den_squares, FIRST)
+    _add_columns(sums[4], _plus_number(den_squares, ones), FIRST)
     _add_columns(sums[5], NO_FRACTION + bests, FIRST)
     _add_columns(sums[6], NO_FRACTION + worsts, FIRST)
     _add_columns(sums[7], NO_FRACTION + ceilings, FIRST)

@@ -27,6 +27,7 @@ ROOT = SCRIPTS.parent
 MADE = Path(tempfile.gettempdir()) / "xmceval-bench"  # files that are made once
 LONG = 15.0  # seconds
 WHOLE = "whole process"  # works of which that is measured
+PRINTED = 1 << 20  # bytes that are read of what a command prints: `cat` would fill the memory of this process
 LEAST = 0.01  # a smaller difference than this is not reported, however consistent
 KEYS = ("wall", "cpu", "peak")
 CUTS = (1, 3, 5)
@@ -64,7 +65,7 @@ def measure(command: Command) -> tuple[Usage, str]:
             stream.seek(0)
         if process.returncode:
             sys.exit(f"{' '.join(command.argv)}\nfailed:\n{errors.read().decode(errors='replace')[-2000:]}")
-        return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3), output.read().decode(errors="replace")
+        return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3), output.read(PRINTED).decode(errors="replace")
 
 
 def alternate(commands: Mapping[str, Command], runs: int) -> tuple[dict[str, list[Usage]], dict[str, str]]:

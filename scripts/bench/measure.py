@@ -65,7 +65,8 @@ def measure(command: Command) -> tuple[Usage, str]:
             stream.seek(0)
         if process.returncode:
             sys.exit(f"{' '.join(command.argv)}\nfailed:\n{errors.read().decode(errors='replace')[-2000:]}")
-        return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3), output.read(PRINTED).decode(errors="replace")
+        printed = output.read(PRINTED).decode(errors="replace")
+        return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3), printed
 
 
 def alternate(commands: Mapping[str, Command], runs: int) -> tuple[dict[str, list[Usage]], dict[str, str]]:

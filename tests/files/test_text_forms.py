@@ -3,6 +3,8 @@
 import re
 import shlex
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -262,3 +264,26 @@ def test_ids_before_a_text_are_no_names():
     write("n", "girls\n1\nred shoes\n")
     opened = open_truth(write("x", "0,2\tgirls ballet\n1\tgirls\n0\tred\n"), names=read_names("n"))
     assert opened.format.name == "labels"
+
+
+IDS = [str(label) for label in range(3000)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(separator.join(IDS) for separator in (",", ", ", " ,", " , ", " ")),
+        ",".join(IDS) + " 5",
+        ",".join(IDS) + "\ttext",
+        ",".join(IDS) + " x:5",
+        "\t\t".join(f"{label} 0.5" for label in IDS) + "\tx",
+    ],
+)
+def test_a_long_row_of_any_form_is_recognised_or_refused_at_once(tmp_path, row):
+    """A pattern that could match in several ways took twice the time for each further comma."""
+    path = tmp_path / "rows.txt"
+    path.write_text(f"{row}\n1,2\n3\n")
+    start = time.process_time()
+    with suppress(xmceval.DataError):
+        assert xmceval.read(path, kind="truth").shape[0] == 3
+    assert time.process_time() - start < 5

@@ -24,7 +24,8 @@ WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to dist
 
 _FEATURE = re.compile(rb"\d+:")
 
-_LABELS_BEFORE_FEATURES = re.compile(rb"[\d,]+(?:[ \t]*,[ \t]*[\d,]+)*[ \t]+\d+:")
+# Of ids and commas, with blanks beside commas: each blank can be matched in one way only, which takes linear time.
+_LABELS_BEFORE_FEATURES = re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")
 
 _ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
 
@@ -32,7 +33,7 @@ _NO_ID_LIST = re.compile(rb"[^\d ,]")
 
 _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 
-_SCORED = re.compile(rb"%b(?:[ \t]*\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
+_SCORED = re.compile(rb"%b(?: *\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
 
 # Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
 _TABBED_PAIRS = re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")

@@ -54,7 +54,8 @@ class Dense:
                 rows.values.reshape(values.shape)[:] = values
                 return rows
         else:
-            is_stored = values if values.dtype == bool else values != 0
+            cells = scratch.array("cells", values.size, np.bool_).reshape(values.shape)
+            is_stored = values if values.dtype == bool else np.not_equal(values, 0, out=cells)
         rows, places = stored_rows(scratch, is_stored)
         np.subtract(
             places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices

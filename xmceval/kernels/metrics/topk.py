@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.rows.order import power_of_2, sort
+from xmceval.kernels.rows.order import position, power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 
@@ -28,32 +28,15 @@ SLOTS = 5  # of a row's values for an output: numerator, denominator, best - num
 
 ACTUAL, IDEAL = 0, 1
 
-# For speed and compile time, no helper is called with a slice (each counts references, at the price of a dozen
-# additions), nor with a literal number (each compiles the helper again).
-
-
-@helper
-def _search(ranked, row, count, indices, first, n, places):
-    """Write for each of `count` ranked labels its place among `n` ascending labels, or -1."""
-    for j in range(count):
-        place, length = np.int64(0), n
-        while length > 1:
-            half = length >> 1
-            place += half if indices[first + place + half] <= ranked[row, j] else 0
-            length -= half
-        places[j] = place if n > 0 and indices[first + place] == ranked[row, j] else -1
+# For speed and compile time, no helper is called with a slice in each row of a usual score (each counts references, at
+# the price of a dozen additions), nor with a literal number (each compiles the helper again).
 
 
 @helper
 def _code(label, ids, codes):
     """Index of a label's inverse propensity in the table of their values; `ids` is empty where labels index codes."""
     if ids.size > 0:
-        start, length = np.int64(0), ids.size
-        while length > 1:
-            half = length >> 1
-            start += half if ids[start + half] <= label else 0
-            length -= half
-        label = start if ids[start] == label else -1
+        label = position(ids, np.int64(0), ids.size, label)
     return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
 
 
@@ -177,8 +160,8 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
         Whether that includes the mean over all orders of tied labels, which counts then.
     bins : int64
         The bin of a label by its code.
-    space : used, gains, running, keys, places, rank_bins
-        Working space: as many keys as truth has labels where gains depend on these, as many places as ranks;
+    space : used, gains, running, keys, rank_bins
+        Working space: as many keys as truth has labels where gains depend on these; and
         `running[IDEAL]` has the sums of curves whose gain is HIT.
     values : float64 [n_rows, n_outputs, SLOTS]
         Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
@@ -190,7 +173,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     ranked, ranked_scores, n_ranked = ranking
     ids, codes, inverse = propensities
     curves, discounts, outputs, divisors, levels = recipe
-    used, gains, running, keys, places, rank_bins = space
+    used, gains, running, keys, rank_bins = space
     depth = discounts.shape[1]
     n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
     is_weighted, is_graded = used[PROPENSITY] > 0, used[GRADE] + used[EXP_GRADE] > 0
@@ -205,16 +188,15 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
         count = n_best if n_best < depth else depth
         least = n if n < depth else depth
-        _search(ranked, row, count, truth_indices, first, n, places)
         for j in range(count):
-            at = places[j] if places[j] >= 0 else 0
-            is_hit = places[j] >= 0
+            place = position(truth_indices, first, last, ranked[row, j])
+            is_hit = place >= 0
             gains[ACTUAL, HIT, j] = 1.0 if is_hit else 0.0
             if is_weighted:
-                gain = inverse[keys[first + at]] if is_hit else 0.0
+                gain = inverse[keys[place]] if is_hit else 0.0
                 gains[ACTUAL, PROPENSITY, j] = gain
             if is_graded:
-                grade = grades[first + at] if is_hit else 0.0
+                grade = grades[place] if is_hit else 0.0
                 gains[ACTUAL, GRADE, j], gains[ACTUAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
             if n_bins > 0:
                 rank_bins[j] = bins[_code(ranked[row, j], ids, codes)]

@@ -165,11 +165,10 @@ class TopK(RowTask):
         return running
 
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
-        """Return what the kernel writes between rows: used gains, gains, running sums, keys, places, bins."""
+        """Return what the kernel writes between rows: used gains, gains, running sums, keys, bins."""
         depth = self.discounts.shape[1]
-        places = np.empty((2, depth), dtype=np.int64)
-        gains = np.empty((2, kernels.N_GAINS, depth))
-        return (self.used, gains, self.first_running.copy(), np.empty(n_keys, dtype=np.int64), *places)
+        keys, bins = np.empty(n_keys, dtype=np.int64), np.empty(depth, dtype=np.int64)
+        return (self.used, np.empty((2, kernels.N_GAINS, depth)), self.first_running.copy(), keys, bins)
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""

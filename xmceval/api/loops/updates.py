@@ -61,10 +61,8 @@ def add_batch(to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, *,
     state = to.base
     _check_growing(state)
     options, width = state.setup.options, state.setup.width
-    plain = None
-    if (
-        to.n_rows and state.setup.labels is None and not to.ids and options.duplicates == "error"
-    ):  # like earlier batches
+    plain, has_no_names = None, state.setup.labels is None and not to.ids
+    if to.n_rows and has_no_names and options.duplicates == "error":  # like earlier batches
         are_all_ids = True if options.n_labels is not None and to.were_ids is None else to.were_ids
         plain = open_pair(y_true, y_score, width.or_none, are_all_ids=are_all_ids)
     if plain is None:

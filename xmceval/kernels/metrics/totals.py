@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
@@ -49,6 +51,15 @@ CACHED = 1 << 17  # numbers of so many rows stay in the processor's cache, where
 FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; a helper is compiled anew for each literal number
 
 NO_PARTS, NO_COLUMNS, NO_FRACTION = (0.0,) * 4, (0.0,) * 7, (0.0,) * 3
+
+
+def multiple_of(words: Sequence[int]) -> int:
+    """Return the number that the words of a sum stand for, as a multiple of its last bit."""
+    multiple = 0
+    for word in reversed(words):
+        multiple = (multiple << WORD) + word
+    return multiple
+
 
 # Helpers return tuples of numbers, which compiled code keeps in registers.
 

@@ -11,8 +11,7 @@ from xmceval.kernels.text.lines import HASH, NEWLINE, Bytes, Floats, Ints
 from xmceval.kernels.text.numbers import parse_number
 from xmceval.kernels.text.words import is_same
 
-TAB, SPACE = b"\t "
-RETURN, VERTICAL, FEED = b"\r\v\f"
+TAB, SPACE, RETURN = b"\t \r"
 
 # Slots of the status: how many runs, rows and lines there are, how many numbers are left to the caller, and the begin
 # of the line of other fields that ended it, or -1.

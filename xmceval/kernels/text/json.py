@@ -11,7 +11,7 @@ from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE
 from xmceval.kernels.text.numbers import parse_decimal, parse_number
 from xmceval.kernels.text.words import is_same
 
-QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, MINUS, POINT = b'"\\:,{}[]-.'
+QUOTE, COLON, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, MINUS, POINT = b'":,{}[]-.'
 BLANK, TAB, RETURN, PLUS, LOWER_E, LOWER_U = b" \t\r+eu"
 CONTROL = 32  # bytes below are not in strings
 
@@ -23,7 +23,7 @@ ESCAPED, HEX = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
 ESCAPED[[*b'"\\/bfnrtu']] = True
 HEX[[*b"0123456789abcdefABCDEF"]] = True
 
-U0, U1, U6, U8, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 6, 8, 18, 25, 64))
+U0, U1, U6, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 6, 18, 25, 64))
 ODD = np.uint64(0)  # instead of an offset: Python reads the line
 
 

@@ -18,6 +18,7 @@ from xmceval.kernels.text.lines import (
     Ints,
     is_comment,
     parse_id,
+    write_error,
 )
 
 COMMA, COLON = b",:"
@@ -59,10 +60,7 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
             if code != 0:
                 while KINDS[text[at]] < LINE_END:
                     at += U1
-                status[1] = code
-                status[2] = np.int64(begin)
-                status[3] = np.int64(row)
-                status[4] = np.int64(at)
+                write_error(status, code, begin, row, at)
                 return int(row)
             if not feature:
                 indices[n] = np.int64(label)

@@ -54,6 +54,12 @@ def is_comment(text, at):
     return text[at] == HASH
 
 
+@helper
+def write_error(status, code, begin, row, end):
+    """Write the code of an error, the begin and end of its token, and its row."""
+    status[1], status[2], status[3], status[4] = code, np.int64(begin), np.int64(row), np.int64(end)
+
+
 @kernel
 def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Count the lines of [start, stop) of text, uint8 [n_bytes], that are not comment lines, and all of them."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.text.bytes import line_end, next_blank
-from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, parse_id
+from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, parse_id, write_error
 from xmceval.kernels.text.words import FREE, find_number, hash_word
 
 UNKNOWN_NAME = 8  # a code in status[1], beside those of any text
@@ -69,10 +69,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
         if code != 0:
             while text[at] != NEWLINE and KINDS[text[at]] != SPACE:
                 at += U1
-            status[1] = code
-            status[2] = np.int64(begin)
-            status[3] = np.int64(row)
-            status[4] = np.int64(at)
+            write_error(status, code, begin, row, at)
             return int(row)
         for entry in range(first, n):
             values[entry] = np.float64(n - entry)

@@ -30,6 +30,7 @@ from xmceval.kernels.text.lines import (
     Floats,
     Ints,
     parse_id,
+    write_error,
 )
 from xmceval.kernels.text.numbers import UNDECIDED, parse_decimal, parse_number
 
@@ -92,7 +93,7 @@ def parse_pairs(
         else:
             label, value, code, after = _parse_pair(text, at, n, hard, status)
             if code != 0:
-                status[1], status[2], status[3], status[4] = code, np.int64(at), np.int64(row), np.int64(after)
+                write_error(status, code, at, row, after)
                 break
             indices[n], values[n] = label, value
             falls += (label <= last) | (value != value)

@@ -15,7 +15,7 @@ FREE = -1
 LARGEST_LABEL = np.uint64(2**63 - 2)
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U2, U8, U10, U19, U32 = (np.uint64(i) for i in (0, 1, 2, 8, 10, 19, 32))
+U0, U1, U8, U10, U19, U32 = (np.uint64(i) for i in (0, 1, 8, 10, 19, 32))
 LOWER, UPPER = np.uint64(2**32 - 1), np.uint64(2**64 - 2**32)  # halves of a word
 
 

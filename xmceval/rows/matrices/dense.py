@@ -53,9 +53,11 @@ class Dense:
                 rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
                 rows.values.reshape(values.shape)[:] = values
                 return rows
+        elif values.dtype == bool:
+            is_stored = values
         else:
             cells = scratch.array("cells", values.size, np.bool_).reshape(values.shape)
-            is_stored = values if values.dtype == bool else np.not_equal(values, 0, out=cells)
+            is_stored = np.not_equal(values, 0, out=cells)
         rows, places = stored_rows(scratch, is_stored)
         np.subtract(
             places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
@@ -53,7 +51,7 @@ FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; a helper is com
 NO_PARTS, NO_COLUMNS, NO_FRACTION = (0.0,) * 4, (0.0,) * 7, (0.0,) * 3
 
 
-def multiple_of(words: Sequence[int]) -> int:
+def multiple_of(words: list[int]) -> int:
     """Return the number that the words of a sum stand for, as a multiple of its last bit."""
     multiple = 0
     for word in reversed(words):

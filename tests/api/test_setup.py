@@ -14,8 +14,8 @@ from scipy.sparse import csc_matrix, csr_matrix, save_npz
 
 import xmceval
 from xmceval.api.loops import updates
-from xmceval.api.scoring import openshards, setup
-from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring import inputs, setup
+from xmceval.api.scoring.score import finish_state, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.io import shardfiles
 from xmceval.scoring.options import Options
@@ -39,7 +39,7 @@ def found(monkeypatch):
         counts.update([value] if isinstance(value, str) else [])
         return shardfiles.find_shards(value, **how)
 
-    for module in (openshards, setup, updates):
+    for module in (inputs, setup, updates):
         monkeypatch.setattr(module, "find_shards", find)
     return counts
 
@@ -48,8 +48,7 @@ def test_each_path_is_found_once(found):
     options = Options(train="train.txt", metrics="PSP", k=1)
     systems = [Named("a.txt"), Named("b.txt", "b")]
     prepared = OpenedTruth.of("t.txt", options, systems)
-    opened = prepared.open_systems(systems)
-    prepared.states(opened, prepared.evaluate(opened))
+    score_opened(prepared, prepared.open_systems(systems))
     assert found == dict.fromkeys(("t.txt", "train.txt", "a.txt", "b.txt"), 1)
     found.clear()
     xmceval.Evaluator(train="train.txt", metrics="PSP", k=1)
@@ -71,8 +70,7 @@ def test_totals_of_one_setup_are_of_the_rows_that_were_evaluated_last():
     systems = [Named("a.txt")]
     prepared = OpenedTruth.of("t.txt", Options(metrics="P", k=1), systems)
     opened = prepared.open_systems(systems)
-    first, second = (prepared.evaluate(opened) for _ in range(2))
-    [one], [two] = prepared.states(opened, first), prepared.states(opened, second)
+    [one], [two] = (score_opened(prepared, opened) for _ in range(2))
     assert one.n_rows == two.n_rows == 3
     assert finish_state(one) == finish_state(two)
 

@@ -35,8 +35,7 @@ from xmceval.cli import cli, main
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io import remote
 from xmceval.files.io.paths import as_input
-from xmceval.files.io.presence import check_files
-from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.io.shardfiles import check_files, find_shards
 from xmceval.rows.progress import measure_progress
 from xmceval.scoring import executor
 

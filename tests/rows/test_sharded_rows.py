@@ -8,9 +8,8 @@ from support.files import write
 import xmceval
 from xmceval import Shards
 from xmceval.errors import DataError, UsageError
-from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import as_scores, as_truth
-from xmceval.rows.sources import ReopenedSource, ShardedSource
+from xmceval.rows.sources import Lockstep, ReopenedSource, ShardedSource
 
 EYE = np.eye(4)
 

@@ -19,8 +19,7 @@ from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup
-from xmceval.scoring.system import System
+from xmceval.scoring.setup import Setup, System
 
 SHUFFLED = "are the rows shuffled?"
 TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"

@@ -19,9 +19,8 @@ from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup import Setup, System
 from xmceval.scoring.summary import finish_totals
-from xmceval.scoring.system import System
 
 N_LABELS, N_TRAIN = 12, 40
 INVERSE = np.array(naive.inverse_propensities(range(30), N_TRAIN, 0.55, 1.5))

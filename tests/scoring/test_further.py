@@ -17,9 +17,8 @@ from xmceval.scoring import totals
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup import Setup, System
 from xmceval.scoring.summary import finish_totals
-from xmceval.scoring.system import System
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from xmceval.rows.block import Rows
-from xmceval.scoring.decided import decide
+from xmceval.rows.block import Rows, Scratch
+from xmceval.scoring.batch import find_decided
 from xmceval.scoring.per_label import labelcounters
 from xmceval.scoring.per_label.labelcounters import MOST_ROWS, LabelCounters
 
@@ -17,7 +17,7 @@ NO_WEIGHTS = np.empty(0)
 def full(n_rows, n_labels=4):
     """Return counters after `n_rows` rows in which labels 0 and 2 were true and decided on."""
     counters = LabelCounters(n_labels, 1)
-    counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
+    counters.add_decisions(ONE_ROW, find_decided(ONE_ROW, ONE_ROW, 0.5, Scratch()), NO_WEIGHTS)
     counters._dense *= n_rows
     counters._rows *= n_rows
     return counters
@@ -25,10 +25,10 @@ def full(n_rows, n_labels=4):
 
 def test_counters_widen_at_the_row_that_32_bits_cannot_count():
     counters = full(MOST_ROWS - 1)
-    counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
+    counters.add_decisions(ONE_ROW, find_decided(ONE_ROW, ONE_ROW, 0.5, Scratch()), NO_WEIGHTS)
     assert (counters.table().counts.dtype, counters.table().rows) == (np.int32, MOST_ROWS)
     for n_rows in (1 << 31, (1 << 31) + 1):
-        counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
+        counters.add_decisions(ONE_ROW, find_decided(ONE_ROW, ONE_ROW, 0.5, Scratch()), NO_WEIGHTS)
         assert counters.table().counts.tolist() == [[n_rows] * 3, [0] * 3, [n_rows] * 3]
         assert counters.table().rows == n_rows
 
@@ -49,7 +49,7 @@ def test_counters_that_together_exceed_32_bits_merge(monkeypatch, left, right, b
         monkeypatch.setattr(labelcounters, "COMPACT_SHARE", 1)
     assert bool(full(left).table().ids.size) == by_id
     merged = full(left).merge(full(right))
-    merged.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
+    merged.add_decisions(ONE_ROW, find_decided(ONE_ROW, ONE_ROW, 0.5, Scratch()), NO_WEIGHTS)
     arrays = merged.arrays()
     assert (arrays["ids"].tolist(), arrays["counts"].tolist()) == ([0, 2], [[left + right + 1] * 3] * 2)
     assert arrays["rows"].tolist() == [left + right + 1]
@@ -80,7 +80,7 @@ def test_counters_that_were_merged_share_no_array_with_those_before(monkeypatch,
         one = full(3, 9)
         before = one.arrays(), other.arrays()
         for merged in (one.merge(other), other.merge(one)):
-            merged.add_decisions(wide, decide(wide, wide, 0.5), NO_WEIGHTS)
+            merged.add_decisions(wide, find_decided(wide, wide, 0.5, Scratch()), NO_WEIGHTS)
             assert merged.arrays()["ids"].tolist() == [0, 1, 2, 7]
         for old, new in zip(before, (one.arrays(), other.arrays()), strict=True):
             assert all(np.array_equal(old[name], new[name]) for name in old)

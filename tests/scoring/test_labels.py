@@ -10,14 +10,14 @@ from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.labels.growing import GrowingCounts
+from xmceval.labels.counts import GrowingCounts
 from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import matrices
 from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring.decided import decide
+from xmceval.scoring.batch import find_decided
 from xmceval.scoring.per_label import labelcells, labelcounters
 
 sk = pytest.importorskip("sklearn.metrics")
@@ -205,7 +205,7 @@ def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weigh
 def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels, ids):
     rows = Rows(np.array([0, len(labels)]), np.array(labels), np.ones(len(labels)))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
+    counters.add_decisions(rows, find_decided(rows, rows, 0.5, Scratch()), np.empty(0))
     table = counters.table()
     assert table.ids.tolist() == ids
     assert len(table.counts) == (len(ids) or labels[-1] + 1)

@@ -8,8 +8,8 @@ import pytest
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.labels import growing
-from xmceval.labels.growing import no_counts, sum_by_id
+from xmceval.labels import counts as growing
+from xmceval.labels.counts import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.comparing.pairsums import PairSums
 from xmceval.scoring.held_rows import digest_rows

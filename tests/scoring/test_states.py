@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.score import finish_state
 from xmceval.errors import DataError, UsageError
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.states.file import pack_state, unpack_state

@@ -14,8 +14,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.shards import Shards
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.compile import compile_program
-from xmceval.scoring.options import Options, specs
-from xmceval.scoring.spec import Spec
+from xmceval.scoring.options import Options, Spec, specs
 
 
 @dataclass(frozen=True)

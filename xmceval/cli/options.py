@@ -16,8 +16,7 @@ from xmceval.cli.parameters import GroupedCommand, GroupedOption
 from xmceval.errors import UsageError
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
-from xmceval.scoring.options import GROUPS, Options, specs
-from xmceval.scoring.spec import Spec
+from xmceval.scoring.options import GROUPS, Options, Spec, specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

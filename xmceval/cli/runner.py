@@ -28,17 +28,13 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 @contextmanager
 def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
     """Check what is to be saved, open the truth, and show progress while its systems are scored."""
-    from xmceval.api.scoring.saving import check_saving
     from xmceval.api.scoring.setup import OpenedTruth
 
-    check_saving(
-        inputs.options,
-        inputs.systems,
-        save_rows=arguments.get("save_rows"),
-        save_state=arguments.get("save_state"),
-        shard=arguments.get("shard"),
-        force=bool(arguments.get("force")),
-    )
+    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
+    if inputs.options.row_ids is not None or any(value is not None for value in saved.values()):
+        from xmceval.api.scoring.saving import check_saving  # not loaded by a score that saves nothing
+
+        check_saving(inputs.options, inputs.systems, **saved, force=bool(arguments.get("force")))
     with executor_of(arguments["dask"]) as executor, progressbar.shown(arguments["quiet"]):
         yield OpenedTruth.of(
             inputs.truth,

@@ -12,8 +12,8 @@ from scipy import sparse
 from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
 from xmceval.files.formats import BOTH
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.opened import Opened, Role
-from xmceval.files.opening import check_kind, open_either, open_scores, open_truth
+from xmceval.files.opened import Opened, Request, Role
+from xmceval.files.opening import check_kind, open_either, open_source, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
@@ -107,16 +107,17 @@ def open_rows(
             raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
         of_truth = open_truth(truth, names=names, max_line=max_line)
         n_rows, n_labels = of_truth.source.n_rows, of_truth.source.n_labels if n_labels is None else n_labels
-        opened = open_scores(
-            path,
-            names=names,
-            n_rows=n_rows,
-            n_labels=n_labels,
-            judgments=of_truth.judgments,
-            by_row=of_truth.by_row,
+        request = Request(
+            "scores",
+            names,
+            n_rows,
+            n_labels,
+            of_truth.judgments,
+            of_truth.by_row,
             max_line=max_line,
             are_all_ids=are_all_ids,
         )
+        opened = open_source(path, request)
     _refuse_numbered(opened.judgments if truth is None else of_truth.judgments)
     if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
         raise UsageError(

@@ -23,7 +23,6 @@ from xmceval.files.sidecars.labelnames import Names, names_beside_ids
 from xmceval.files.text.textsource import open_text
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.rownumbers import ByRow
     from xmceval.files.tables.table import Table
 
 HEAD_BYTES = 1 << 16
@@ -54,53 +53,26 @@ SIGNED = (
 _PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon that is not the first
 
 
-def open_truth(
-    path: str | Path | Records | Table,
-    *,
-    names: Names | None = None,
-    kept: Judgments | None = None,
-    are_ids: bool = False,
-    by_row: ByRow | None = None,
-    max_line: int = MAX_LINE,
-) -> Opened:
-    """Open a file of truth or of training labels, or queries or a table in memory; arguments are those of Request."""
-    request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=max_line)
-    return _open_any(path, request)
+def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = MAX_LINE) -> Opened:
+    """Open a file of truth or of training labels."""
+    return open_source(path, Request("truth", names, max_line=max_line))
 
 
 def open_scores(
-    path: str | Path | Records | Table,
+    path: str | Path,
     *,
     names: Names | None = None,
     n_rows: int | None = None,
     n_labels: int | None = None,
     judgments: Judgments | None = None,
-    by_row: ByRow | None = None,
-    ties: str = "label",
-    missing: str = "zero",
-    are_all_ids: bool | None = None,
-    n_seen: int | None = None,
     max_line: int = MAX_LINE,
 ) -> Opened:
-    """Open predictions: a file, or a pair of files by either name or their stem, or scores by query or a table."""
-    request = Request(
-        "scores",
-        names,
-        n_rows,
-        n_labels,
-        judgments,
-        by_row,
-        ties,
-        max_line,
-        missing=missing,
-        are_all_ids=are_all_ids,
-        n_seen=n_seen,
-    )
-    return _open_any(path, request)
+    """Open predictions: a file, or a pair of files by either name or their stem; arguments are those of Request."""
+    return open_source(path, Request("scores", names, n_rows, n_labels, judgments, max_line=max_line))
 
 
-def _open_any(path: str | Path | Records | Table, request: Request) -> Opened:
-    """Open a file or what is in memory, and refuse numbers of labels beside labels that are text."""
+def open_source(path: str | Path | Records | Table, request: Request) -> Opened:
+    """Open a file, or records or a table in memory; refuse numbers of labels where those of the truth are text."""
     if isinstance(path, Records):
         from xmceval.files.ranking.trec import open_by_query
 

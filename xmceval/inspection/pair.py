@@ -10,7 +10,8 @@ from typing import Any
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opened import Request
+from xmceval.files.opening import open_source, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.filterfile import take_filter
 from xmceval.files.sidecars.labelnames import Names
@@ -22,9 +23,8 @@ from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup import Setup, System
 from xmceval.scoring.summary import finish_totals
-from xmceval.scoring.system import System
 
 MEASURES = ("P@1", "P@5")
 
@@ -162,15 +162,9 @@ def _score(
     width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth.n_labels is not None:
         width = width.agree(truth.n_labels, truth.name)
-    opened_scores = open_scores(
-        _path_of(scores_file),
-        names=names,
-        n_rows=truth.n_rows,
-        n_labels=width.or_none,
-        judgments=opened.judgments,
-        by_row=opened.by_row,
-        max_line=max_line,
-    )
+    sizes = truth.n_rows, width.or_none
+    request = Request("scores", names, *sizes, opened.judgments, opened.by_row, max_line=max_line)
+    opened_scores = open_source(_path_of(scores_file), request)
     scores = opened_scores.fit_width(width.or_none)
     pairs = _read_pairs(filter, opened.judgments)
     options = Options(metrics=MEASURES)
@@ -192,7 +186,7 @@ def _score(
         precision_at_1=first,
         filter_pairs=None if filter is None else totals.tally.filtered.removed,
         mistakes=(doubt,) if doubt else (),
-        warnings=(*doubts, *system.doubt_header(truth, totals), *scores.warnings),
+        warnings=(*doubts, *system.doubt_header(truth, totals.tally.longest_row), *scores.warnings),
     )
 
 

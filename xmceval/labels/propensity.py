@@ -125,6 +125,14 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
     >>> inverse_propensity([100, 10, 0], n=1000).round(3)
     array([1.77 , 3.552, 8.824])
     """
+    constant = _constant_of(n, a, b)
+    counts = as_array(counts, "counts")
+    check_dtype(counts.dtype, "counts")
+    return _invert(counts, n, constant, a, b)
+
+
+def _constant_of(n: int, a: float, b: float) -> float:
+    """Return C = (ln N - 1)(B + 1)^A; refuse values of N, A and B for which the model is not defined."""
     if n < 3:
         raise DataError(f"propensities need at least 3 rows of training labels, got {n}")
     if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
@@ -133,8 +141,11 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
         constant = float((np.log(n) - 1) * np.power(b + 1, a))
     if math.isinf(constant):
         raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}")
-    counts = as_array(counts, "counts")
-    check_dtype(counts.dtype, "counts")
+    return constant
+
+
+def _invert(counts: NDArray[Any], n: int, constant: float, a: float, b: float) -> Float64:
+    """Return 1/p of labels with these counts of training rows, in an array of the same shape."""
     wrong = np.flatnonzero(~((counts >= 0) & (counts <= n)))
     if wrong.size:
         raise DataError(
@@ -189,7 +200,7 @@ def from_table(
     if largest >= LONG_TABLE:
         counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
         codes = places[:-1]
-    inverse = inverse_propensity(np.arange(largest + 1) if counts is None else counts, n, a, b)
+    inverse = _invert(np.arange(largest + 1) if counts is None else counts, n, _constant_of(n, a, b), a, b)
     return Propensities(inverse, codes.astype(np.int32, copy=False), source, ids, a, b, n, from_truth, counts)
 
 

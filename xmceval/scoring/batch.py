@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault, counted
 from xmceval.kernels.metrics import ranking
+from xmceval.kernels.metrics.labelwise import find_decisions
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
-from xmceval.scoring.decided import Decided, decide
 from xmceval.scoring.setup import Setup
 
 NONE_OMITTED = np.empty(0, dtype=np.int64)
@@ -41,6 +41,15 @@ class Ranking(NamedTuple):
         """The number of labels of each row, int64 [n_rows]."""
         n_ranked: Int64 = self.arrays[2]
         return n_ranked
+
+
+class Decided(NamedTuple):
+    """The decisions of some rows."""
+
+    counts: Int64  # int64 array [n_rows, 2]; hits and decisions of each row; rows that are left out have none
+    # int64 array [at least the number of decisions]; twice the label of each decision, and 1 more where it is a hit
+    labels: Int64
+    largest: int  # the largest label that has a score, -1 where there is none
 
 
 @dataclass
@@ -116,9 +125,9 @@ class Batch:
     def decided(self, rel: int) -> Decided:
         """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""
         if rel not in self._decided:
-            self._decided[rel] = decide(
-                *(self.relevant(rel)[0], self.scores, self.threshold, self.setup.drop_empty),
-                lambda name, size, dtype: self.scratch.array(f"{name} {rel}", size, dtype),
+            truth, drop_empty = self.relevant(rel)[0], self.setup.drop_empty
+            self._decided[rel] = find_decided(
+                truth, self.scores, self.threshold, self.scratch, rel=rel, drop_empty=drop_empty
             )
         return self._decided[rel]
 
@@ -134,6 +143,17 @@ class Batch:
         """Return a fault of a row of this batch."""
         row = row if self.kept is None else int(self.kept[row])
         return Fault(self.block.first_row + row, f"{self.block.place(row)}: {problem}")
+
+
+def find_decided(
+    truth: Rows, scores: Rows, threshold: float, scratch: Scratch, *, rel: int = 1, drop_empty: bool = False
+) -> Decided:
+    """Find the decisions of some rows: the labels whose score is at least the threshold, for each `rel` anew."""
+    n_stored = int(scores.indptr[-1])
+    counts = scratch.array(f"decisions of rows {rel}", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
+    labels = scratch.array(f"decisions {rel}", n_stored, np.int64)
+    find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
+    return Decided(counts, labels, int(scores.indices[:n_stored].max(initial=-1)))
 
 
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:

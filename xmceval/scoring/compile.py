@@ -10,7 +10,7 @@ import numpy as np
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Program
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise

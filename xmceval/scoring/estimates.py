@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xmceval.kernels.metrics.totals import WORD, WORDS, multiple_of
+from xmceval.kernels.metrics.totals import WORD, WORDS, multiples_of
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.statistics.intervals import (
@@ -85,7 +85,7 @@ def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
 
 def exact(words: Int64) -> Fraction:
     """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
-    return Fraction(multiple_of(words.tolist()), ONE)
+    return Fraction(multiples_of([words.tolist()])[0], ONE)
 
 
 def _row_sums(moments: Sequence[int]) -> RowSums:
@@ -101,7 +101,7 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceilin
     denominator are w times the row's, which is the delta method of the weighted mean. `extremes` [2, KEPT, 2] are the
     rows that gain and lose most.
     """
-    moments = [multiple_of(words) for words in sums.tolist()]
+    moments = multiples_of(sums.tolist())
     num, den, *_, best, worst, most = moments
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)

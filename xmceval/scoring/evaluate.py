@@ -10,16 +10,15 @@ import numpy as np
 from xmceval.errors import Fault, argument, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.readings import LEAST_IDS, refuse_id_label
+from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
-from xmceval.scoring.setup import Setup
-from xmceval.scoring.system import System
+from xmceval.scoring.setup import Setup, System
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
     BINARY_ROWS,

@@ -27,19 +27,16 @@ from xmceval.files.io.pipes import pipe_key
 from xmceval.files.text.textsource import Mark, TextSource
 from xmceval.rows.block import Block, Source
 from xmceval.rows.faults import COUNTED, as_error
-from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import count_bytes
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import shard_blocks, shards_of
+from xmceval.rows.sources import Lockstep, shard_blocks, shards_of
 from xmceval.rows.threads import Progress, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import recorded_options
-from xmceval.scoring.program import Program
-from xmceval.scoring.setup import Setup
-from xmceval.scoring.system import System
+from xmceval.scoring.setup import Program, Setup, System
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 

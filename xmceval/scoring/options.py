@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
+from numbers import Number, Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, argument, listed
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.paths import as_input
+from xmceval.files.io.paths import as_input, to_path
 from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
@@ -22,7 +24,6 @@ from xmceval.metrics.names import parse, parse_cutoffs
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
-from xmceval.scoring.spec import Spec
 
 Duplicates = Literal["error", "max"]
 EmptyRows = Literal["zero", "drop"]
@@ -35,6 +36,84 @@ OF_WHOLE_LIST = tuple(name for name, metric in METRICS.items() if metric.is_of_w
 
 GROUPS = ("Common", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Output")
 SOURCES = ("train", "counts", "inverse_propensities")  # of propensities, of which one may be passed
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How the command line shows an option."""
+
+    help: str
+    group: str  # one of GROUPS
+    flags: tuple[str, ...] = ()  # default: the name with dashes
+    metavar: str = ""
+    kind: type = str  # ``str``, ``int``, ``float``, ``bool`` (a flag), ``list`` (may be repeated)
+    choices: tuple[str, ...] = ()
+    low: int | None = None  # bounds of an int
+    high: int | None = None
+    # returns the names from which values are made, which a shell completes
+    names: Callable[[], Iterable[str]] | None = None
+    # where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
+    # ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes no number
+    shown: str = "options"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a value may be the path of a file."""
+        return self.metavar == "FILE"
+
+    def check_whole(self, name: str, value: Any) -> None:
+        """Check the value of an int."""
+        try:
+            number = None if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            number = None
+        low, high = self.low, self.high
+        if number is None or (low is not None and number < low) or (high is not None and number > high):
+            bounds = "" if low is None else f" of at least {low}"
+            bounds += "" if high is None else f" and at most {high}"
+            raise UsageError(f"{argument(name)} must be a whole number{bounds}, got {value!r}")
+
+    def as_number(self, name: str, value: Any) -> float:
+        """Return the value of a float, which may be in an array or a tensor without dimensions."""
+        number = value.item() if getattr(value, "ndim", None) == 0 else value
+        if not isinstance(number, Number) or isinstance(number, complex):
+            raise UsageError(f"{argument(name)} must be a number, got {value!r}")
+        return float(number)  # type: ignore[arg-type]
+
+    def expect(self, value: Any) -> str:
+        """Return what a value should be where its type is wrong, else nothing; check_whole has the whole numbers."""
+        if self.kind is bool:
+            return "" if isinstance(value, bool) else "true or false"
+        if value is None:
+            return ""
+        if self.kind is float:
+            return "" if isinstance(value, Real) and not isinstance(value, bool) else "a number"
+        if self.kind is list and not isinstance(value, str):
+            is_list = isinstance(value, Collection) and not isinstance(value, Mapping)
+            return "" if is_list and all(isinstance(name, str) for name in value) else "a string or a list of strings"
+        return "a string" if self.metavar == "NAME" and not isinstance(value, str) else ""
+
+    def record(self, value: Any) -> Any:
+        """Return a value as reports record it: a file by its name, an array as ``array``, the rest as JSON has it."""
+        if self.is_file and not isinstance(value, (int, float)):
+            return input_name(value)
+        return bool(value) if self.kind is bool else _plain(value)
+
+
+def input_name(value: Any) -> str:
+    """Return how reports call an input: a file by its name, anything else ``array``."""
+    if isinstance(value, Shards):
+        return value.name
+    return to_path(value).name if isinstance(value, (str, Path)) else "array"
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and strings as they are, and lists of them; anything else as text."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    is_number = isinstance(value, (int, float)) and math.isfinite(value)
+    return value if is_number else str(value)
 
 
 def option(default: Any, group: str, help: str, **how: Any) -> Any:  # noqa: A002 - the command line's word

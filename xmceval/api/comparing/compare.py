@@ -11,8 +11,8 @@ from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.saving import check_outputs, check_saving, keep_rows
-from xmceval.api.scoring.score import finish_states, hold_rows, score_opened
+from xmceval.api.scoring.saving import check_outputs, check_saving, hold_rows, keep_rows
+from xmceval.api.scoring.score import finish_states, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import listed, warn
 from xmceval.report.comparison import Comparison

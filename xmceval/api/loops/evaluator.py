@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.score import finish_state
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.io.outputs import write_output
 from xmceval.report.result import Result

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import (
+    check_inputs,
     find_stored,
     first_labels,
     look_at_columns,
@@ -17,7 +18,6 @@ from xmceval.api.scoring.inputs import (
     take_numbers,
     were_they_ids,
 )
-from xmceval.api.scoring.openshards import check_inputs
 from xmceval.api.scoring.setup import find_setup
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.shardfiles import find_shards
@@ -31,7 +31,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Program
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
 from xmceval.scoring.totals import empty
@@ -43,13 +43,13 @@ NAME = "this Evaluator"
 
 def begin_state(options: Options, max_weight: float | None = None) -> State:
     """Find propensities and filter, and return the state of no rows."""
-    train = check_inputs(None, (), options)
+    train, _ = check_inputs(None, (), options)
     program = compile_program(options.measures)
     options.refuse_groups(WHAT)
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
     _check_sources(options, program)
-    setup = find_setup(options, program, train, max_weight=max_weight)
+    setup = find_setup(options, program, train, max_weight=max_weight, sample_weight=options.sample_weight)
     if setup.width.is_known:
         setup = setup.with_width(setup.width)
     setup = replace(setup, options=recorded_options(options.changed()))
@@ -146,11 +146,11 @@ def _read_weights(
             raise UsageError(f"batch {number} has no sample_weight, but max_weight was passed")
         return None
     if hasattr(sample_weight, "to_numpy"):
-        from xmceval.api.scoring.perrow import in_order  # not loaded for weights without an index
+        from xmceval.api.scoring.per_row import join_values  # not loaded for weights without an index
 
         if not are_both_named(rows):
             first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
-        sample_weight, _ = in_order(sample_weight, name, "weight", lambda: None, rows, in_batch=True)
+        sample_weight, _ = join_values(sample_weight, name, "weight", None, rows, in_batch=True)
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(

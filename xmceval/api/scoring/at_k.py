@@ -13,7 +13,7 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score
 from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
-from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORDS, add_values, multiple_of
+from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORDS, add_values, multiples_of
 from xmceval.metrics.names import check_cutoff
 from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores
@@ -236,7 +236,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
     add_values(task.compute(batch).values, read_only(NO_WEIGHTS), sums, np.full((1, 2, KEPT, 2), -np.inf))
     # Exact sums are whole numbers in words: their quotient is rounded once.
-    numerator, denominator = map(multiple_of, sums[0, :2].tolist())
+    numerator, denominator = multiples_of(sums[0, :2].tolist())
     return numerator / denominator if denominator else None
 
 

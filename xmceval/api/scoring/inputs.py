@@ -1,21 +1,25 @@
-"""Inputs: arrays or paths in; truth, training labels, scores, numbers and filters out."""
+"""Inputs: matrices, files or shards of either in; truth, training labels, scores, numbers and filters out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from xmceval.api.scoring.openshards import check_threshold, open_lean, open_shards, refuse_judgments
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
-from xmceval.files import opening
+from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.addresses import is_address
+from xmceval.files.io.inputfiles import Stamp, stamp_of
 from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.opened import Opened
+from xmceval.files.io.pipes import pipe_key
+from xmceval.files.io.shardfiles import check_files, check_pairing, find_shards, is_matrix
+from xmceval.files.opened import Opened, Request
+from xmceval.files.opening import open_source
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records, find_records
 from xmceval.files.sidecars.labelnames import Names, names_beside_ids
@@ -43,6 +47,7 @@ from xmceval.rows.matrices.matrices import (
     count_columns,
     unrepaired,
 )
+from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.readings import (
     EARLIER,
     Axis,
@@ -50,12 +55,13 @@ from xmceval.rows.readings import (
     are_triples,
     find_order,
     first_named,
+    join_frames,
     say_how,
     unnamed_error,
 )
 from xmceval.rows.repairs import merge_duplicate_labels
 from xmceval.rows.shards import Shards
-from xmceval.rows.sources import shards_of
+from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup import UNKNOWN_WIDTH
@@ -65,6 +71,43 @@ if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
 
 Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # those of ids, and how many are labels
+Stamps: TypeAlias = Mapping[Path, Stamp | None]
+
+MOST_FORMATS = 3  # of shards, in a note
+
+
+def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> tuple[Any, Stamps]:
+    """Check that all files exist and shards belong together.
+
+    Returns the training labels with their shards found, and the stamps of the files of truth and scores.
+    """
+    train = None if options.train is None else find_shards(options.train)
+    others = [find_shards(file) for file in options.files if file is not options.train]
+    paths, more = _list_paths([truth, *scores]), _list_paths([train, *others])
+    if paths or more:
+        check_files([*paths, *more], [to_path(whole) for whole in (truth, *scores) if isinstance(whole, (str, Path))])
+    for system in scores if isinstance(truth, Shards) else ():
+        check_pairing(truth, system)
+    local = [path for path in paths if not isinstance(path, RemotePath)]
+    return train, {file: stamp_of(file) for path in local for file in find_files(path)}
+
+
+def _list_paths(inputs: Sequence[Any]) -> list[Path]:
+    """Return the paths among inputs, whose shards are found."""
+    parts = chain.from_iterable(each.parts if isinstance(each, Shards) else (each,) for each in inputs)
+    return [to_path(part) for part in parts if isinstance(part, (str, Path))]
+
+
+def find_scores(y_score: Any, y_true: Any) -> Any:
+    """Find the shards in a list of predictions, which is no pair if the truth is a list of as many matrices."""
+    if not isinstance(y_score, list):
+        return y_score
+    are_many = isinstance(y_true, list) and len(y_true) == len(y_score) > 1 and all(map(is_matrix, y_true))
+    if not are_many:
+        return find_shards(y_score, are_scores=True)
+    lengths = [getattr(part, "shape", (-1,))[0] for part in (*y_true, y_score[0])]
+    are_whole = -1 not in lengths and lengths[-1] == sum(lengths[:-1])  # of all rows of the truth
+    return find_shards(y_score, are_scores=are_whole)
 
 
 def open_truth(
@@ -79,52 +122,62 @@ def open_truth(
     labels: Axis | None = None,
     width: Width = UNKNOWN_WIDTH,
 ) -> Opened:
-    """Open a truth, or training labels beside it, `first`; shards are found already.
+    """Open a truth, or training labels after the truth, `first`; shards are found already.
 
     `columns` is what `look_at_columns` returns, `kept` the queries that are kept; `labels` and `width` are those of
     earlier batches.
     """
-    ids, n_columns = columns
     if first is not None:
-        names, ids, n_columns, labels = first.names, first.ids, first.n_columns, first_labels(None, first.labels)
+        names, columns, labels = first.names, (first.ids, first.n_columns), first_labels(None, first.labels)
+    open_part = partial(
+        _open_true_part, options=options, first=first, names=names, columns=columns, kept=kept, width=width
+    )
+    if isinstance(value, Shards):
+        parts = list[Opened]()
+        for number, part in enumerate(value.parts):
+            parts.append(open_part(part, f"{name}[{number}]", labels=labels, is_shard=True))
+            labels = first_labels(labels, parts[-1].labels)
+        opened = _join_shards(value, parts, are_scores=False)
+    else:
+        opened = open_part(value, name, labels=labels)
+    return replace(opened, names=names, ids=columns[0], n_columns=columns[1])
 
-    def open_one(value: Any, name: str, *, is_shard: bool = False) -> Opened:
-        matrix, rows = value, None
-        if not isinstance(value, (str, Path)):
-            value, rows = split_ids(value, ids, name)
-            matrix = find_stored(value, name, "grade")
-        if matrix is None:
-            _refuse_ids(first, name)
-            values, own_rows, own_labels = _split_names(value, name)
-            source = as_truth(values, name, width.or_none or options.n_labels, n_columns)
-            known = _known_labels(labels, names, own_labels, first)
-            return _in_known_order(source, value, rows or own_rows, own_labels, known, options)
-        open_file = partial(
-            opening.open_truth,
-            matrix,
-            names=names,
-            kept=kept,
-            are_ids=bool(options.sources),
-            by_row=None if first is None else first.by_row,
-            max_line=options.max_line,
-        )
-        opened = open_lean(matrix, open_file, is_shard=is_shard)
-        if name == "train" and opened.by_row is not None:
-            from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
 
-            opened.source.warnings.extend(check_numbers(opened.by_row))
-            if opened.by_row.labels is not None and (first is None or first.documents is None):
-                raise names_beside_ids(name, "y_true" if first is None else first.name)
-        return _join_rows(matrix, opened, opened.source, options)
+def _open_true_part(
+    value: Any,
+    name: str,
+    *,
+    options: Options,
+    first: Opened | None,
+    names: Names | None,
+    columns: Columns,
+    kept: Judgments | None,
+    labels: Axis | None,
+    width: Width,
+    is_shard: bool = False,
+) -> Opened:
+    """Open a matrix or file of true labels, or a shard of them; `labels` are those that were named before."""
+    matrix, rows = value, None
+    if not isinstance(value, (str, Path)):
+        value, rows = split_ids(value, columns[0], name)
+        matrix = find_stored(value, name, "grade")
+    if matrix is None:
+        _refuse_ids(first, name)
+        values, own_rows, own_labels = _split_names(value, name)
+        source = as_truth(values, name, width.or_none or options.n_labels, columns[1])
+        known = _known_labels(labels, names, own_labels, first)
+        return _in_known_order(source, value, rows or own_rows, own_labels, known, options)
+    by_row = None if first is None else first.by_row
+    are_ids, max_line = bool(options.sources), options.max_line
+    request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=max_line)
+    opened = _open_lean(matrix, request, is_shard=is_shard)
+    if name == "train" and opened.by_row is not None:
+        from xmceval.files.tables.rownumbers import check_numbers  # not loaded for other files
 
-    def open_part(part: Any, number: int) -> Opened:
-        nonlocal labels
-        opened = open_one(part, f"{name}[{number}]", is_shard=True)
-        labels = first_labels(labels, opened.labels)
-        return opened
-
-    opened = open_shards(value, open_part, are_scores=False) if isinstance(value, Shards) else open_one(value, name)
-    return replace(opened, names=names, ids=ids, n_columns=n_columns)
+        opened.source.warnings.extend(check_numbers(opened.by_row))
+        if opened.by_row.labels is not None and (first is None or first.documents is None):
+            raise names_beside_ids(name, "y_true" if first is None else first.name)
+    return _join_rows(matrix, opened, opened.source, options)
 
 
 def open_scores(
@@ -143,89 +196,108 @@ def open_scores(
     of ids of labels, or of scores.
     """
     labels = first_labels(labels, truth.labels)
-
-    def open_one(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
-        matrix, rows = value, None
-        are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
-        if not isinstance(value, (str, Path)):
-            if hasattr(value, "iloc"):
-                from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
-
-                refuse_columns_of_sets(value, name)
-            value, rows = split_ids(value, truth.ids, name)
-            matrix = find_stored(value, name, "score")
-        if matrix is not None:
-            opened = _open_scored_file(matrix, truth, n_rows, options, width, are_all_ids, is_shard=is_shard)
-            _check_reading(opened.source, were_ids, in_batch=in_batch)
-            return _join_rows(matrix, opened, opened.fit_width(width.or_none), options, truth)
-        if truth.judgments is not None:
-            raise DataError(
-                f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
-                "cannot follow (hint: pass {query: {document: score}})"
-            )
-        _refuse_ids(truth, name)
-        values, own_rows, own_labels = _split_names(value, name)
-        source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=truth.n_seen)
-        _check_reading(source, were_ids, in_batch=in_batch)
-        own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns of ids are ranks
-        check_pair(truth.source, source)
-        known = _known_labels(labels, truth.names, own_labels, truth)
-        return _in_known_order(source, value, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
-
-    def open_part(part: Any, number: int) -> Opened:
-        nonlocal labels, were_ids
-        # Beside one file of truth, nothing tells how many rows a shard should have.
-        beside, n_rows = replace(truth, rows=None, by_row=None), None
-        if is_paired:
-            of_shard = truth.parts[number]
-            beside, n_rows = replace(truth, rows=of_shard.rows, by_row=of_shard.by_row), of_shard.source.n_rows
-        opened = open_one(part, f"y_score[{number}]", beside, n_rows, is_shard=True)
-        labels, were_ids = first_labels(labels, opened.labels), were_they_ids(were_ids, opened)
-        return opened
-
+    open_part = partial(_open_scored_part, options=options, width=width, in_batch=in_batch)
     if isinstance(value, Shards):
-        refuse_judgments(truth.judgments, value)
-        is_paired = len(truth.parts) == len(value)
-        opened = open_shards(value, open_part, are_scores=True)
+        _refuse_judgments(truth.judgments, value)
+        is_paired, parts = len(truth.parts) == len(value), list[Opened]()
+        for number, part in enumerate(value.parts):
+            # With a single truth file, the number of rows of a shard is not known.
+            partner, n_rows = replace(truth, rows=None, by_row=None), None
+            if is_paired:
+                of_shard = truth.parts[number]
+                partner, n_rows = replace(truth, rows=of_shard.rows, by_row=of_shard.by_row), of_shard.source.n_rows
+            name = f"y_score[{number}]"
+            shard = open_part(part, name, partner, n_rows, labels=labels, were_ids=were_ids, is_shard=True)
+            labels, were_ids = first_labels(labels, shard.labels), were_they_ids(were_ids, shard)
+            parts.append(shard)
+        opened = _join_shards(value, parts, are_scores=True)
         opened = opened if is_paired else _check_row_order(truth, opened)
     else:
-        opened = open_one(value, "y_score", truth, truth.source.n_rows)
-    parts = [each.parts or (each,) for each in (truth, opened)]
-    if all("JSON lines" in part.description for of_input in parts for part in of_input):
+        opened = open_part(value, "y_score", truth, truth.source.n_rows, labels=labels, were_ids=were_ids)
+    inputs = [each.parts or (each,) for each in (truth, opened)]
+    if all("JSON lines" in part.description for parts_of_input in inputs for part in parts_of_input):
         from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
 
-        check_ids(*([part.name for part in of_input] for of_input in parts))
-    if options.threshold is not None:
-        check_threshold(options.threshold, opened)
+        check_ids(*([part.name for part in parts_of_input] for parts_of_input in inputs))
+    if options.threshold is not None and opened.parts:
+        _check_threshold(options.threshold, opened)
     return opened
 
 
-def _open_scored_file(
-    matrix: Any,
+def _open_scored_part(
+    value: Any,
+    name: str,
     truth: Opened,
     n_rows: int | None,
+    *,
     options: Options,
     width: Width,
-    are_all_ids: bool | None,
-    *,
-    is_shard: bool,
+    labels: Axis | None,
+    were_ids: bool | None,
+    in_batch: bool,
+    is_shard: bool = False,
 ) -> Opened:
-    """Open predictions in a file, a table or records, and check them beside the truth."""
-    open_file = partial(
-        opening.open_scores,
-        matrix,
-        names=truth.names,
-        n_rows=n_rows,
-        n_labels=width.or_none,
-        judgments=truth.judgments,
-        by_row=truth.by_row,
-        max_line=options.max_line,
-        ties=options.ties,
-        missing=options.missing,
-        are_all_ids=are_all_ids,
-        n_seen=truth.n_seen,
-    )
-    opened = open_lean(matrix, open_file, is_shard=is_shard)
+    """Open a matrix or file of predictions, or a shard of them, of which `n_rows` rows are expected."""
+    matrix, rows = value, None
+    are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
+    if not isinstance(value, (str, Path)):
+        if hasattr(value, "iloc"):
+            from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
+
+            refuse_columns_of_sets(value, name)
+        value, rows = split_ids(value, truth.ids, name)
+        matrix = find_stored(value, name, "score")
+    if matrix is not None:
+        request = Request(
+            "scores",
+            truth.names,
+            n_rows,
+            width.or_none,
+            truth.judgments,
+            truth.by_row,
+            options.ties,
+            options.max_line,
+            missing=options.missing,
+            are_all_ids=are_all_ids,
+            n_seen=truth.n_seen,
+        )
+        opened = _open_lean(matrix, request, is_shard=is_shard)
+        _check_beside_truth(matrix, opened, truth, width)
+        _check_reading(opened.source, were_ids, in_batch=in_batch)
+        return _join_rows(matrix, opened, opened.fit_width(width.or_none), options, truth)
+    if truth.judgments is not None:
+        raise DataError(
+            f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
+            "cannot follow (hint: pass {query: {document: score}})"
+        )
+    _refuse_ids(truth, name)
+    values, own_rows, own_labels = _split_names(value, name)
+    source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=truth.n_seen)
+    _check_reading(source, were_ids, in_batch=in_batch)
+    own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns of ids are ranks
+    check_pair(truth.source, source)
+    known = _known_labels(labels, truth.names, own_labels, truth)
+    return _in_known_order(source, value, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
+
+
+def _open_lean(matrix: str | Path | Records | Table, request: Request, *, is_shard: bool) -> Opened:
+    """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
+    opened = open_source(matrix, request)
+    if not (is_shard and opened.is_held and isinstance(matrix, (str, Path))):
+        return opened
+    path = to_path(matrix)
+    if pipe_key(path) is not None:
+        return opened
+    files = () if isinstance(path, RemotePath) else find_files(path)
+    return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, matrix, request), files))
+
+
+def _open_again(matrix: str | Path, request: Request) -> Source:
+    return open_source(matrix, request).source
+
+
+def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width) -> None:
+    """Refuse predictions in a file, a table or records that do not fit the truth."""
     judgments = truth.judgments
     if judgments is not None and not opened.is_joined:
         raise DataError(
@@ -239,8 +311,8 @@ def _open_scored_file(
         from xmceval.files.tables.headerless import check_lists  # not loaded for rows of idx:value
 
         check_lists(to_path(truth.name), to_path(matrix))
-    check_triples(truth.source, opened.source)
-    return opened
+    if opened.source.n_labels == 3:
+        check_triples(truth.source, opened.source)
 
 
 def _check_row_order(truth: Opened, shards: Opened) -> Opened:
@@ -297,7 +369,7 @@ def _in_known_order(
         source = source.ordered(row_order, label_order)
     reading = source.reading.replace("dense array", "data frame") if is_frame(value) else source.reading
     return Opened(
-        _repaired(source, options),
+        merge_duplicate_labels(source) if options.duplicates == "max" else source,
         facts=(reading,),
         name=source.name,
         is_ranked=source.is_ranked,
@@ -322,7 +394,7 @@ def _join_rows(
         source = source.ordered(order)
     return replace(
         opened,
-        source=_repaired(source, options),
+        source=merge_duplicate_labels(source) if options.duplicates == "max" else source,
         name=str(matrix),
         rows=rows,
         rows_by="query" if is_by_query else say_how(ours, rows, "position"),
@@ -358,10 +430,6 @@ def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> 
             f"{source.name}: has scores of {source.n_labels:,} labels, and the whole numbers of {earlier} were "
             "read as ids of labels, best first (hint: of scores pass 0.5 + y_score from the first on)"
         )
-
-
-def _repaired(source: Source, options: Options) -> Source:
-    return merge_duplicate_labels(source) if options.duplicates == "max" else source
 
 
 def check_numbers(first: Opened | None, other: Opened) -> None:
@@ -444,14 +512,91 @@ def _may_be_triples(truth: Any, systems: Sequence[Any]) -> bool:
     return any(isinstance(each, np.ndarray) and are_triples(truth, each) for each in systems)
 
 
-def is_same(path: str | Path, source: Source) -> bool:
-    """Return whether a path is that of the file of a source."""
-    addresses = _addresses_of(source)
-    return _have_same_name(path, source.name) and (not addresses or to_path(path) in addresses)
+def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -> Opened:
+    """Return opened shards as one input."""
+    for part in parts:
+        _refuse_judgments(part.judgments, shards)
+        if part.documents is not None:
+            raise DataError(
+                f"{part.source.name}: is a shard, and its labels are text, which each shard would number anew (hint: "
+                f"pass {argument('labels', kind='FILE')}, with one name per line)"
+            )
+    name = shards.name if isinstance(shards.parts[0], (str, Path)) else parts[0].name.rpartition("[")[0]
+    rows, by_row = _join_named_rows(parts, name), None
+    tables = [part.by_row for part in parts if part.by_row is not None]
+    if len(tables) == len(parts):
+        from xmceval.files.tables.rownames import find_rows, join_shards  # not loaded for other files
+        from xmceval.files.tables.rownumbers import refuse_numbers_of_all
+
+        if all(table.columns.key is None for table in tables):
+            by_row = join_shards(name, tables)
+            rows = find_rows(by_row, rows)
+        elif all(table.columns.key is not None for table in tables):
+            refuse_numbers_of_all(name, tables)
+    source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
+    return Opened(
+        source,
+        facts=(_describe(parts),),
+        name=shards.name,
+        parts=tuple(parts),
+        is_ranked=all(part.is_ranked for part in parts),
+        rows=rows or Axis(name, "row"),
+        labels=parts[0].labels,
+        rows_by=parts[0].rows_by,
+        labels_by=parts[0].labels_by,
+        by_row=by_row,
+    )
+
+
+def _join_named_rows(parts: Sequence[Opened], name: str) -> Axis | None:
+    """Return the rows of all shards, if the index of each names its own."""
+    rows = [axis for axis in (part.rows for part in parts) if axis is not None and axis.column is None]
+    rows = [axis for axis in rows if axis.names is not None]
+    if len(rows) < len(parts) or all(axis.is_numbered for axis in rows):
+        return None
+    names = list(chain.from_iterable(axis.names for axis in rows if axis.names is not None))
+    code = join_frames([axis.code or axis.source for axis in rows])
+    return replace(Axis.of(name, "row", names), code=code, is_file=rows[0].is_file)
+
+
+def _refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
+    """Refuse shards in the ranking field's formats, whose rows are those of queries in all files."""
+    if judgments is not None:
+        raise DataError(
+            f"{shards.name}: qrels and what is scored against them cannot be shards, as their rows are "
+            "joined by query (hint: join the files into one first)"
+        )
+
+
+def _check_threshold(threshold: float, scores: Opened) -> None:
+    """Refuse a threshold that is another number in the type of one shard's scores than in that of another."""
+    first, *others = (part.source for part in scores.parts)
+    for other in others:
+        if rounded(threshold, first.dtype) != rounded(threshold, other.dtype):
+            kinds = [source.dtype or "text" for source in (first, other)]
+            raise DataError(
+                f"{first.name} has scores of type {kinds[0]}, {other.name} of type {kinds[1]}: the threshold "
+                f"{threshold:g} is not the same number in both (hint: convert the shards to one type)"
+            )
+
+
+def _describe(parts: Sequence[Opened]) -> str:
+    """Return the formats of shards in words, each with its first file; nothing for arrays."""
+    files: dict[str, list[str]] = {}
+    for part in parts:
+        if part.description:
+            files.setdefault(part.description, []).append(to_path(part.source.name).name)
+    if not files:
+        return counted(len(parts), "shard")
+    formats = [
+        f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()
+    ]
+    more = [f"{counted(len(formats) - MOST_FORMATS, 'other format')}"] if len(formats) > MOST_FORMATS else []
+    return f"{counted(len(parts), 'shard')}; {'; '.join([*formats[:MOST_FORMATS], *more])}"
 
 
 def are_same(first: Source, second: Source) -> bool:
-    """Return whether two sources are of the same files."""
+    """Return whether two sources are of the same files, as far as names without credentials and addresses show it."""
     names = [[shard.name for shard in shards_of(source)] for source in (first, second)]
     if len(names[0]) != len(names[1]) or not all(map(_have_same_name, *names)):
         return False

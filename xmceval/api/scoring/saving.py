@@ -21,13 +21,13 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
+from xmceval.scoring.held_rows import HeldRows
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup import System
 from xmceval.scoring.states.state import MOST_SHARDS, State
-from xmceval.scoring.system import System
 
 if TYPE_CHECKING:
     from xmceval.report.resultrows import ResultRows
-    from xmceval.scoring.held_rows import HeldRows
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
@@ -136,6 +136,11 @@ def write_state(path: str | Path, state: State, *, shard: Any = None, force: boo
     if numbers is not None:
         state = replace(state, shards=numbers[:1], n_shards=numbers[1])
     write_output(path, pack_state(state), force=force)
+
+
+def hold_rows(truth: OpenedTruth) -> HeldRows:
+    """Return what holds the values of all rows while they are scored."""
+    return HeldRows(truth.setup.program.row_measures, drop_empty=truth.setup.drop_empty)
 
 
 def keep_rows(

@@ -1,28 +1,34 @@
-"""Score: predictions against the truth, in matrices or files."""
+"""Score: predictions against the truth, in matrices or files, become totals, and totals a result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.finishing import finish_state
-from xmceval.api.scoring.openshards import find_scores
-from xmceval.api.scoring.saving import check_outputs, check_saving, keep_rows, write_state
+from xmceval.api.scoring.inputs import find_scores
 from xmceval.api.scoring.setup import Named, OpenedTruth
-from xmceval.errors import UsageError, warn
+from xmceval.errors import Doubt, UsageError, warn
+from xmceval.files.io.inputfiles import check_unchanged
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.ranking.recordlines import is_by_query, is_dict
-from xmceval.report.result import Result
+from xmceval.files.ranking.recordlines import is_by_query
+from xmceval.kernels.metrics.topk import PREDICTIONS
+from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
+from xmceval.report.result import Result, make_result
+from xmceval.rows.repairs import describe_duplicates
 from xmceval.rows.threads import Progress
-from xmceval.scoring.alignment import FirstRows
+from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored
-from xmceval.scoring.states.state import State
-from xmceval.scoring.system import System
+from xmceval.scoring.setup import System
+from xmceval.scoring.states.state import NO_RANGE, State, first_of
+from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from xmceval.scoring.comparing.pairsums import Pairs
@@ -230,7 +236,7 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    if is_dict(y_score) and not is_by_query(y_score):
+    if isinstance(y_score, Mapping) and not hasattr(y_score, "tocsr") and not is_by_query(y_score):
         raise UsageError(
             "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
             "a pair of labels and scores is a tuple; a run is {query: {document: score}})"
@@ -264,7 +270,10 @@ def score(
         filter_truth=filter_truth,
         threads=threads,
     )
-    check_saving(options, systems, rows=rows, save_rows=save_rows, save_state=save_state, shard=shard, force=force)
+    if rows or any(value is not None for value in (save_rows, save_state, shard, row_ids)):
+        from xmceval.api.scoring.saving import check_saving  # not loaded by a score that saves nothing
+
+        check_saving(options, systems, rows=rows, save_rows=save_rows, save_state=save_state, shard=shard, force=force)
     truth = OpenedTruth.of(y_true, options, systems, max_weight=max_weight, executor=executor)
     [result] = score_systems(
         truth,
@@ -292,15 +301,19 @@ def score_systems(
     progress: Progress | None = None,
 ) -> tuple[Result, ...]:
     """Score systems on an opened truth, which is read once; what is saved was checked by `check_saving`."""
-    opened = truth.open_systems(systems)
-    check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
-    held = hold_rows(truth) if rows or save_rows is not None else None
+    opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
+    if not holds_rows and save_state is None:
+        return finish_states(truth, score_opened(truth, opened, progress=progress))
+    from xmceval.api.scoring import saving  # not loaded by a score that saves nothing
+
+    saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
+    held = saving.hold_rows(truth) if holds_rows else None
     states = score_opened(truth, opened, held=held, progress=progress)
     results = finish_states(truth, states)
     if held is not None:
-        results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
+        results = saving.keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
     if save_state is not None:
-        write_state(save_state, states[0], shard=shard, force=force)
+        saving.write_state(save_state, states[0], shard=shard, force=force)
     return results
 
 
@@ -315,16 +328,55 @@ def score_opened(
     """Score opened systems; their rows are added to sums over pairs, and held, where these are passed."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress must be callable, got {type(progress).__name__}")
-    first = list[FirstRows]()
-    totals = truth.evaluate(systems, pairs=pairs, held=held, first=first, progress=progress)
-    return truth.states(systems, totals, first)
+    source, threads, first = truth.input.source, truth.setup.options.threads, list[FirstRows]()
+    if truth.executor is None:
+        totals = evaluate(source, systems, pairs=pairs, held=held, first=first, threads=threads, progress=progress)
+    else:
+        from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
+
+        totals = evaluate_in_parts(
+            truth.executor, source, systems, pairs=pairs, held=held, first=first, progress=progress
+        )
+    if truth.stamps:
+        sources = source, *(system.scores for system in systems)
+        check_unchanged(truth.stamps, [path for each in sources for path in each.files()])
+    return [
+        _make_state(truth, system, of_system, _doubt_rows(truth, system, number, first))
+        for number, (system, of_system) in enumerate(zip(systems, totals, strict=True))
+    ]
 
 
-def hold_rows(truth: OpenedTruth) -> HeldRows:
-    """Return what holds the values of all rows while they are scored."""
-    from xmceval.scoring.held_rows import HeldRows  # not loaded by a score that holds none
+def _doubt_rows(truth: OpenedTruth, system: System, number: int, first: Sequence[FirstRows]) -> Iterator[Doubt]:
+    """Yield the doubts that the first rows of a system give reason for."""
+    rows, ranked = join_first_rows(first, number)
+    mistake = find_doubt(rows, ranked, drop_empty=truth.setup.drop_empty)
+    if mistake:
+        yield Doubt(mistake)
+    elif any(measure.needs_order for measure in truth.setup.program.measures):
+        by_row = truth.input.judgments is None
+        yield from doubt_scores(rows, ranked, order_counts=by_row, are_lists=system.are_lists)
 
-    return HeldRows(truth.setup.program.row_measures, drop_empty=truth.setup.drop_empty)
+
+def _make_state(truth: OpenedTruth, system: System, totals: Totals, doubts: Iterator[Doubt]) -> State:
+    """Return the totals of a system as a state, with the doubts about its files and first rows."""
+    setup, source, weight_range = system.setup, truth.input.source, NO_RANGE
+    n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty)
+    if setup.weights is not None:
+        from xmceval.api.scoring.per_row import range_of  # not loaded by a score without weights
+
+        n_rows, weight_range = setup.weights.size, range_of(setup.weights, setup.weight_unit)
+    of_header = system.doubt_header(source, totals.tally.longest_row)
+    warnings = *setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
+    return State(
+        system.name,
+        replace(setup, warnings=warnings),
+        totals,
+        n_rows,
+        truth=(truth.name,),
+        scores=(system.file,),
+        systems=(system.name,),
+        weight_range=weight_range,
+    )
 
 
 def finish_states(truth: OpenedTruth, states: Sequence[State]) -> tuple[Result, ...]:
@@ -332,3 +384,68 @@ def finish_states(truth: OpenedTruth, states: Sequence[State]) -> tuple[Result, 
     judgments = truth.input.judgments
     n_mentioned = None if judgments is None else judgments.n_mentioned
     return tuple(finish_state(state, n_mentioned) for state in states)
+
+
+def finish_state(state: State, n_mentioned: int | None = None) -> Result:
+    """Finish the totals of a state; where labels are documents, `n_mentioned` is how many truth and runs mention."""
+    if not state.systems:
+        raise UsageError("no result yet: nothing was scored (hint: call update first)")
+    state.check_filter()
+    setup, totals, notes = state.setup, state.totals, list[str]()
+    width = setup.width.or_seen(totals.tally.largest_label, n_mentioned)
+    if not setup.width.is_known:
+        notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
+    removed = zip(("y_true", "y_score"), state.removed, strict=True)
+    return make_result(
+        first_of(state.systems),
+        totals,
+        setup if width is setup.width else replace(setup, width=width),
+        truth=first_of(state.truth),
+        scores=first_of(state.scores),
+        warnings=(
+            *setup.warnings,
+            *_check_weights(state),
+            *_doubt_decisions(state),
+            *_check_dataset(state),
+            *(f"{name}: {describe_duplicates(n)}" for name, n in removed if n),
+        ),
+        notes=(*notes, *setup.program.remarks(totals.parts, width.n_labels)),
+    )
+
+
+def _check_weights(state: State) -> tuple[str, ...]:
+    """Refuse weights that are all 0, and doubt those that are too small beside the largest."""
+    if state.setup.weights is None:
+        return ()
+    from xmceval.api.scoring.per_row import check_any_weight, doubt_small_weights  # not loaded without weights
+
+    check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
+    program = state.setup.program
+    return doubt_small_weights(*state.weight_range, are_counted=len(program.row_tasks) < len(program.tasks))
+
+
+def _doubt_decisions(state: State) -> Iterator[Doubt]:
+    """Doubt a threshold that no score reaches."""
+    threshold = state.setup.options.threshold
+    if threshold is None or math.isinf(threshold) or not state.totals.tally["counts"][PREDICTIONS]:
+        return
+    tasks = zip(state.setup.program.tasks, state.totals.parts, strict=True)
+    n_decided = next((n for task, part in tasks if (n := task.n_decided(part)) is not None), None)
+    if n_decided == 0:
+        question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
+        yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
+
+
+def _check_dataset(state: State) -> Iterator[str]:
+    """Report where the data do not fit the data set that was named, or which they fit where none was."""
+    setup, name = state.setup, state.setup.options.dataset
+    propensities, is_filtered = setup.propensities, setup.filter is not None
+    sizes = Sizes(  # as far as they are known for certain
+        train=propensities.n if propensities.from_training else None,
+        test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
+        labels=setup.width.or_none,
+    )
+    if name is None:
+        yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
+    else:
+        yield from find_dataset(name).mismatches(sizes, is_filtered=is_filtered)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.matrixlike import MatrixLike
-from xmceval.api.scoring.openshards import find_scores
+from xmceval.api.scoring.inputs import find_scores
 from xmceval.api.scoring.saving import check_saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems

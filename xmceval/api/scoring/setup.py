@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -10,50 +10,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.api.scoring.inputs import (
+    Stamps,
+    are_same,
+    check_inputs,
     check_numbers,
     find_filter,
     find_width,
     first_labels,
-    is_same,
     look_at_columns,
     open_scores,
     open_truth,
+    take_numbers,
 )
-from xmceval.api.scoring.openshards import check_inputs, take_stamps
-from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
-from xmceval.api.scoring.weights import range_of, read_weights
-from xmceval.errors import DataError, Doubt, UsageError, argument, listed
-from xmceval.files.io.inputfiles import Stamp, check_unchanged
-from xmceval.files.io.paths import as_input
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed
+from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.files.sidecars.labelnames import names_beside_ids, read_names
-from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.labels.catalogue import find_dataset
+from xmceval.labels.counts import count_labels
+from xmceval.labels.propensity import (
+    NO_PROPENSITIES,
+    Propensities,
+    constants,
+    from_counts,
+    from_label_counts,
+    from_values,
+)
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.matrices import check_narrow
-from xmceval.rows.readings import Axis, are_both_named, find_order, first_named
-from xmceval.rows.rowgroups import RowGroups
+from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
-from xmceval.rows.threads import Progress
-from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
-from xmceval.scoring.compile import compile_program
-from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.options import Options
-from xmceval.scoring.program import Program
-from xmceval.scoring.setup import Setup
-from xmceval.scoring.spec import input_name
-from xmceval.scoring.states.state import NO_RANGE, State
-from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals
+from xmceval.scoring.compile import compile_program, without_propensities
+from xmceval.scoring.options import Options, input_name
+from xmceval.scoring.setup import Program, Setup, System
 
 if TYPE_CHECKING:
     from xmceval.files.ranking.namedpairs import NamedPairs
-    from xmceval.scoring.comparing.pairsums import Pairs
-    from xmceval.scoring.held_rows import HeldRows
 
 
 @dataclass(frozen=True)
@@ -74,8 +71,8 @@ class Named:
     @cached_property
     def leaves(self) -> Sequence[Any]:
         """The runs, or the predictions of a single one, with their shards found."""
-        y_score = self.y_score
-        return list(map(find_shards, y_score)) if isinstance(y_score, list) else [self.input]
+        are_runs = isinstance(self.y_score, list) and isinstance(self.input, Shards)
+        return list(map(find_shards, self.y_score)) if are_runs else [self.input]
 
 
 def check_systems(systems: object) -> None:
@@ -100,8 +97,9 @@ class OpenedTruth:
     name: str  # in reports
     named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
-    stamps: Mapping[Path, Stamp | None] = field(default_factory=dict)  # of truth and scores, before they were opened
+    stamps: Stamps = field(default_factory=dict)  # of truth and scores, before they were opened
     rows: Axis | None = None  # as weights or groups name them
+    ids: RowIds | None = None  # those of the rows that were passed
 
     @classmethod
     def of(
@@ -123,70 +121,64 @@ class OpenedTruth:
             options.refuse_groups(argument("executor"), "score files in one process")
         name, y_true = input_name(y_true), find_shards(y_true)
         leaves = [leaf for system in systems for leaf in system.leaves]
-        train = check_inputs(y_true, leaves, options)
-        stamps = take_stamps([y_true, *leaves])
+        train, stamps = check_inputs(y_true, leaves, options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         names = None if options.labels is None else read_names(options.labels)
         open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, leaves))
-        truth = open_kept()
-        warnings: tuple[str, ...] = ()
+        truth, warnings, lines = open_kept(), tuple[str, ...](), list[str]()
         if options.missing != "zero":
-            from xmceval.api.scoring.missing import check_missing, keep_common  # not loaded by a score without it
+            from xmceval.api.scoring.per_row import check_missing, keep_common
 
             check_missing(options, truth, [y_true, *leaves])
             if options.missing == "drop":
                 kept, warnings = keep_common(options, truth, [(system.name, system.input) for system in systems])
                 truth = open_kept(kept=kept)
         _check_numbers(program, truth, options)
-        if options.row_ids is not None:
-            truth = replace(truth, rows=_name_rows(_find_ids(options, truth), truth))
-        find_ids = partial(_find_ids, options, truth)
-        rows = _check_rows(options, truth)
-        weights, lines = _per_row(options.sample_weight, "sample_weight", "weight", find_ids, truth)
+        ids, rows, weights, groups = None, None, options.sample_weight, options.by_group
+        if any(value is not None for value in (options.row_ids, weights, groups)):
+            from xmceval.api.scoring import per_row
+
+            ids = per_row.find_ids(options, truth)
+            if options.row_ids is not None and ids is not None:
+                truth = replace(truth, rows=per_row.name_rows(ids, truth))
+            rows = per_row.find_named_rows(options, truth)
+            if weights is not None:
+                weights, line = per_row.join_values(weights, "sample_weight", "weight", ids, truth.rows)
+                lines.append(line)
         setup = find_setup(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
+        named_pairs = None
+        if options.filter is not None and truth.judgments is not None:
+            from xmceval.files.ranking.namedpairs import read_named_pairs  # not loaded by a score without a filter
+
+            named_pairs = read_named_pairs(options.filter, truth.judgments)
+        if groups is not None:
+            groups, line = per_row.read_groups(options, truth, ids)
+            lines.append(line)
         setup = replace(
             setup,
+            groups=groups,
             zeros_are_judged=truth.judgments is not None,
             inputs=(truth.line, *setup.inputs, *lines),
             labels=first_labels(first_labels(None, truth.labels), setup.labels),
             warnings=(*warnings, *setup.warnings),
         )
-        opened = cls(
+        return cls(
             setup=setup,
             input=truth,
             name=name,
-            named_pairs=_find_named_pairs(options, truth),
+            named_pairs=named_pairs,
             executor=executor,
             stamps=stamps,
             rows=rows,
+            ids=ids,
         )
-        if options.by_group is None:
-            return opened
-        groups, lines = opened._find_groups(options.by_group)
-        return replace(opened, setup=replace(setup, groups=groups, inputs=(*setup.inputs, *lines)))
 
-    @cached_property
+    @property
     def row_ids(self) -> RowIds | None:
         """The ids of the rows, where there are any: those that were passed, or the queries of the truth."""
-        return _find_ids(self.setup.options, self.input)
-
-    def _find_groups(self, passed: Any) -> tuple[RowGroups, tuple[str, ...]]:
-        """Return the group of each row, and how they were read."""
-        n_rows = self.input.source.n_rows
-        passed, lines = _per_row(passed, "by_group", "group", lambda: self.row_ids, self.input)
-        if isinstance(passed, RowGroups):
-            groups = passed
-        elif isinstance(passed, (str, Path, Shards)):
-            from xmceval.files.sidecars.rowgroupfile import read_row_groups  # not loaded by a score without it
-
-            groups, are_by_id = read_row_groups(passed, self.row_ids, RowIds.of_rows(self.input.rows))
-            lines = (f"{passed}: a group per row; rows by {'name' if are_by_id else 'position'}",)
-        else:
-            groups = RowGroups.of(passed)
-        if n_rows is not None:
-            groups.check_number(n_rows, _describe_left(self.setup.options))
-        return groups, lines
+        judgments = self.input.judgments
+        return self.ids if self.ids is not None or judgments is None else judgments.row_ids
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
@@ -204,86 +196,19 @@ class OpenedTruth:
 
     def _system(self, system: Named, scores: Opened) -> System:
         """Return a system whose scores were opened."""
-        truth = self.input.source
-        values = {self.input.value, scores.value} - {None}
-        is_truth = len(values) < 2 and any(
-            isinstance(leaf, (str, Path)) and is_same(leaf, truth) for leaf in system.leaves
-        )
-        doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
-        setup = self._setup_of(scores.source).with_row_length(truth, scores.source)
+        truth, warnings = self.input.source, self.setup.warnings
+        is_alike = len({self.input.value, scores.value} - {None}) < 2  # no other column of the same table
+        if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth):
+            doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
+            warnings = (*warnings, doubt)
         setup = replace(
-            setup,
-            inputs=(*setup.inputs, scores.line),
-            labels=first_labels(setup.labels, scores.labels),
-            warnings=(*setup.warnings, doubt) if is_truth else setup.warnings,
+            self._setup_of(scores.source).with_row_length(truth, scores.source),
+            inputs=(*self.setup.inputs, scores.line),
+            labels=first_labels(self.setup.labels, scores.labels),
+            warnings=warnings,
         )
-        return System(
-            scores.source,
-            setup,
-            name=system.name or scores.source.name,
-            file=input_name(system.y_score),
-            are_lists=scores.is_ranked,
-        )
-
-    def evaluate(
-        self,
-        systems: Sequence[System],
-        *,
-        pairs: Pairs | None = None,
-        held: HeldRows | None = None,
-        first: list[FirstRows] | None = None,
-        progress: Progress | None = None,
-    ) -> list[Totals]:
-        """Return the totals of systems; see `evaluate`."""
-        truth, threads = self.input.source, self.setup.options.threads
-        if self.executor is None:
-            totals = evaluate(truth, systems, pairs=pairs, held=held, first=first, threads=threads, progress=progress)
-        else:
-            from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
-
-            totals = evaluate_in_parts(
-                self.executor, truth, systems, pairs=pairs, held=held, first=first, progress=progress
-            )
-        sources = truth, *(system.scores for system in systems)
-        check_unchanged(self.stamps, [path for source in sources for path in source.files()])
-        return totals
-
-    def states(
-        self, systems: Sequence[System], totals: Sequence[Totals], first: Sequence[FirstRows] = ()
-    ) -> list[State]:
-        """Return the totals of systems as states, with the doubts about their files and first rows."""
-        states = []
-        for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-            doubts = self._doubt_rows(system, number, first)
-            of_files = *self.input.source.warnings, *system.scores.warnings
-            of_header = system.doubt_header(self.input.source, of_system)
-            states.append(self._state(system, of_system, (*of_header, *of_files, *doubts)))
-        return states
-
-    def _state(self, system: System, totals: Totals, warnings: tuple[str, ...]) -> State:
-        """Return the totals of a system as a state, with these doubts and facts."""
-        setup, weights = system.setup, system.setup.weights
-        n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty) if weights is None else weights.size
-        return State(
-            system.name,
-            replace(setup, warnings=(*setup.warnings, *warnings)),
-            totals,
-            n_rows,
-            truth=(self.name,),
-            scores=(system.file,),
-            systems=(system.name,),
-            weight_range=NO_RANGE if weights is None else range_of(weights, setup.weight_unit),
-        )
-
-    def _doubt_rows(self, system: System, number: int, first: Sequence[FirstRows]) -> Iterator[Doubt]:
-        """Yield the doubts that the first rows of a system give reason for."""
-        truth, ranked = join_first_rows(first, number)
-        mistake = find_doubt(truth, ranked, drop_empty=self.setup.drop_empty)
-        if mistake:
-            yield Doubt(mistake)
-        elif any(measure.needs_order for measure in self.setup.program.measures):
-            by_row = self.input.judgments is None
-            yield from doubt_scores(truth, ranked, order_counts=by_row, are_lists=system.are_lists)
+        name = system.name or scores.source.name
+        return System(scores.source, setup, name, input_name(system.y_score), are_lists=scores.is_ranked)
 
     def _setup_of(self, scores: Source) -> Setup:
         """Return how a system is scored: with its own number of labels where the truth declares none."""
@@ -307,57 +232,8 @@ class OpenedTruth:
         return replace(setup, filter=self.named_pairs.filter(judgments.documents))
 
 
-def _find_ids(options: Options, truth: Opened) -> RowIds | None:
-    """Return the ids of the rows that were passed, or the queries of the truth; None without either."""
-    passed, judgments, n_rows = options.row_ids, truth.judgments, truth.source.n_rows
-    if passed is None:
-        return None if judgments is None else judgments.row_ids
-    if judgments is not None:
-        raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
-    ids = passed
-    if not isinstance(ids, RowIds):
-        from xmceval.files.sidecars.rowidfile import read_row_ids  # not loaded by a score without it
-
-        ids = read_row_ids(passed)
-    if n_rows is not None:
-        ids.check_number(n_rows)
-    return ids
-
-
-def _name_rows(ids: RowIds | None, truth: Opened) -> Axis:
-    """Return the rows under the ids that were passed; an index of the truth may not have another order of them."""
-    rows = Axis.of("row_ids", "row", [] if ids is None else ids.ids)
-    if truth.rows is not None and find_order(rows, truth.rows) is not None:
-        raise DataError(
-            f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
-            f"{argument('row_ids')}, or pass {truth.rows.unnamed})"
-        )
-    return rows
-
-
 def _called(axis: Axis | None, name: str | None) -> Axis | None:
     return replace(axis, source=name) if axis is not None and name else axis
-
-
-def _check_rows(options: Options, truth: Opened) -> Axis | None:
-    """Return the rows that weights or groups name, where the truth does not."""
-    if truth.judgments is not None or are_both_named(truth.rows):
-        return None
-    rows = rows_of(options.sample_weight, "sample_weight")
-    return first_named(rows, rows_of(options.by_group, "by_group"), truth.source.name)
-
-
-def _per_row(
-    values: Any, name: str, noun: str, find_ids: Callable[[], RowIds | None], truth: Opened
-) -> tuple[Any, tuple[str, ...]]:
-    """Return weights or groups in the order of the rows, where they name these, and how they were read."""
-    if values is None:
-        return None, ()
-    from xmceval.api.scoring.perrow import in_order  # not loaded by a score without it
-
-    ordered, how = in_order(values, name, noun, find_ids, truth.rows)
-    path = str(values) if isinstance(values, (str, Path)) else name
-    return ordered, (f"{path}: a {noun} per row; rows by {how}",)
 
 
 def find_setup(
@@ -371,42 +247,110 @@ def find_setup(
 ) -> Setup:
     """Find propensities, weights and filters; there is no truth where its rows come in batches.
 
-    Of a truth by query the filter has names, which are looked up once predictions are read.
+    The shards of the training labels are found. If the truth has queries, so has the filter, whose names are looked up
+    once predictions are read.
     """
-    source, has_queries = (None, False) if truth is None else (truth.source, truth.judgments is not None)
-    lookup = PropensityLookup(find_width(options, truth), None)
+    source = None if truth is None else truth.source
+    setup = Setup(options=options, program=program, width=find_width(options, truth))
     if program.needs_propensities or options.by_frequency is not None:
-        lookup = find_propensities(options, train, truth, lookup.width)
-    program = fit_program(program, lookup)
-    lookup.width.check_cutoff(program.deepest)
-    sample_weight = options.sample_weight if sample_weight is None else sample_weight
-    has_weights = sample_weight is not None or max_weight is not None
-    weights, unit = None, 1.0
-    if has_weights:
-        weights, unit = read_weights(sample_weight, source, max_weight, _describe_left(options))
-    if options.filter is not None and truth is not None and not has_queries:
-        check_numbers(truth, Opened(truth.source, name=input_name(options.filter)))
-    return Setup(
-        options=options,
-        program=program,
-        width=lookup.width,
-        propensities=lookup.propensities or NO_PROPENSITIES,
-        weights=weights,
-        weight_unit=unit,
-        filter=None if has_queries else find_filter(options.filter, source, lookup.width),
-        inputs=lookup.inputs,
-        labels=lookup.labels,
-        warnings=(*_doubt_threshold(options, program), *lookup.warnings),
+        setup = _find_propensities(setup, train, truth)
+    program = _fit_program(setup)
+    setup.width.check_cutoff(program.deepest)
+    weights, unit, pairs = None, 1.0, None
+    if sample_weight is not None or max_weight is not None:
+        from xmceval.api.scoring.per_row import describe_left, read_weights  # not loaded by a score without weights
+
+        weights, unit = read_weights(sample_weight, source, max_weight, describe_left(options))
+    if options.filter is not None and (truth is None or truth.judgments is None):
+        if truth is not None:
+            check_numbers(truth, Opened(truth.source, name=input_name(options.filter)))
+        pairs = find_filter(options.filter, source, setup.width)
+    warnings = setup.warnings
+    if options.threshold is not None and all(measure.metric.family != "confusion" for measure in program.measures):
+        unused = "the threshold has no effect: no metric of decisions was requested"
+        warnings = (Doubt(f"{unused} (hint: some are {', '.join(DECISION_NAMES)})"), *warnings)
+    return replace(setup, program=program, weights=weights, weight_unit=unit, filter=pairs, warnings=warnings)
+
+
+def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
+    """Add inverse propensities from the one source that the options name, or else estimated from the truth."""
+    options, width = setup.options, setup.width
+    a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
+    if options.inverse_propensities is not None:
+        return _take_propensities(setup, truth, "inverse_propensities", from_values)
+    if options.counts is not None:
+        convert = partial(from_counts, n_train=options.n_train or 0, a=a, b=b)
+        return _take_propensities(setup, truth, "counts", convert)
+    training, inputs, labels, warnings = truth, tuple[str, ...](), None, list[str]()
+    if train is not None or training is None:
+        training = open_truth(train, options, "train", first=truth, width=width)
+        check_numbers(truth, training)
+        inputs, labels = (training.line,), training.labels
+    source = training.source
+    if train is not None and source.n_labels is not None:
+        width = width.agree(source.n_labels, source.name)
+    is_truth = truth is not None and (train is None or are_same(source, truth.source))
+    if is_truth and train is None:
+        warnings.append(
+            Doubt(
+                f"propensities are estimated from {source.name} itself: not comparable with published values "
+                f"(hint: pass {argument('train', kind='FILE')})"
+            )
+        )
+    elif is_truth and truth is not None:
+        warnings.append(
+            Doubt(f"the training labels are {truth.source.name} itself: not comparable with published values")
+        )
+    counts = count_labels(source, width=width, threads=options.threads, may_merge=True)
+    if train is not None:
+        warnings.extend(source.warnings)
+    propensities = NO_PROPENSITIES
+    if counts.n_rows >= 3:
+        propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)
+    else:
+        warnings.append(
+            f"{source.name} has {counted(counts.n_rows, 'row')}: too few for propensities, so the metrics "
+            "that need them are left out"
+        )
+    return replace(
+        setup, width=width, propensities=propensities, inputs=inputs, labels=labels, warnings=tuple(warnings)
     )
 
 
-def _find_named_pairs(options: Options, truth: Opened) -> NamedPairs | None:
-    """Read the filter of a truth by query."""
-    if options.filter is None or truth.judgments is None:
-        return None
-    from xmceval.files.ranking.namedpairs import read_named_pairs  # not loaded by a score without a filter
+def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert: Callable[..., Propensities]) -> Setup:
+    """Add propensities from a number per label; a Series of pandas names the labels in its index."""
+    passed, order = getattr(setup.options, option), None
+    known = (None if truth is None else truth.labels) or Axis("y_true", "label")
+    labels = replace(rows_of(passed, option), noun="label", is_index=True)
+    if labels.names is not None:
+        order = find_order(known, labels)
+    numbers, name = take_numbers(passed, option)
+    line = f"{name}: {counted(numbers.size, 'number')}; labels by {say_how(known, labels, 'number')}"
+    values = numbers if order is None else numbers[order]
+    return replace(
+        setup,
+        width=setup.width.agree(values.size, name),
+        propensities=convert(values, source=name),
+        inputs=(line,),
+        labels=labels if order is None else known,
+    )
 
-    return read_named_pairs(options.filter, truth.judgments)
+
+def _fit_program(setup: Setup) -> Program:
+    """Return the program without the measures for which there are no propensities."""
+    program, propensities = setup.program, setup.propensities
+    asking = [measure for measure in program.measures if measure.option("over") == "train"]
+    if asking and not propensities.from_training:
+        raise UsageError(
+            f"{listed(asking)}: over=train needs training labels "
+            f"(hint: pass {argument('train')} or {argument('counts')})"
+        )
+    if propensities is not NO_PROPENSITIES or not program.needs_propensities:
+        return program
+    rest = without_propensities(program)
+    if rest is None:
+        raise DataError(setup.warnings[-1])
+    return rest
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
@@ -423,16 +367,3 @@ def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
             f"{listed(asking)}: the {noun}s of {truth.name} have no numbers (hint: over=seen, or "
             f"{argument('labels', kind='FILE')} with one {noun} per line)"
         )
-
-
-def _describe_left(options: Options) -> str:
-    """Say which rows of the truth are left, in messages on their number."""
-    return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
-
-
-def _doubt_threshold(options: Options, program: Program) -> tuple[Doubt, ...]:
-    """Doubt a threshold that no metric uses."""
-    if options.threshold is None or any(measure.metric.family == "confusion" for measure in program.measures):
-        return ()
-    decisions = ", ".join(DECISION_NAMES)
-    return (Doubt(f"the threshold has no effect: no metric of decisions was requested (hint: some are {decisions})"),)

@@ -51,12 +51,13 @@ FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; a helper is com
 NO_PARTS, NO_COLUMNS, NO_FRACTION = (0.0,) * 4, (0.0,) * 7, (0.0,) * 3
 
 
-def multiple_of(words: list[int]) -> int:
-    """Return the number that the words of a sum stand for, as a multiple of its last bit."""
-    multiple = 0
-    for word in reversed(words):
-        multiple = (multiple << WORD) + word
-    return multiple
+def multiples_of(sums: list[list[int]]) -> list[int]:
+    """Return the numbers that the words of sums stand for, as multiples of their last bit."""
+    multiples = [0] * len(sums)
+    for i, words in enumerate(sums):
+        for word in reversed(words):
+            multiples[i] = (multiples[i] << WORD) + word
+    return multiples
 
 
 # Helpers return tuples of numbers, which compiled code keeps in registers.

@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, ValueColumns
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.held_rows import RowBlock
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Program
 from xmceval.scoring.sums import add_rows, no_sums
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals

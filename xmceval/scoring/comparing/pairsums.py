@@ -22,7 +22,7 @@ from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.parts import Field, Part
-from xmceval.scoring.program import Program
+from xmceval.scoring.setup import Program
 from xmceval.scoring.sums import add_words
 
 Runs = tuple[int, ...]  # the runs of a system, by number; of most systems, one

@@ -23,12 +23,11 @@ from xmceval.kernels.metrics.labelwise import (
     count_ranked,
     count_ranked_wide,
 )
-from xmceval.labels.counts import DENSE_IDS
-from xmceval.labels.growing import GrowingCounts, no_counts
+from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
-from xmceval.scoring.decided import Decided
+from xmceval.scoring.batch import Decided
 from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 from xmceval.scoring.per_label.counttable import Counts, CountTable, n_slots
 

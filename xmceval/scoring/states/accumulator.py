@@ -8,15 +8,14 @@ from typing import Any
 
 from xmceval.errors import DataError, Fault, UsageError, listed
 from xmceval.rows.block import Block, Float64, Source
-from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.readings import EARLIER, Axis
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import BatchSource
+from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.evaluate import BlockScratch, add_rows, make_batches, rows_at_once, score_block
+from xmceval.scoring.setup import System
 from xmceval.scoring.states.state import State, each_once
-from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals, empty
 
 

@@ -31,8 +31,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, recorded_options, specs
 from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS, take
-from xmceval.scoring.program import Program
-from xmceval.scoring.setup import NO_WEIGHTS, Setup
+from xmceval.scoring.setup import NO_WEIGHTS, Program, Setup
 from xmceval.scoring.states.state import MOST_SHARDS, NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import empty

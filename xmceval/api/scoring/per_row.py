@@ -1,0 +1,273 @@
+"""Per row: ids, groups and sample weights of rows, in the order of the truth; queries that runs lack.
+
+Loaded only where an option asks for one of these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xmceval.api.scoring.inputs import find_width, open_scores, take_numbers
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import pipe_key
+from xmceval.files.opened import Opened
+from xmceval.files.ranking.judgments import Judgments, name_queries
+from xmceval.files.sidecars.rowgroupfile import read_row_groups
+from xmceval.files.sidecars.rowidfile import read_row_ids
+from xmceval.files.tables.arrays import to_numbers, to_text, to_whole
+from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
+from xmceval.files.tables.opening import table_at
+from xmceval.files.tables.table import Table, memory_table
+from xmceval.rows.block import Float64, Source
+from xmceval.rows.matrices.frames import is_frame, rows_of
+from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
+from xmceval.rows.rowgroups import RowGroups
+from xmceval.rows.rowids import RowIds, join_by_id
+from xmceval.rows.shards import Shards
+from xmceval.scoring.options import Options
+
+# The least weight, of the largest, of which enough digits are left: in sums, and in counts by label.
+LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
+
+
+def find_ids(options: Options, truth: Opened) -> RowIds | None:
+    """Return the ids of the rows that were passed, or the queries of the truth; None without either."""
+    passed, judgments = options.row_ids, truth.judgments
+    if passed is None:
+        return None if judgments is None else judgments.row_ids
+    if judgments is not None:
+        raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
+    ids = passed if isinstance(passed, RowIds) else read_row_ids(passed)
+    if truth.source.n_rows is not None:
+        ids.check_number(truth.source.n_rows)
+    return ids
+
+
+def name_rows(ids: RowIds, truth: Opened) -> Axis:
+    """Return the rows under the ids that were passed; an index of the truth may not have another order of them."""
+    rows = Axis.of("row_ids", "row", ids.ids)
+    if truth.rows is not None and find_order(rows, truth.rows) is not None:
+        raise DataError(
+            f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
+            f"{argument('row_ids')}, or pass {truth.rows.unnamed})"
+        )
+    return rows
+
+
+def find_named_rows(options: Options, truth: Opened) -> Axis | None:
+    """Return the rows that weights or groups name, where the truth does not."""
+    if truth.judgments is not None or are_both_named(truth.rows):
+        return None
+    rows = rows_of(options.sample_weight, "sample_weight")
+    return first_named(rows, rows_of(options.by_group, "by_group"), truth.source.name)
+
+
+def read_groups(options: Options, truth: Opened, ids: RowIds | None) -> tuple[RowGroups, str]:
+    """Return the group of each row, and how they were read."""
+    passed, line = join_values(options.by_group, "by_group", "group", ids, truth.rows)
+    if isinstance(passed, RowGroups):
+        groups = passed
+    elif isinstance(passed, (str, Path, Shards)):
+        groups, are_by_id = read_row_groups(passed, ids, RowIds.of_rows(truth.rows))
+        line = f"{passed}: a group per row; rows by {'name' if are_by_id else 'position'}"
+    else:
+        groups = RowGroups.of(passed)
+    if truth.source.n_rows is not None:
+        groups.check_number(truth.source.n_rows, describe_left(options))
+    return groups, line
+
+
+def describe_left(options: Options) -> str:
+    """Say which rows of the truth are left, in messages on their number."""
+    return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
+
+
+def join_values(
+    values: Any, name: str, noun: str, ids: RowIds | None, rows: Axis | None, *, in_batch: bool = False
+) -> tuple[Any, str]:
+    """Return one value per row, in the order of the rows where values have names of rows, and how they were read.
+
+    Parameters
+    ----------
+    values : object
+        An array or sequence, a Series, a mapping by id, a table of two columns, or a path.
+    name, noun : str
+        What messages call them, and one of them.
+    ids : RowIds or None
+        Those of the rows.
+    rows : Axis or None
+        Those of the truth, which the index of a Series may have in another order.
+    in_batch : bool
+        Whether they are those of a batch.
+    """
+    joined, how = values, "position"
+    index, is_file = getattr(values, "index", None), isinstance(values, (str, Path))
+    if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
+        joined, how = _of_series(values, name, noun, ids, rows or Axis("y_true", "row"), in_batch=in_batch)
+    elif isinstance(values, Mapping):
+        by_id = {str(key): value for key, value in values.items()}
+        joined, how = join_by_id(by_id, ids or RowIds.of_rows(rows), name, noun), "name"
+    elif is_file or hasattr(values, "to_numpy"):
+        is_table = not is_file and (is_frame(values) or hasattr(values, "to_batches"))
+        table = table_at(to_path(values)) if is_file else memory_table(values, name) if is_table else None
+        if table is not None:
+            joined, how = _of_table(table, noun, ids or RowIds.of_rows(rows)), "name"
+    return joined, f"{values if is_file else name}: a {noun} per row; rows by {how}"
+
+
+def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis, *, in_batch: bool) -> tuple[Any, str]:
+    """Return the values of a Series of pandas, whose index may name the rows, and how they were joined."""
+    axis = rows_of(series, name)
+    if ids is not None and axis.is_numbered and Axis.of(ids.source, "row", ids.ids).is_reordered:
+        raise DataError(
+            f"{name}: its index has the names of the rows, in another order: are its lines by name? "
+            f"(hint: if so, pass {name}.to_dict(), else {name}.to_numpy())"
+        )
+    if ids is not None and not axis.is_numbered:
+        if not series.index.is_unique:
+            twice = str(series.index[series.index.duplicated()][0])
+            raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
+        return join_by_id(dict(zip(map(str, series.index), series.tolist(), strict=True)), ids, name, noun), "name"
+    order = None if ids is not None else find_order(rows, axis, in_batch=in_batch)
+    return series.to_numpy() if order is None else series.to_numpy()[order], say_how(rows, axis, "position")
+
+
+def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
+    """Return the values of a table of two columns: one of queries or rows, and one of the values."""
+    roles = find_roles(table.names)
+    keys = roles["query"] or roles["row"]
+    values = [column for column in table.names if column not in keys and plain(column) not in UNUSED]
+    if len(keys) != 1 or len(values) != 1:
+        raise DataError(
+            f"{table}: found the columns {', '.join(table.names[:10])}; expected {explain_keys()}, and one of {noun}s "
+            "(hint: leave out other columns)"
+        )
+    found: dict[Any, Any] = {}
+    for key, value in table.batches([keys[0], values[0]]):
+        names = to_whole(key).tolist() if keys == roles["row"] else to_text(key).tolist()
+        numbers = to_numbers(value).tolist() if noun == "weight" else to_text(value).tolist()
+        for line, pair in enumerate(zip(names, numbers, strict=True)):
+            if found.setdefault(*pair) != pair[1]:
+                raise key.refuse(line, f"the {noun} of {pair[0]!r} is {pair[1]!r}, but {found[pair[0]]!r} above")
+    if keys == roles["row"]:
+        ids = RowIds([str(row) for row in range(len(found))], str(table))
+        found = {str(row): value for row, value in found.items()}
+    return join_by_id(found, ids, str(table), noun)
+
+
+def range_of(weights: Float64, unit: float) -> tuple[float, float]:
+    """Return the least and the greatest of weights [n_rows] above 0, times `unit`; infinity and 0 without any."""
+    used = weights[weights > 0] * unit
+    return float(used.min(initial=math.inf)), float(used.max(initial=0.0))
+
+
+def doubt_small_weights(least: float, greatest: float, *, are_counted: bool) -> tuple[str, ...]:
+    """Warn where the least weight above 0 leaves the range of sums, or of counts by label; infinity where none is."""
+    if least >= (LEAST_COUNTED if are_counted else LEAST_WEIGHT) * greatest:
+        return ()
+    doubt = Doubt(
+        f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
+        "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
+    )
+    return (doubt,)
+
+
+def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
+    """Refuse rows of which none has a weight above 0."""
+    if n_rows and not greatest:
+        raise DataError(f"{name}: every weight is 0, so no instance is left")
+
+
+def read_weights(
+    values: Any, truth: Source | None = None, max_weight: float | None = None, left: str = ""
+) -> tuple[Float64 | None, float]:
+    """Take sample weights, one per row of the truth, and divide them by a power of two, which is returned too.
+
+    `left` says in messages which rows of the truth are left.
+
+    It is that of `max_weight`, or of the largest weight, which then lies in [1, 2): so the values that are summed do
+    not depend on the unit of the weights, and no precision is lost.
+    """
+    unit = None if max_weight is None else unit_of(max_weight)
+    if values is None:
+        if unit is not None:
+            raise UsageError(f"{argument('max_weight')} has no effect without {argument('sample_weight')}")
+        return None, 1.0
+    weights, name = take_numbers(values, "sample_weight", "row")
+    if truth is not None and truth.n_rows is not None and weights.size != truth.n_rows:
+        raise DataError(
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows, 'row')}{left}; "
+            "expected one weight per row"
+        )
+    wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
+    if wrong.size:
+        row = int(wrong[0])
+        raise DataError(
+            f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
+        )
+    greatest = float(weights.max(initial=0.0))
+    check_any_weight(name, greatest, weights.size)
+    if max_weight is not None and greatest > max_weight:
+        row = int(np.argmax(weights))
+        limit = f"{argument('max_weight')}, {max_weight:g}"
+        raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above {limit}")
+    unit = unit or unit_of(greatest or 1.0)
+    return weights / unit, unit
+
+
+def unit_of(max_weight: Any) -> float:
+    """Return the power of two below the largest weight that may come."""
+    is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
+    if not is_number or not 0 < max_weight < math.inf:
+        raise UsageError(f"{argument('max_weight')} must be a number above 0, got {max_weight!r}")
+    return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)
+
+
+def check_missing(options: Options, truth: Opened, inputs: Sequence[Any]) -> None:
+    """Refuse the option where rows have no names by which they are joined, and what it cannot be combined with."""
+    missing = argument("missing", options.missing)
+    if truth.judgments is None:
+        raise UsageError(
+            f"{missing} is for TREC runs and other predictions by query; here no row could be missing, as rows are "
+            "joined by their order"
+        )
+    pipes = [path for path in inputs if isinstance(path, (str, Path)) and pipe_key(to_path(path)) is not None]
+    if options.missing == "drop" and pipes:
+        raise UsageError(f"{pipes[0]}: is a pipe, and {missing} reads all files twice (hint: save it as a file)")
+
+
+def keep_common(
+    options: Options, truth: Opened, systems: Sequence[tuple[str | None, Any]]
+) -> tuple[Judgments, tuple[str, ...]]:
+    """Return the judgments without the queries of the truth that a system lacks, and warnings of them.
+
+    Systems are names, where they have any, and predictions, which are read here for their queries alone.
+    """
+    judgments = truth.judgments
+    if judgments is None:
+        raise ValueError("there are no queries")
+    n_queries = counted(len(judgments.queries), "query")
+    width = find_width(options, truth)
+    opened = [(name, open_scores(system, truth, options, width)) for name, system in systems]
+    left_out = frozenset(query for _, run in opened for query in run.lacking)
+    kept = [query for query in judgments.queries if query not in left_out]
+    if not kept:
+        raise DataError(f"{judgments.name}: none of the {n_queries} is in all runs, so there is nothing to score")
+    warnings = [
+        f"{name or run.name}: lacks {len(run.lacking):,} of the {n_queries} of {judgments.name}, "
+        f"{name_queries(run.lacking)}"
+        for name, run in opened
+        if run.lacking
+    ]
+    if left_out:
+        are = "is" if len(left_out) == 1 else "are"
+        warnings.append(f"{counted(len(left_out), 'query')} that a run lacks {are} left out, for all systems")
+    queries = {query: row for row, query in enumerate(kept)}
+    return replace(judgments, queries=queries, left_out=left_out), tuple(warnings)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         precision_recall_curve as precision_recall_curve,
         roc_curve as roc_curve,
     )
-    from xmceval.api.dropins.indicators import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.dropins.inputs import UndefinedMetricWarning as UndefinedMetricWarning
     from xmceval.api.dropins.rankingmetrics import (
         coverage_error as coverage_error,
         dcg_score as dcg_score,
@@ -128,7 +128,7 @@ _HOME = {
     "dcg_score": "api.dropins.rankingmetrics",
     "roc_auc_score": "api.dropins.aucs",
     "average_precision_score": "api.dropins.aucs",
-    "UndefinedMetricWarning": "api.dropins.indicators",
+    "UndefinedMetricWarning": "api.dropins.inputs",
     "roc_curve": "api.dropins.curvepoints",
     "precision_recall_curve": "api.dropins.curvepoints",
     "roc_auc": "api.groupauc",

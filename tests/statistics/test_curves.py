@@ -60,17 +60,17 @@ def test_steps_are_sums_of_all_entries_with_at_least_a_score(entries):
     entries = sorted(entries, key=lambda entry: -entry[1])
     truth, scores, weights = np.array(entries, dtype=float).reshape(-1, 3).T
     truth = truth.astype(bool)
-    steps = add_up_steps(truth, scores, weights)
+    *sums, distinct = add_up_steps(truth, scores, weights)
     thresholds = sorted({score for _, score, _ in entries}, reverse=True)
-    assert steps.thresholds.tolist() == thresholds
-    for threshold, tps, fps in zip(thresholds, steps.tps, steps.fps, strict=True):
+    assert distinct.tolist() == thresholds
+    for threshold, tps, fps in zip(thresholds, *sums, strict=True):
         above = [(true, weight) for true, score, weight in entries if score >= threshold]
         assert tps == sum(weight for true, weight in above if true)
         assert fps == sum(weight for true, weight in above if not true)
     counted, ones = add_up_steps(truth, scores), add_up_steps(truth, scores, np.ones(truth.size))
     for whole, real in zip(counted, ones, strict=True):
         np.testing.assert_array_equal(whole, real)
-    assert counted.tps.dtype == counted.fps.dtype == np.int64
+    assert counted[0].dtype == counted[1].dtype == np.int64
 
 
 @pytest.mark.parametrize("spare", [0.0, 2.0])

@@ -220,6 +220,6 @@ def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str
 
 
 def _warn(message: str) -> None:
-    from xmceval.api.dropins.indicators import UndefinedMetricWarning
+    from xmceval.api.dropins.inputs import UndefinedMetricWarning  # which imports scipy
 
     warn([message], UndefinedMetricWarning)

@@ -176,63 +176,17 @@ def _follow_curves(groups: RankedGroups, max_fpr: float) -> Float64:
     return values.T
 
 
-class Steps(NamedTuple):
-    """Thresholds in descending order, and the weights of the true and the false positives at each."""
-
-    tps: NDArray[Any]
-    fps: NDArray[Any]
-    thresholds: NDArray[Any]
-
-    def without_points_on_lines(self) -> Steps:
-        """Leave out points of the ROC curve on the straight line between their neighbours."""
-        return self._keep((np.diff(self.fps, 2) != 0) | (np.diff(self.tps, 2) != 0))
-
-    def without_points_between(self) -> Steps:
-        """Leave out points of equal recall between the first and the last of them."""
-        return self._keep((np.diff(self.tps[:-1]) != 0) | (np.diff(self.tps[1:]) != 0))
-
-    def _keep(self, inner: Bools) -> Steps:
-        """Return some of the thresholds, the first and the last one always."""
-        if self.tps.size <= 2:
-            return self
-        kept = np.concatenate([[True], inner, [True]])
-        return Steps(self.tps[kept], self.fps[kept], self.thresholds[kept])
-
-    def roc_curve(self) -> tuple[Float64, Float64, Float64]:
-        """Return false and true positive rates after a first point at 0, and thresholds; NaN for a missing class.
-
-        All three are float64 [n_thresholds + 1].
-        """
-        fpr, tpr = (_divide_by_last(np.concatenate([[0], each]), np.nan) for each in (self.fps, self.tps))
-        return fpr, tpr, np.concatenate([[np.inf], self.thresholds.astype(np.float64)])
-
-    def precision_recall_curve(self) -> tuple[Float64, Float64, NDArray[Any]]:
-        """Return precision, recall and ascending thresholds, to the end of the curve; recall is 1 without positives.
-
-        Precision and recall are float64 [n_thresholds + 1], the thresholds [n_thresholds] of the type of the scores.
-        """
-        decided = self.tps + self.fps
-        precision = np.divide(self.tps, decided, out=np.zeros(decided.size), where=decided != 0)
-        recall = _divide_by_last(self.tps, 1.0)
-        return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), self.thresholds[::-1].copy()
-
-
-def _divide_by_last(running: NDArray[Any], undefined: float) -> Float64:
-    """Divide running sums by their total, or return `undefined` for each where that is 0."""
-    return running / running[-1] if running.size and running[-1] > 0 else np.full(running.size, undefined)
-
-
-def add_up_steps(is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None) -> Steps:
+def add_up_steps(
+    is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Add up the weights of both classes down to each distinct score, of entries in descending order of their scores.
 
-    Entries are arrays [n], steps arrays [n_thresholds]. Without weights the sums are whole numbers, int64; with them,
-    float64 [n], the sums are float64.
+    Entries are arrays [n]; returned are the sums of the true ones, of the false ones, and the scores, [n_thresholds].
+    Without weights the sums are whole numbers, int64; with them, float64 [n], the sums are float64.
     """
-    is_last = np.ones(scores.size, dtype=np.bool_)
-    is_last[:-1] = scores[1:] != scores[:-1]
-    last = np.flatnonzero(is_last)
+    last = find_starts(scores)[1:] - 1
     if weights is None:
         tps = np.cumsum(is_true, dtype=np.int64)[last]
-        return Steps(tps, last + 1 - tps, scores[last])
+        return tps, last + 1 - tps, scores[last]
     tps, fps = (np.cumsum(np.where(mask, weights, 0.0))[last] for mask in (is_true, ~is_true))
-    return Steps(tps, fps, scores[last])
+    return tps, fps, scores[last]

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmceval.api.dropins.indicators import (
-    MatrixAverage,
+from xmceval.api.dropins.inputs import (
+    AnyArray,
     UndefinedMetricWarning,
     as_classes,
     as_indicator,
+    as_score_list,
+    as_scores,
     as_weight,
-    check_choice,
-    check_shapes,
     in_one_order,
     is_matrix,
+    iterate_cells,
     mean,
 )
-from xmceval.api.dropins.storedcells import finite_scores, iterate_cells, sort_cells
 from xmceval.api.matrixlike import ClassLike, MatrixLike
-from xmceval.errors import DataError, UsageError, warn
+from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
+from xmceval.rows.matrices.storage import comparable
 from xmceval.statistics.curves import (
-    Bools,
     GroupAreas,
     RankedGroups,
     average_precisions,
@@ -37,58 +37,31 @@ from xmceval.statistics.curves import (
     sort_by_score,
 )
 
-AVERAGES = (*get_args(MatrixAverage), None)
+MatrixAverage = Literal["micro", "macro", "weighted", "samples"]
+MultiClass = Literal["raise", "ovr", "ovo"]
+Compute = Callable[[RankedGroups], GroupAreas]
 
 
-class Area(NamedTuple):
-    """An area under a curve, where it is not defined, and the warning for groups without one."""
-
-    compute: Callable[[RankedGroups], GroupAreas]
-    is_undefined: Callable[[GroupAreas], Bools]
-    warning: str
-
-    def values(self, areas: GroupAreas) -> Float64:
-        """Return the values, float64 [n_groups], and warn, once, of groups without one."""
-        is_undefined = self.is_undefined(areas)
-        n = int(np.count_nonzero(is_undefined))
-        if n:
-            warn([self.warning.format(n=f"{n:,} of {is_undefined.size:,}")], UndefinedMetricWarning)
-        return areas.values
+# Keywords of the two functions, for the overloads by `average`: only without one is an array returned.
+class AreaOptions(TypedDict, total=False):  # noqa: D101 - documented by the functions
+    sample_weight: ArrayLike | None
+    max_fpr: float | None
+    multi_class: MultiClass
+    labels: ArrayLike | None
 
 
-ROC_AUC = Area(
-    roc_areas,
-    lambda areas: ~areas.has_both,
-    "ROC AUC is not defined where there is only one class ({n}); it was set to NaN",
-)
-AVERAGE_PRECISION = Area(
-    average_precisions,
-    lambda areas: areas.positive == 0,
-    "average precision is not defined where there is no positive ({n}); it was set to 0",
-)
+class PrecisionOptions(TypedDict, total=False):  # noqa: D101
+    pos_label: ClassLike
+    sample_weight: ArrayLike | None
 
 
 @overload
 def roc_auc_score(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    average: MatrixAverage = "macro",
-    sample_weight: ArrayLike | None = None,
-    max_fpr: float | None = None,
-    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
-    labels: ArrayLike | None = None,
+    y_true: MatrixLike, y_score: MatrixLike, *, average: MatrixAverage = "macro", **options: Unpack[AreaOptions]
 ) -> float: ...
 @overload
 def roc_auc_score(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    average: None,
-    sample_weight: ArrayLike | None = None,
-    max_fpr: float | None = None,
-    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
-    labels: ArrayLike | None = None,
+    y_true: MatrixLike, y_score: MatrixLike, *, average: None, **options: Unpack[AreaOptions]
 ) -> float | Float64: ...
 def roc_auc_score(
     y_true: MatrixLike,
@@ -97,7 +70,7 @@ def roc_auc_score(
     average: MatrixAverage | None = "macro",
     sample_weight: ArrayLike | None = None,
     max_fpr: float | None = None,
-    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
+    multi_class: MultiClass = "raise",
     labels: ArrayLike | None = None,  # noqa: ARG001 - orders the classes of multiclass scores, which are refused
 ) -> float | Float64:
     """Compute the area under the ROC curve, as scikit-learn does, for two classes and for indicators.
@@ -144,44 +117,25 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    check_choice(average, "average", AVERAGES)
-    check_choice(multi_class, "multi_class", ("raise", "ovr", "ovo"))
+    _check_choice(average, "average", ("micro", "macro", "weighted", "samples", None))
+    _check_choice(multi_class, "multi_class", ("raise", "ovr", "ovo"))
     if max_fpr is not None and not (isinstance(max_fpr, numbers.Real) and 0 < max_fpr <= 1):
         raise UsageError(f"max_fpr must be above 0 and at most 1, or None, got {max_fpr!r}")
-    area = ROC_AUC
-    if max_fpr is not None and max_fpr != 1:
-        area = ROC_AUC._replace(compute=partial(partial_roc_areas, max_fpr=float(max_fpr)))
+    compute = roc_areas if max_fpr is None or max_fpr == 1 else partial(partial_roc_areas, max_fpr=float(max_fpr))
     y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     if is_matrix(y_true):
-        return _average(area, y_true, y_score, average, sample_weight)
-    classes = as_classes(y_true, "y_true")
-    distinct = np.unique(classes)
-    if distinct.size > 2:
-        raise DataError(
-            f"y_true: has {distinct.size} classes; multiclass (one-vs-rest, one-vs-one) is not supported "
-            "(hint: pass an indicator matrix, one column per class)"
-        )
-    positive = classes == distinct[-1] if distinct.size > 1 else np.ones(classes.size, dtype=bool)
-    return _binary(area, positive, y_score, sample_weight)
+        return _average(compute, y_true, y_score, average, sample_weight)
+    classes, distinct = _as_two_classes(y_true, "multiclass (one-vs-rest, one-vs-one)")
+    return _compute_of_list(compute, classes == distinct[-1], y_score, sample_weight)
 
 
 @overload
 def average_precision_score(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    average: MatrixAverage = "macro",
-    pos_label: ClassLike = 1,
-    sample_weight: ArrayLike | None = None,
+    y_true: MatrixLike, y_score: MatrixLike, *, average: MatrixAverage = "macro", **options: Unpack[PrecisionOptions]
 ) -> float: ...
 @overload
 def average_precision_score(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    average: None,
-    pos_label: ClassLike = 1,
-    sample_weight: ArrayLike | None = None,
+    y_true: MatrixLike, y_score: MatrixLike, *, average: None, **options: Unpack[PrecisionOptions]
 ) -> float | Float64: ...
 def average_precision_score(
     y_true: MatrixLike,
@@ -198,12 +152,10 @@ def average_precision_score(
 
     Parameters
     ----------
-    y_true : array [n_rows] or sparse matrix or array [n_rows, n_labels]
-        Two classes; or an indicator.
-    y_score : array [n_rows] or sparse matrix or array [n_rows, n_labels]
-        Scores; 0 where a sparse matrix stores none.
+    y_true, y_score : array [n_rows] or sparse matrix or array [n_rows, n_labels]
+        As in `roc_auc_score`.
     average : {"micro", "macro", "weighted", "samples", None}
-        For indicators: all cells together; mean over labels; mean weighted by support; mean over rows; no mean.
+        As in `roc_auc_score`.
     pos_label : class
         The positive class; 1 for indicators.
     sample_weight : array [n_rows], optional
@@ -231,58 +183,76 @@ def average_precision_score(
     >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8333
     """
-    check_choice(average, "average", AVERAGES)
+    _check_choice(average, "average", ("micro", "macro", "weighted", "samples", None))
     y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    is_one = not isinstance(pos_label, str) and np.isscalar(pos_label) and pos_label == 1
+    is_text = isinstance(pos_label, str)
     if is_matrix(y_true):
-        if not is_one:
+        if is_text or not np.isscalar(pos_label) or pos_label != 1:
             raise UsageError(f"pos_label must be 1 for an indicator matrix, got {pos_label!r}")
-        return _average(AVERAGE_PRECISION, y_true, y_score, average, sample_weight)
-    classes = as_classes(y_true, "y_true")
+        return _average(average_precisions, y_true, y_score, average, sample_weight)
+    classes, distinct = _as_two_classes(y_true, "multiclass")
+    if is_text != (classes.dtype.kind == "U") or (distinct.size == 2 and pos_label not in distinct):
+        raise DataError(f"pos_label={pos_label!r} is not one of the classes, {distinct.tolist()}")
+    return _compute_of_list(average_precisions, classes == pos_label, y_score, sample_weight)
+
+
+def _check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise UsageError(f"{name} must be one of {listed(map(repr, choices))}, got {value!r}")
+
+
+def _as_two_classes(y_true: Any, unsupported: str) -> tuple[AnyArray, AnyArray]:
+    """Return one class per row, and the distinct ones in ascending order."""
+    classes = as_classes(y_true)
     distinct = np.unique(classes)
     if distinct.size > 2:
         raise DataError(
-            f"y_true: has {distinct.size} classes; multiclass is not supported "
+            f"y_true: has {distinct.size} classes; {unsupported} is not supported "
             "(hint: pass an indicator matrix, one column per class)"
         )
-    is_text = isinstance(pos_label, str)
-    if is_text != (classes.dtype.kind == "U") or (distinct.size == 2 and pos_label not in distinct):
-        raise DataError(f"pos_label={pos_label!r} is not one of the classes, {distinct.tolist()}")
-    return _binary(AVERAGE_PRECISION, classes == pos_label, y_score, sample_weight)
+    return classes, distinct
 
 
-def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> float:
+def _defined_values(compute: Compute, areas: GroupAreas) -> Float64:
+    """Return the values, float64 [n_groups], and warn, once, of groups without one."""
+    if compute is average_precisions:
+        is_undefined, what = areas.positive == 0, "average precision is not defined where there is no positive"
+    else:
+        is_undefined, what = ~areas.has_both, "ROC AUC is not defined where there is only one class"
+    n = int(np.count_nonzero(is_undefined))
+    if n:
+        value = 0 if compute is average_precisions else "NaN"
+        warn([f"{what} ({n:,} of {is_undefined.size:,}); it was set to {value}"], UndefinedMetricWarning)
+    return areas.values
+
+
+def _compute_of_list(compute: Compute, is_positive: AnyArray, y_score: Any, sample_weight: Any) -> float:
     """Compute the area of one list."""
-    scores = finite_scores(y_score)
-    if len(scores.shape) == 2 and scores.shape[1] != 1:
-        raise DataError(
-            f"y_score: expected one score per row, as y_true has one class per row; got shape {scores.shape}"
-        )
-    scores = (scores.toarray() if sparse.issparse(scores) else scores).reshape(-1).astype(np.float64)
-    check_shapes(is_positive, scores, "y_score")
+    scores = comparable(as_score_list(y_score, is_positive)).astype(np.float64)
     weight = as_weight(sample_weight, is_positive.size)
     if weight is None:
-        return float(area.values(area.compute(RankedGroups.of_classes(scores[is_positive], scores[~is_positive])))[0])
-    weights = weight.astype(np.float64)
-    kept = np.flatnonzero(weights)
-    order = kept[sort_by_score(scores[kept], stable=True)]
-    starts = np.array([0, order.size])
-    groups = RankedGroups(starts, is_positive[order], scores[order], weights[order], np.zeros(1))
-    return float(area.values(area.compute(groups))[0])
+        groups = RankedGroups.of_classes(scores[is_positive], scores[~is_positive])
+    else:
+        weights = weight.astype(np.float64)
+        kept = np.flatnonzero(weights)
+        order = kept[sort_by_score(scores[kept], stable=True)]
+        starts = np.array([0, order.size])
+        groups = RankedGroups(starts, is_positive[order], scores[order], weights[order], np.zeros(1))
+    return float(_defined_values(compute, compute(groups))[0])
 
 
 def _average(
-    area: Area, y_true: Any, y_score: Any, average: MatrixAverage | None, sample_weight: Any
+    compute: Compute, y_true: Any, y_score: Any, average: MatrixAverage | None, sample_weight: Any
 ) -> float | Float64:
     """Compute the area of labels, rows or all cells, and average."""
-    indicator = as_indicator(y_true, "y_true")
-    if indicator.value != 1:
-        raise DataError(f"y_true: holds 0 and {indicator.value:g}; expected 0 and 1 (hint: pass y > 0)")
-    truth, scores = indicator.ones, finite_scores(y_score)
-    check_shapes(truth, scores, "y_score")
+    truth, value = as_indicator(y_true)
+    if value != 1:
+        raise DataError(f"y_true: holds 0 and {value:g}; expected 0 and 1 (hint: pass y > 0)")
+    scores = as_scores(y_score, truth)
     weight = as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")
     if average == "samples":
-        return _mean_of_weighted(area.values(_compute_by_row(area, truth, scores)), weight)
+        return mean(_defined_values(compute, _compute_by_row(compute, truth, scores)), weight)
     if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
@@ -292,60 +262,56 @@ def _average(
         if np.isclose(support.sum(), 0):
             return 0.0
     if average == "micro" and weight is None:
-        groups = _rank_all_cells(truth, scores)
+        groups = _rank_unweighted(truth, scores)
     else:
-        groups = rank_columns(truth, scores, row_weights, micro=average == "micro")
-    values = area.values(area.compute(groups))
+        groups = _rank_weighted(truth, scores, row_weights, micro=average == "micro")
+    values = _defined_values(compute, compute(groups))
     if average is None:
         return values
-    if average == "weighted":
-        return _mean_of_weighted(values, support)
-    return float(np.mean(values))
+    return mean(values, support) if average == "weighted" else float(np.mean(values))
 
 
-def _mean_of_weighted(values: Float64, weight: Any) -> float:
-    """Average the values that have a weight; the others may be NaN."""
-    return mean(values if weight is None else np.where(weight == 0, 0, values), weight)
-
-
-def _compute_by_row(area: Area, truth: Any, scores: Any) -> GroupAreas:
+def _compute_by_row(compute: Compute, truth: Any, scores: Any) -> GroupAreas:
     """Compute the area of every row."""
-    areas = GroupAreas(*np.empty((3, truth.shape[0])))
-    for start, stop, block in iterate_cells(truth, scores):
-        cells = sort_cells(block)
-        groups = RankedGroups.unweighted(cells.starts, cells.truth != 0, cells.scores)
-        spare = truth.shape[1] - np.diff(cells.starts).astype(np.float64)
-        for whole, part in zip(areas, area.compute(groups._replace(spare=spare)), strict=True):
-            whole[start:stop] = part
-    return areas
+    n_labels = truth.shape[1]
+    parts = [
+        compute(_rank(cells.data, cells.indptr, np.ones(cells.nnz), n_labels, n_labels))
+        for cells in iterate_cells(truth, scores)
+    ]
+    return GroupAreas(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _rank_all_cells(truth: Any, scores: Any) -> RankedGroups:
+def _rank_unweighted(truth: Any, scores: Any) -> RankedGroups:
     """Rank all cells as one group, without weights."""
     positive, negative = list[Float64](), list[Float64]()
-    for _, _, block in iterate_cells(truth, scores):
-        is_true = block.data.real != 0
-        positive.append(block.data.imag[is_true])
-        negative.append(block.data.imag[~is_true])
-    n_zeros = truth.shape[0] * truth.shape[1] - sum(cells.size for cells in (*positive, *negative))
+    for cells in iterate_cells(truth, scores):
+        is_true = cells.data.real != 0
+        positive.append(cells.data.imag[is_true])
+        negative.append(cells.data.imag[~is_true])
+    n_zeros = truth.shape[0] * truth.shape[1] - sum(part.size for part in (*positive, *negative))
     return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
 
 
-def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
+def _rank_weighted(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
     """Rank the cells [n_rows, n_labels] of every label, or all as one group, with `row_weights`, float64 [n_rows]."""
     n_rows, n_labels = truth.shape
-    matrix = sparse.vstack([block for _, _, block in iterate_cells(truth, scores)], format="csr")
+    cells = sparse.vstack([*iterate_cells(truth, scores)], format="csr")
     if micro:
-        order = sort_by_score(matrix.data.imag)
-        rows = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))[order]
-        is_true, ranked = matrix.data.real[order] != 0, matrix.data.imag[order]
-        starts, n_cells, total = np.array([0, order.size]), n_rows * n_labels, row_weights.sum() * n_labels
-    else:
-        cells = sort_cells(matrix.tocsc())
-        rows, is_true, ranked = cells.places, cells.truth != 0, cells.scores
-        starts, n_cells, total = cells.starts, n_rows, row_weights.sum()
-    weights = row_weights[rows]
+        weights, starts = np.repeat(row_weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
+        return _rank(cells.data, starts, weights, n_rows * n_labels, row_weights.sum() * n_labels)
+    cells = cells.tocsc()
+    return _rank(cells.data, cells.indptr, row_weights[cells.indices], n_rows, row_weights.sum())
+
+
+def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, total: float) -> RankedGroups:
+    """Rank stored cells, complex [n_stored], within their groups.
+
+    A group has the cells from ``starts[g]`` to ``starts[g + 1]``, of `n_cells` whose weights sum to `total`.
+    """
     n_stored = np.diff(starts)
-    sums = np.bincount(np.repeat(np.arange(n_stored.size), n_stored), weights, minlength=n_stored.size)
+    groups = np.repeat(np.arange(n_stored.size, dtype=np.uint32), n_stored)
+    order = sort_by_score(cells.imag, groups)
+    weights = weights[order]
+    sums = np.bincount(groups, weights, minlength=n_stored.size)
     spare = np.where(n_stored == n_cells, 0.0, total - sums)
-    return RankedGroups(starts, is_true, ranked, weights, spare)
+    return RankedGroups(starts.astype(np.int64), cells.real[order] != 0, cells.imag[order], weights, spare)

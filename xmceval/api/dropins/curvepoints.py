@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from xmceval.api.dropins.indicators import (
+from xmceval.api.dropins.inputs import (
     AnyArray,
     UndefinedMetricWarning,
-    as_array,
     as_classes,
-    as_csr,
+    as_score_list,
     as_weight,
-    check_shapes,
     in_one_order,
-    is_sparse,
 )
 from xmceval.api.matrixlike import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
-from xmceval.statistics.curves import Steps, add_up_steps, sort_by_score
+from xmceval.statistics.curves import add_up_steps, sort_by_score
 
 BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
 
@@ -71,11 +68,16 @@ def roc_curve(
     >>> tpr.tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
-    steps = _compute_steps(y_true, y_score, pos_label, sample_weight)
-    for running, name in ((steps.fps, "negative"), (steps.tps, "positive")):
-        if running[-1] <= 0:
+    tps, fps, thresholds = _compute_steps(y_true, y_score, pos_label, sample_weight)
+    if drop_intermediate and tps.size > 2:
+        kept = _with_ends((np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0))
+        tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
+    rates = []
+    for sums, name in ((np.append(0, fps), "negative"), (np.append(0, tps), "positive")):
+        if sums[-1] <= 0:
             warn([f"no row is {name}: its rate is not defined and was set to NaN"], UndefinedMetricWarning)
-    return (steps.without_points_on_lines() if drop_intermediate else steps).roc_curve()
+        rates.append(sums / sums[-1] if sums[-1] > 0 else np.full(sums.size, np.nan))
+    return rates[0], rates[1], np.append(np.inf, thresholds.astype(np.float64))
 
 
 def precision_recall_curve(
@@ -90,14 +92,8 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true : array [n_rows]
-        One class per row.
-    y_score : array [n_rows]
-        Scores; rows with equal scores are one point.
-    pos_label : class, optional
-        The positive class; all others are negative. Default 1, where the classes are 0 and 1 or -1 and 1.
-    sample_weight : array [n_rows], optional
-        Weights of the rows.
+    y_true, y_score, pos_label, sample_weight : arrays and class
+        As in `roc_curve`.
     drop_intermediate : bool
         Keep only the first and last point of each recall.
 
@@ -123,17 +119,30 @@ def precision_recall_curve(
     >>> recall.tolist()
     [1.0, 1.0, 0.5, 0.5, 0.0]
     """
-    steps = _compute_steps(y_true, y_score, pos_label, sample_weight)
-    if steps.tps[-1] == 0:
+    tps, fps, thresholds = _compute_steps(y_true, y_score, pos_label, sample_weight)
+    if tps[-1] == 0:
         warn(["recall is not defined where no row is positive; it was set to 1 at every threshold"], UserWarning)
-    return (steps.without_points_between() if drop_intermediate else steps).precision_recall_curve()
+    if drop_intermediate and tps.size > 2:
+        kept = _with_ends((np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0))
+        tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
+    decided = tps + fps
+    precision = np.divide(tps, decided, out=np.zeros(decided.size), where=decided != 0)
+    recall = tps / tps[-1] if tps[-1] > 0 else np.ones(tps.size)
+    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1].copy()
 
 
-def _compute_steps(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> Steps:
-    """Sort rows by score, and add up the weights of both classes down to each distinct score."""
+def _with_ends(inner: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which points are kept, given those between the first and the last one, which always are."""
+    return np.concatenate([[True], inner, [True]])
+
+
+def _compute_steps(
+    y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return the weights of true and of false positives down to each distinct score, in descending order, and those."""
     y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    classes, scores = as_classes(y_true, "y_true"), _as_scores(y_score)
-    check_shapes(classes, scores, "y_score")
+    classes = as_classes(y_true)
+    scores = as_score_list(y_score, classes)
     is_positive = classes == _positive_class(classes, pos_label)
     weight = as_weight(sample_weight, classes.size)
     if weight is not None:
@@ -142,21 +151,6 @@ def _compute_steps(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
     order = sort_by_score(comparable(scores).astype(np.float64), stable=True)
     weights = None if weight is None else weight[order].astype(np.float64)
     return add_up_steps(is_positive[order], scores[order], weights)
-
-
-def _as_scores(y_score: Any) -> AnyArray:
-    """Return one finite score per row, as they are: thresholds are scores."""
-    if is_sparse(y_score):
-        csr = as_csr(y_score, "y_score")
-        if csr.shape[1] != 1:
-            raise DataError(f"y_score: expected one score per row, got shape {csr.shape}")
-        y_score = csr.toarray()
-    scores = as_array(y_score, "y_score")
-    if scores.dtype.kind == "U" or (scores.ndim == 2 and scores.shape[1] != 1):
-        raise DataError(f"y_score: expected one score per row, got shape {scores.shape} of {scores.dtype}")
-    if not np.isfinite(scores).all():
-        raise DataError("y_score: has an infinity; expected finite numbers, as scikit-learn does")
-    return scores.reshape(-1)
 
 
 def _positive_class(classes: AnyArray, pos_label: Any) -> Any:

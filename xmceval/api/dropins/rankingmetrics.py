@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.dropins.indicators import (
+from xmceval.api.dropins.inputs import (
     as_array,
     as_csr,
     as_indicator,
+    as_scores,
     as_weight,
-    check_shapes,
     in_one_order,
     is_sparse,
+    iterate_rows,
     mean,
+    refuse_infinity,
 )
-from xmceval.api.dropins.storedcells import finite_scores, iterate_rows
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
@@ -26,7 +27,6 @@ from xmceval.rows.block import Float64, Rows, read_only
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
 
-LRAP, COVERAGE, LOSS = 0, 1, 2
 MOST_RANKS = 1 << 26  # of which the sums of discounts are held
 
 
@@ -66,7 +66,7 @@ def label_ranking_average_precision_score(
     >>> label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.41666666666666663
     """
-    return _mean_of_rows(LRAP, y_true, y_score, sample_weight)
+    return _mean_of_rows(kernels.LRAP, y_true, y_score, sample_weight)
 
 
 def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -74,12 +74,8 @@ def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: Ar
 
     Parameters
     ----------
-    y_true : sparse matrix or array [n_rows, n_labels]
-        The truth as an indicator.
-    y_score : sparse matrix or array [n_rows, n_labels]
-        Scores; 0 where a sparse matrix stores none.
-    sample_weight : array [n_rows], optional
-        Weights of the rows.
+    y_true, y_score, sample_weight : matrices and array
+        As in `label_ranking_average_precision_score`.
 
     Returns
     -------
@@ -95,7 +91,7 @@ def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: Ar
     >>> coverage_error([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     2.5
     """
-    return _mean_of_rows(COVERAGE, y_true, y_score, sample_weight)
+    return _mean_of_rows(kernels.COVERAGE, y_true, y_score, sample_weight)
 
 
 def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -103,12 +99,8 @@ def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight
 
     Parameters
     ----------
-    y_true : sparse matrix or array [n_rows, n_labels]
-        The truth as an indicator.
-    y_score : sparse matrix or array [n_rows, n_labels]
-        Scores; 0 where a sparse matrix stores none.
-    sample_weight : array [n_rows], optional
-        Weights of the rows.
+    y_true, y_score, sample_weight : matrices and array
+        As in `label_ranking_average_precision_score`.
 
     Returns
     -------
@@ -124,40 +116,20 @@ def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight
     >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.75
     """
-    return _mean_of_rows(LOSS, y_true, y_score, sample_weight)
+    return _mean_of_rows(kernels.LOSS, y_true, y_score, sample_weight)
 
 
-def _mean_of_rows(metric: int, y_true: Any, y_score: Any, sample_weight: Any) -> float:
+def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> float:
+    """Compute the mean of a metric of rows, with the kernel that `score` uses."""
     y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    truth = _as_truth(y_true, one_column=metric == LRAP)
-    scores = finite_scores(y_score)
-    check_shapes(truth, scores, "y_score")
+    truth, _ = as_indicator(y_true, one_column=kind == kernels.LRAP)
+    scores = as_scores(y_score, truth)
     weight = as_weight(sample_weight, truth.shape[0], allow_zero=True)
-    values, are_ones = _compute_rows(metric, truth, scores)
-    if not are_ones:
-        values, _ = _compute_rows(metric, as_indicator(y_true, "y_true").ones, scores)
-    return mean(values, weight)
-
-
-def _as_truth(y_true: Any, *, one_column: bool) -> Any:
-    """Return an indicator as CSR of ones; a dense one as it is, whose cells are looked at when they are read."""
-    if not is_sparse(y_true):
-        array = as_array(y_true, "y_true")
-        if array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind != "U":
-            return array
-    return as_indicator(y_true, "y_true", one_column=one_column).ones
-
-
-def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
-    """Return each row's value, from the kernel that `score` uses, and whether they hold: all true cells are 1."""
-    kinds = (kernels.LRAP, kernels.COVERAGE, kernels.LOSS)
-    specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
+    specs = np.array([[kind, 0, 0, 0, 0]], dtype=np.int64)
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     no_powers, no_discounts = np.ones(1), np.empty((0, 0))
     values = np.zeros((truth.shape[0], 1, 4))
     for rows, true, scored in iterate_rows(truth, scores):
-        if (true.values != 1.0).any():
-            return values[:, 0, 0], False
         kernels.compute_whole_rows(
             tuple(true),
             tuple(scored),
@@ -172,7 +144,7 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> tuple[Float64, bool]:
             status,
             values[rows],
         )
-    return values[:, 0, 0], True
+    return mean(values[:, 0, 0], weight)
 
 
 def _working_space(truth: Rows, scores: Rows) -> Any:
@@ -250,14 +222,8 @@ def ndcg_score(
     ----------
     y_true : sparse matrix or array [n_rows, n_labels]
         Gains: finite numbers of at least 0; 0 where a sparse matrix stores none.
-    y_score : sparse matrix or array [n_rows, n_labels]
-        Scores; 0 where a sparse matrix stores none.
-    k : int, optional
-        The lowest rank that counts; default all.
-    sample_weight : array [n_rows], optional
-        Weights of the rows.
-    ignore_ties : bool
-        Order equal scores by label, as in `dcg_score`, instead of averaging over all their orders.
+    y_score, k, sample_weight, ignore_ties : matrix, int, array and bool
+        As in `dcg_score`.
 
     Returns
     -------
@@ -298,10 +264,9 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true")
     if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
         raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")
-    if not is_sparse(gains) and not np.isfinite(gains).all():
-        raise DataError("y_true: has an infinity; expected finite numbers")
-    scores = finite_scores(y_score)
-    check_shapes(gains, scores, "y_score")
+    if not is_sparse(gains):
+        refuse_infinity(gains, "y_true", "finite numbers")
+    scores = as_scores(y_score, gains)
     return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
 
 

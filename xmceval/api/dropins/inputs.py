@@ -1,0 +1,268 @@
+"""Inputs of the drop-in functions, validated: indicators, classes, scores and weights, and their stored cells."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from xmceval.errors import DataError, counted
+from xmceval.rows.block import Float64, Rows, Scratch
+from xmceval.rows.matrices.arrays import as_array as take_array
+from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.frames import aligned, check_rows, find_id_columns, split_ids, to_numbers
+from xmceval.rows.matrices.sparse import csr_arrays
+from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
+
+AnyArray = NDArray[Any]
+
+BLOCK_CELLS = 1 << 18  # of a block, whose arrays take up to 20 MB
+
+
+def _find_warning() -> type[UserWarning]:
+    """Return scikit-learn's warning where it is loaded, so that filters of it hold here too; else one of our own."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), "UndefinedMetricWarning", None)
+    if isinstance(theirs, type) and issubclass(theirs, UserWarning):
+        return theirs
+
+    class UndefinedMetricWarning(UserWarning):
+        """A metric is not defined on this data; it was set to a conventional value."""
+
+    UndefinedMetricWarning.__qualname__ = "UndefinedMetricWarning"
+    return UndefinedMetricWarning
+
+
+UndefinedMetricWarning: type[UserWarning] = _find_warning()
+
+
+def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return truth, scores and weights in the order of the truth, where objects of pandas or polars name theirs."""
+    ids = find_id_columns(y_true, [y_score])
+    (y_true, ours), (y_score, theirs) = (
+        split_ids(values, ids, name) for values, name in ((y_true, "y_true"), (y_score, "y_score"))
+    )
+    check_rows(y_true, y_score=y_score, sample_weight=sample_weight)
+    scores = aligned(y_true, y_score, "y_score", (ours, theirs))
+    return y_true, scores, aligned(y_true, sample_weight, "sample_weight", (ours, None), in_columns=False)
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Return whether this is a scipy.sparse matrix or array."""
+    return bool(sparse.issparse(matrix))
+
+
+def is_matrix(values: Any) -> bool:
+    """Return whether this has at least two columns; rows of different lengths are refused where they are read."""
+    try:
+        shape = values.shape if hasattr(values, "shape") else np.shape(values)
+    except (ValueError, RuntimeError):  # a nested tensor has no shape
+        return False
+    return len(shape) == 2 and shape[1] > 1
+
+
+def as_array(values: Any, name: str) -> AnyArray:
+    """Return an array of numbers or strings, of one or two dimensions and at least one row, without NaN."""
+    array = take_array(values, name)
+    if array.dtype == object and hasattr(values, "to_numpy"):
+        array = to_numbers(values)
+    if array.dtype == object and all(isinstance(value, str) for value in array.flat):
+        array = array.astype(str)
+    if array.dtype.kind not in "biufU":
+        raise DataError(f"{name}: expected numbers or strings, got dtype {array.dtype}")
+    if array.ndim not in (1, 2):
+        raise DataError(f"{name}: expected one or two dimensions, got shape {array.shape}")
+    if array.shape[0] == 0:
+        raise DataError(f"{name}: has no rows; expected at least one")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise DataError(f"{name}: has a NaN at {_first(np.isnan(array))}; expected numbers")
+    return array
+
+
+def refuse_infinity(array: AnyArray, name: str, expected: str) -> None:
+    """Refuse an array with an infinity, naming the place of the first."""
+    if array.dtype.kind == "f" and np.isinf(array).any():
+        raise DataError(f"{name}: has an infinity at {_first(np.isinf(array))}; expected {expected}")
+
+
+def _first(mask: AnyArray) -> str:
+    """Return the place of the first True."""
+    return ", ".join(f"{axis} {int(at)}" for axis, at in zip(("row", "column"), np.argwhere(mask)[0], strict=False))
+
+
+def as_csr(matrix: Any, name: str) -> Any:
+    """Return a sparse matrix as canonical CSR without explicit zeros; the caller's matrix is not changed."""
+    indptr, indices, values = csr_arrays(matrix, name)
+    check_dtype(matrix.dtype, name)
+    if matrix.shape[0] == 0:
+        raise DataError(f"{name}: has no rows; expected at least one")
+    wrong = np.flatnonzero((indices < 0) | (indices >= matrix.shape[1]))
+    if wrong.size:
+        columns = counted(matrix.shape[1], "column")
+        raise DataError(f"{name}: has {columns}, but a stored entry is in column {indices[wrong[0]]}")
+    dtype = values.dtype.newbyteorder("=")
+    values = values.astype(np.float32 if dtype == np.float16 else dtype, copy=False)  # as scipy's constructor asks
+    csr = sparse.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=False)
+    if not csr.has_canonical_format or np.any(csr.data == 0):
+        csr = csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    if csr.data.dtype.kind == "f" and not np.isfinite(csr.data).all():
+        raise DataError(f"{name}: stores a NaN or an infinity; expected finite numbers")
+    return csr
+
+
+def as_indicator(y_true: Any, *, one_column: bool = False) -> tuple[Any, float]:
+    """Return an indicator matrix, dense or sparse, as canonical CSR of ones, and what the caller has for 1."""
+    if is_sparse(y_true):
+        csr = as_csr(y_true, "y_true")
+    else:
+        array = as_array(y_true, "y_true")
+        if array.ndim != 2 or array.dtype.kind == "U":
+            raise DataError(f"y_true: expected an indicator matrix [n_rows, n_labels], got shape {array.shape}")
+        refuse_infinity(array, "y_true", "0 or 1")
+        rows = Dense(array, are_scores=False).copy_rows(0, array.shape[0], Scratch())
+        csr = sparse.csr_matrix((rows.values, rows.indices, rows.indptr), shape=array.shape)
+    if csr.shape[1] < 2 and not one_column:
+        raise DataError(
+            f"y_true: expected an indicator matrix of at least two columns, got {csr.shape[1]}; binary is not supported"
+        )
+    value = float(csr.data[0]) if csr.data.size else 1.0
+    other = csr.data != csr.data[:1]
+    if other.any() or value != np.floor(value):
+        wrong = csr.data[other][0] if other.any() else value
+        raise DataError(
+            f"y_true: expected an indicator matrix of 0 and one whole value, found {value:g} and {wrong:g} "
+            "(multioutput targets and -1/1 are not supported; hint: pass y > 0)"
+        )
+    ones = np.ones(csr.data.size, dtype=np.int8)
+    return sparse.csr_matrix((ones, csr.indices, csr.indptr), shape=csr.shape), value
+
+
+def as_classes(y_true: Any) -> AnyArray:
+    """Return one class per row, whole numbers, bools or strings; an array or one column, dense or sparse."""
+    if is_sparse(y_true):
+        csr = as_csr(y_true, "y_true")
+        if csr.shape[1] != 1:
+            raise DataError(
+                f"y_true: expected one column or an indicator matrix of at least two columns, got shape {csr.shape}"
+            )
+        y_true = csr.toarray()
+    array = as_array(y_true, "y_true")
+    if array.ndim == 2 and array.shape[1] != 1:
+        raise DataError(f"y_true: expected one class per row, got shape {array.shape}")
+    array = array.reshape(-1)
+    refuse_infinity(array, "y_true", "classes")
+    if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
+        raise DataError(
+            "y_true: expected classes, found fractions: continuous is not supported (hint: pass y >= threshold)"
+        )
+    return array
+
+
+def as_scores(y_score: Any, truth: Any) -> Any:
+    """Return finite scores of the cells of a truth, as CSR or as a dense array.
+
+    Numbers that float64 would round become their order.
+    """
+    scores = _finite(y_score)
+    _check_shape(truth, scores)
+    if not is_sparse(scores):
+        return comparable(scores)
+    return sparse.csr_matrix((comparable(scores.data), scores.indices, scores.indptr), shape=scores.shape)
+
+
+def as_score_list(y_score: Any, classes: AnyArray) -> AnyArray:
+    """Return one finite score per class [n_rows], as they are."""
+    scores = _finite(y_score)
+    if scores.ndim == 2 and scores.shape[1] != 1:
+        raise DataError(
+            f"y_score: expected one score per row, as y_true has one class per row; got shape {scores.shape}"
+        )
+    listed: AnyArray = (scores.toarray() if is_sparse(scores) else scores).reshape(-1)
+    _check_shape(classes, listed)
+    return listed
+
+
+def _finite(y_score: Any) -> Any:
+    """Return finite scores as CSR or as an array."""
+    if is_sparse(y_score):
+        return as_csr(y_score, "y_score")
+    scores = as_array(y_score, "y_score")
+    if scores.dtype.kind == "U":
+        raise DataError("y_score: expected numbers, got strings")
+    refuse_infinity(scores, "y_score", "finite numbers, as scikit-learn does")
+    return scores
+
+
+def _check_shape(truth: Any, scores: Any) -> None:
+    """Refuse scores of another shape than the truth."""
+    if truth.shape[0] != scores.shape[0]:
+        rows = counted(truth.shape[0], "row"), counted(scores.shape[0], "row")
+        raise DataError(f"y_true has {rows[0]}, but y_score has {rows[1]}")
+    if truth.shape != scores.shape:
+        raise DataError(f"y_true has shape {truth.shape}, but y_score has {scores.shape}; they must be the same")
+
+
+def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> Float64 | None:
+    """Return one weight per row; all of them may be zero only with `allow_zero`."""
+    if sample_weight is None:
+        return None
+    weight = take_array(sample_weight, "sample_weight")
+    if weight.ndim != 1 or weight.dtype.kind not in "biuf":
+        raise DataError(f"sample_weight: expected one number per row, got shape {weight.shape} of {weight.dtype}")
+    if weight.size != n_rows:
+        raise DataError(f"sample_weight has {counted(weight.size, 'row')}, but y_true has {counted(n_rows, 'row')}")
+    if not np.isfinite(weight).all():
+        raise DataError(f"sample_weight: is NaN or infinite at row {int(np.argmax(~np.isfinite(weight)))}")
+    if not allow_zero and not weight.any():
+        raise DataError("sample_weight: all weights are zero; expected at least one that is not")
+    return weight
+
+
+def mean(values: Float64, weight: Any) -> float:
+    """Average the values that have a weight; the others may be NaN."""
+    if weight is None:
+        return float(np.average(values))
+    if weight.sum() == 0:
+        raise DataError("sample_weight: the weights sum to zero")
+    return float(np.average(np.where(weight == 0, 0, values), weights=weight))
+
+
+def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
+    """Yield a run of rows, their truth and their scores, both without zeros; the arrays live until the next one.
+
+    Each is CSR or dense; -0.0 is a zero.
+    """
+    n_rows, n_labels = scores.shape
+    n_cells = max(int(matrix.nnz) if is_sparse(matrix) else n_rows * n_labels for matrix in (truth, scores))
+    step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
+    stored = [  # as no scores either: cells of dense ones that are 0 are left out
+        Csr(matrix.indptr, matrix.indices, matrix.data, are_scores=False)
+        if is_sparse(matrix)
+        else Dense(matrix, are_scores=False)
+        for matrix in (truth, scores)
+    ]
+    scratches = Scratch(), Scratch()
+    for start in range(0, max(n_rows, 1), step):
+        stop = min(start + step, n_rows)
+        true, scored = (matrix.copy_rows(start, stop, own) for matrix, own in zip(stored, scratches, strict=True))
+        yield slice(start, stop), true, scored
+
+
+def iterate_cells(truth: Any, scores: Any) -> Iterator[Any]:
+    """Yield both matrices as one complex CSR, truth + i score, by blocks of rows.
+
+    The sum of two sparse matrices has the union of their cells, without those that are 0 in both.
+    """
+    for rows, true, scored in iterate_rows(truth, scores):
+        shape = rows.stop - rows.start, scores.shape[1]
+        imaginary = np.zeros(scored.values.size, dtype=np.complex128)
+        imaginary.imag = scored.values  # a product with 1j would make NaN of infinity
+        shifted = sparse.csr_matrix((imaginary, scored.indices, scored.indptr), shape=shape)
+        cells = (sparse.csr_matrix((true.values, true.indices, true.indptr), shape=shape) + shifted).tocsr()
+        cells.sort_indices()
+        yield cells

@@ -14,7 +14,7 @@ import test_formats
 from support.files import PREDS, TRUTH, Stdin, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files.io import pipes
+from xmceval.files.io import inputfiles as pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 

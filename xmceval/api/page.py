@@ -14,8 +14,8 @@ from xmceval.api.scoring.saving import check_saving
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.io.digests import digest_files
+from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout

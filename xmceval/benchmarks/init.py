@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from xmceval.benchmarks.config import PLACEHOLDER, quote, quote_key
 from xmceval.errors import DataError, XmcevalError, counted, escaped, listed
 from xmceval.files.arrays.npypairs import pair_of
-from xmceval.files.io.signatures import split_ending
+from xmceval.files.io.paths import split_ending
 from xmceval.files.opened import Opened
 from xmceval.files.opening import open_scores, open_truth
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from xmceval.files.io.addresses import is_address, redacted, shown
+from xmceval.files.io.addresses import redacted, shown
+from xmceval.files.io.paths import is_address
 
 
 def write_command(context: click.Context, *, without: Collection[str] = ()) -> str:

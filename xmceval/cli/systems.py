@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, counted
-from xmceval.files.io.addresses import is_address
-from xmceval.files.io.paths import to_path
-from xmceval.files.io.signatures import split_ending
+from xmceval.files.io.paths import is_address, split_ending, to_path
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:

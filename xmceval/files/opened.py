@@ -143,8 +143,9 @@ class Opened:
     @property
     def n_seen(self) -> int:
         """One more than the largest label of lists in memory, 0 of other inputs."""
-        source = unrepaired(self.source)
-        pieces = source.pieces if isinstance(source, MatrixSource) and source.n_labels is None else ()
+        source = self.source if self.source.n_labels is None else None
+        source = None if source is None else unrepaired(source)
+        pieces = source.pieces if isinstance(source, MatrixSource) else ()
         labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)] if isinstance(pieces, list) else []
         return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 

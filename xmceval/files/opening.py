@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
-from xmceval.files.io.inputfiles import input_at
+from xmceval.files.io.inputfiles import input_at, take_pipe
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments

@@ -10,9 +10,9 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from xmceval.errors import counted
+from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
-from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.shardfiles import check_files
 from xmceval.files.opened import Role
 from xmceval.files.opening import check_kind

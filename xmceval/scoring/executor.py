@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError, Fault, UsageError, XmcevalError, argument, as_here, counted
-from xmceval.files.io.inputfiles import Stamp, input_at, stamp_of
+from xmceval.files.io.inputfiles import Stamp, input_at, pipe_key, stamp_of
 from xmceval.files.io.paths import RemotePath
-from xmceval.files.io.pipes import pipe_key
 from xmceval.files.text.textsource import Mark, TextSource
 from xmceval.rows.block import Block, Source
 from xmceval.rows.faults import COUNTED, as_error

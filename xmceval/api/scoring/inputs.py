@@ -13,10 +13,8 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
 from xmceval.files.arrays.npypairs import find_files
-from xmceval.files.io.addresses import is_address
-from xmceval.files.io.inputfiles import Stamp, stamp_of
-from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.io.pipes import pipe_key
+from xmceval.files.io.inputfiles import Stamp, pipe_key, stamp_of
+from xmceval.files.io.paths import RemotePath, is_address, to_path
 from xmceval.files.io.shardfiles import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.opened import Opened, Request
 from xmceval.files.opening import open_source

@@ -15,8 +15,8 @@ import numpy as np
 
 from xmceval.api.scoring.inputs import find_width, open_scores, take_numbers
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted
+from xmceval.files.io.inputfiles import pipe_key
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import pipe_key
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments, name_queries
 from xmceval.files.sidecars.rowgroupfile import read_row_groups

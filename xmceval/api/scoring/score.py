@@ -441,7 +441,7 @@ def _check_dataset(state: State) -> Iterator[str]:
     setup, name = state.setup, state.setup.options.dataset
     propensities, is_filtered = setup.propensities, setup.filter is not None
     sizes = Sizes(  # as far as they are known for certain
-        train=propensities.n if propensities.from_training else None,
+        train=None if propensities.from_truth else propensities.n,
         test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
         labels=setup.width.or_none,
     )

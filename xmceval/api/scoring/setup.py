@@ -52,6 +52,8 @@ from xmceval.scoring.setup import Program, Setup, System
 if TYPE_CHECKING:
     from xmceval.files.ranking.namedpairs import NamedPairs
 
+MAYBE_PATHS = (str, Path, list, tuple, Shards)  # of what may be paths or have them; all else is a matrix in memory
+
 
 @dataclass(frozen=True)
 class Named:
@@ -61,12 +63,13 @@ class Named:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "y_score", as_input(self.y_score))
+        if isinstance(self.y_score, MAYBE_PATHS):
+            object.__setattr__(self, "y_score", as_input(self.y_score))
 
     @cached_property
     def input(self) -> Any:
         """The predictions with their shards found; those of a list are one after the other, not several runs."""
-        return find_shards(self.y_score, are_scores=True)
+        return find_shards(self.y_score, are_scores=True) if isinstance(self.y_score, MAYBE_PATHS) else self.y_score
 
     @cached_property
     def leaves(self) -> Sequence[Any]:
@@ -119,7 +122,8 @@ class OpenedTruth:
             if not isinstance(executor, Executor):
                 raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}")
             options.refuse_groups(argument("executor"), "score files in one process")
-        name, y_true = input_name(y_true), find_shards(y_true)
+        name = input_name(y_true)
+        y_true = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
         leaves = [leaf for system in systems for leaf in system.leaves]
         train, stamps = check_inputs(y_true, leaves, options)
         program = compile_program(options.measures)

@@ -16,8 +16,7 @@ from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_inputs, watch
 from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
-from xmceval.files.io.addresses import is_address
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import is_address, to_path
 from xmceval.report.forms.registry import render_comparison
 from xmceval.report.pictures import OF_COMPARISON
 from xmceval.scoring.comparing.testoptions import Testing

@@ -15,8 +15,7 @@ from xmceval.cli.commands.compare import is_row_file
 from xmceval.cli.messages import say, say_written, warn_of_results
 from xmceval.cli.runner import find_inputs, watch
 from xmceval.errors import UsageError, listed
-from xmceval.files.io.addresses import is_address
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import is_address, to_path
 from xmceval.report.forms.layout import Layout
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import specs

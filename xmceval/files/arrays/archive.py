@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import ArrayStream
 from xmceval.files.arrays.storedmembers import CAN_READ, StoredArray, StoredFile
-from xmceval.files.io.pipes import stored_at
+from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.streams import open_bytes
 
 AnyArray = NDArray[Any]

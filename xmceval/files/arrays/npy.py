@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.files.io.pipes import stored_at
+from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]

@@ -5,16 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# A single letter before a colon is a drive of Windows. Chains such as simplecache::s3://bucket/name begin with ``::``.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
-LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 _IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^\s'\"<>]+")
 _WEB = frozenset({"http", "https"})
-
-
-def is_address(name: str) -> bool:
-    """Return whether a name is the address of a remote file."""
-    return _ADDRESS.match(name) is not None and "://" in name and LOCAL.match(name) is None
 
 
 def protocol_of(address: str) -> str:

@@ -1,18 +1,110 @@
-"""Input files: what a path names that is read: a local file, or the copy of a pipe or remote file."""
+"""Input files: what a path names that is read: a local file, or the copy of a pipe or remote file.
+
+The bytes of standard input and of named pipes come once: they are copied to a temporary file and read there.
+"""
 
 from __future__ import annotations
 
+import os
+import select
 import stat
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from xmceval.errors import DataError
+from xmceval.files.io.copies import Copy, copying
 from xmceval.files.io.paths import RemotePath
-from xmceval.files.io.pipes import pipe_key, stored_at
 from xmceval.rows.progress import watch_work
+
+STDIN = Path("-")
+
+_PIECE = 1 << 20
+
+_copies: dict[Hashable, Copy] = {}
+_kept: set[Hashable] = set()
+
+
+def pipe_key(path: Path) -> Hashable:
+    """Return what all names of one pipe share, such as ``-`` and ``/dev/stdin``; None where the path is not a pipe."""
+    if isinstance(path, RemotePath):
+        return None
+    try:
+        status = os.fstat(sys.stdin.fileno()) if path == STDIN else path.stat()
+    except (AttributeError, OSError, ValueError):  # no such file, or a standard input without a descriptor
+        status = None
+    if status is not None and stat.S_ISFIFO(status.st_mode):
+        return status.st_dev, status.st_ino
+    return "-" if path == STDIN else None
+
+
+def take_pipe(path: Path) -> None:
+    """Copy what a pipe holds, for another input; do nothing where the path is not a pipe."""
+    key = pipe_key(path)
+    if key is None or key in _kept:
+        return
+    _copies.pop(key, None)
+    with copying(str(path)):
+        _copies[key] = _copy(path)
+
+
+def stored_at(path: Path) -> Path:
+    """Return where the bytes of a path are: in the copy of a pipe or remote file, which is made if there is none."""
+    if isinstance(path, RemotePath):
+        return path.remote.copy.path
+    key = pipe_key(path)
+    if key is None:
+        return path
+    if key not in _copies:
+        take_pipe(path)
+    return _copies[key].path
+
+
+@contextmanager
+def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
+    """Keep the copies of some pipes meanwhile, so that each can be taken any number of times."""
+    keys = set[Hashable]()
+    try:
+        for path in paths:
+            take_pipe(path)
+            keys.add(pipe_key(path))
+            _kept.update(keys)
+        yield
+    finally:
+        for key in keys:
+            _copies.pop(key, None)
+        _kept.difference_update(keys)
+
+
+def _copy(pipe: Path) -> Copy:
+    """Copy all bytes of a pipe."""
+    copy = Copy()
+    with copy.path.open("wb") as file:
+        for piece in _pieces(pipe):
+            file.write(piece)
+        if not file.tell():
+            raise DataError(f"{pipe}: {'standard input' if pipe == STDIN else 'the pipe'} is empty")
+    return copy
+
+
+def _pieces(pipe: Path) -> Iterator[bytes]:
+    """Yield the bytes of a pipe."""
+    if pipe != STDIN:
+        with pipe.open("rb", buffering=0) as stream:
+            yield from iter(lambda: stream.read(_PIECE), b"")
+        return
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise DataError(f"{pipe}: standard input is closed")
+    stdin: Any = sys.stdin.buffer
+    while (piece := stdin.read1(_PIECE)) != b"":
+        if piece is None:  # standard input is in non-blocking mode
+            select.select([stdin], [], [])
+        else:
+            yield piece
 
 
 @dataclass(frozen=True)

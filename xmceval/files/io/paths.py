@@ -7,18 +7,24 @@ its ``str()`` and ``name`` are safe to print.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError
-from xmceval.files.io.addresses import LOCAL, is_address, lower_protocol, shown, split_query
+from xmceval.files.io.addresses import lower_protocol, shown, split_query
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS
 from xmceval.rows.shards import Shards
 
 if TYPE_CHECKING:
     from xmceval.files.io.remote import RemoteFile
 
 _Local = type(Path())
+
+# A single letter before a colon is a drive of Windows. Chains such as simplecache::s3://bucket/name begin with ``::``.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
+LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
 class RemotePath(_Local):  # type: ignore[misc, valid-type]
@@ -92,6 +98,11 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
         return self.remote.exists and not self.remote.is_folder
 
 
+def is_address(name: str) -> bool:
+    """Return whether a name is the address of a remote file."""
+    return _ADDRESS.match(name) is not None and "://" in name and LOCAL.match(name) is None
+
+
 def to_path(name: str | os.PathLike[str]) -> Path:
     """Return the path that a name means, local or remote."""
     if isinstance(name, str) and is_address(name):
@@ -126,3 +137,18 @@ def beside(file: Path | None, name: str | os.PathLike[str]) -> Path:
     if file is None or isinstance(path, RemotePath) or path.is_absolute():
         return path
     return file.with_name(str(path)) if isinstance(file, RemotePath) else file.parent / path
+
+
+def split_ending(name: str) -> tuple[str, str]:
+    """Return a path without the ending that says how it is stored, and that ending, in any case.
+
+    Examples
+    --------
+    >>> split_ending("runs/model.v2.txt.gz"), split_ending("model.v2"), split_ending("A.NPZ")
+    (('runs/model.v2', '.txt.gz'), ('model.v2', ''), ('A', '.NPZ'))
+    """
+    rest = next((name[: -len(each)] for each in COMPRESSED_ENDINGS if name.lower().endswith(each)), name)
+    stem, point, suffix = rest.rpartition(".")
+    is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
+    stem = stem if point and is_ending else rest
+    return (stem, name[len(stem) :]) if stem and not stem.endswith("/") else (name, "")

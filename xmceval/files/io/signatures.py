@@ -29,18 +29,3 @@ DATA_ENDINGS = frozenset(
     {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather"}
     | {".trec", ".qrels", ".run", ".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}
 )
-
-
-def split_ending(name: str) -> tuple[str, str]:
-    """Return a path without the ending that says how it is stored, and that ending, in any case.
-
-    Examples
-    --------
-    >>> split_ending("runs/model.v2.txt.gz"), split_ending("model.v2"), split_ending("A.NPZ")
-    (('runs/model.v2', '.txt.gz'), ('model.v2', ''), ('A', '.NPZ'))
-    """
-    rest = next((name[: -len(each)] for each in COMPRESSED_ENDINGS if name.lower().endswith(each)), name)
-    stem, point, suffix = rest.rpartition(".")
-    is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
-    stem = stem if point and is_ending else rest
-    return (stem, name[len(stem) :]) if stem and not stem.endswith("/") else (name, "")

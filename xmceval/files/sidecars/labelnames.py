@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
+from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.rows.block import Int64

@@ -8,8 +8,8 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
+from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, quote, read_all_bytes, read_first_bytes
 from xmceval.rows.block import Float64

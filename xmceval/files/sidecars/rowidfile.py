@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import take_pipe
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import check_is_text, read_all_bytes

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from xmceval.errors import DataError
 from xmceval.files.io import signatures
-from xmceval.files.io.pipes import take_pipe
+from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.streams import is_empty, quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.tables.byrow import open_by_row

@@ -238,9 +238,9 @@ def _head(value: Any) -> AnyArray | None:
             rows.dtype.kind == "O" and all(isinstance(each, (str, Number)) for each in rows.flat)
         )
         return rows if rows.size and is_wide else None
-    if is_tensor(value):
-        return some_rows(value, _some)
-    is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.size and value.dtype.kind in "iuf"
+    if not isinstance(value, np.ndarray):
+        return some_rows(value, _some) if not hasattr(value, "tocsr") and is_tensor(value) else None
+    is_matrix = value.ndim == 2 and value.size and value.dtype.kind in "iuf"
     return np.asarray(value[_some(value)]) if is_matrix else None
 
 

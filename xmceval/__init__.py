@@ -79,8 +79,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
-    from xmceval.api.scoring.score import score as score
-    from xmceval.api.scoring.scoreall import score_all as score_all
+    from xmceval.api.scoring.score import score as score, score_all as score_all
     from xmceval.benchmarks.benchmark import benchmark as benchmark
     from xmceval.benchmarks.outcome import Benchmark as Benchmark
     from xmceval.conversion.convert import convert as convert
@@ -105,7 +104,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
     "score": "api.scoring.score",
-    "score_all": "api.scoring.scoreall",
+    "score_all": "api.scoring.score",
     "compare": "api.comparing.compare",
     "compare_rows": "api.comparing.comparerows",
     "Comparison": "report.comparison",

@@ -205,7 +205,10 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names(difference,
         ({"shard": "x", "save_state": "b.state"}, "such as 2/3, got 'x'"),
         ({"shard": "1/1000000000000", "save_state": "b.state"}, "expected at most 1,048,576 shards, got '1/1000000000"),
         ({"save_state": "a.state"}, r"a.state: already exists"),
-        ({"metrics": "PSP@1", "save_state": "b.state"}, "^PSP@1 need propensities, which cannot be estimated from one"),
+        (
+            {"metrics": "PSP@1", "save_state": "b.state"},
+            "^PSP@1 needs propensities, which cannot be estimated from one",
+        ),
         ({"by_frequency": 2, "save_state": "b.state"}, "^by_frequency needs propensities, which"),
     ],
 )

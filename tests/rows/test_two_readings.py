@@ -146,3 +146,13 @@ def test_lists_of_ids_of_one_length_are_refused_beside_lists_of_another(call, ma
     with pytest.raises(xmceval.DataError, match=hint):
         CALLS[call](make(true), best)
     assert CALLS[call]([set(row) for row in np.asarray(true).tolist()], best) == expected
+
+
+@pytest.mark.parametrize("make", [list, np.array])
+def test_a_list_of_labels_and_scores_is_a_pair_as_a_tuple_is(make):
+    true = [[1, 4, 7], [2, 5, 8], [3, 6, 9], [0, 1, 2]] * 5
+    ids, scores = np.array(true), np.tile([0.9, 0.5, 0.1], (20, 1))
+    hint = r"the predictions are of ids of labels: are these ids\?"
+    for pair in ((ids, scores), [ids, scores]):
+        with pytest.raises(xmceval.DataError, match=hint):
+            xmceval.score(make(true), pair, metrics="P", k=1)

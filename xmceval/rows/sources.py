@@ -157,7 +157,11 @@ class Lockstep:
                     reader.start(shard, first_row)
                 yield from self._steps(readers)
                 self._check_ends(readers, shard, first_row)
-            self._check_weights()
+            if self._n_weights not in {None, self.n_rows}:
+                raise DataError(
+                    f"there are {counted(self._n_weights or 0, 'sample weight')} for {counted(self.n_rows, 'row')}; "
+                    "expected one per row"
+                )
         finally:
             for reader in readers:
                 reader.close()
@@ -196,13 +200,6 @@ class Lockstep:
                     "they must be of the same instances"
                 )
 
-    def _check_weights(self) -> None:
-        if self._n_weights not in {None, self.n_rows}:
-            raise DataError(
-                f"there are {counted(self._n_weights or 0, 'sample weight')} for {counted(self.n_rows, 'row')}; "
-                "expected one per row"
-            )
-
 
 class _Reader:
     """The blocks of one source, of which `block` is the current one: shard by shard, or one after the other."""
@@ -221,11 +218,10 @@ class _Reader:
         """Go to the first block of a shard; a source that is not read shard by shard goes on."""
         if self.is_paired or shard == 0:
             self.close()
-            self._stream = self._blocks_of(shard, first_row) if self.is_paired else self._source.blocks()
+            own = self._shards[shard]
+            blocks = shard_blocks(own, first_row, self._source.n_labels) if self.is_paired else self._source.blocks()
+            self._stream = blocks
             self.advance()
-
-    def _blocks_of(self, shard: int, first_row: int) -> Generator[Block, None, None]:
-        return shard_blocks(self._shards[shard], first_row, self._source.n_labels)
 
     def advance(self) -> None:
         """Go to the next block."""

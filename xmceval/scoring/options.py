@@ -389,6 +389,14 @@ class Options:
         return tuple(name for name in SOURCES if getattr(self, name) is not None)
 
     @property
+    def needs_sources(self) -> str:
+        """What needs propensities although no source of them is passed, with its verb, for a message; or nothing."""
+        asking = [measure for measure in self.measures if measure.needs_propensities]
+        if self.sources or not (asking or self.by_frequency is not None):
+            return ""
+        return f"{listed(asking) or argument('by_frequency')} {'need' if len(asking) > 1 else 'needs'}"
+
+    @property
     def files(self) -> tuple[Any, ...]:
         """The values that may be paths, where any are passed."""
         return tuple([value for _, spec, value in self._passed() if spec.is_file])

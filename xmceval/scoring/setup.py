@@ -41,6 +41,11 @@ class Program:
         return any(measure.needs_propensities for measure in self.measures)
 
     @cached_property
+    def needing_training(self) -> tuple[Measure, ...]:
+        """The measures whose set of labels are those of the training rows."""
+        return tuple(measure for measure in self.measures if measure.option("over") == "train")
+
+    @cached_property
     def needing_labels(self) -> tuple[Measure, ...]:
         """The measures that need the number of labels."""
         return tuple(measure for measure in self.measures if measure.metric.needs_labels)

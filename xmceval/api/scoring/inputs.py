@@ -14,7 +14,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
 from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.inputfiles import Stamp, pipe_key, stamp_of
-from xmceval.files.io.paths import RemotePath, is_address, to_path
+from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.shardfiles import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.opened import Opened, Request
 from xmceval.files.opening import open_source
@@ -334,7 +334,10 @@ def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     if isinstance(truth, (str, Path, Shards)):
         return (), None
     is_long = is_frame(truth) and has_known_columns(truth)
-    ids = () if is_long or _may_be_triples(truth, systems) else find_id_columns(truth, systems, known=known)
+    arrays = [system for system in systems if isinstance(system, np.ndarray)]
+    may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # which is asked when they are read
+    may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
+    ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
     for system in systems:
         refuse_mixed(truth, system)
         if is_long or isinstance(truth, (list, tuple)):
@@ -503,13 +506,6 @@ def _refuse_ids(truth: Opened | None, name: str) -> None:
         raise names_beside_ids(truth.name, name)
 
 
-def _may_be_triples(truth: Any, systems: Sequence[Any]) -> bool:
-    """Return whether arrays may have a row, a label and a value in each line, which is asked when they are read."""
-    if not isinstance(truth, np.ndarray) or truth.shape[1:] != (3,):
-        return False
-    return any(isinstance(each, np.ndarray) and are_triples(truth, each) for each in systems)
-
-
 def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -> Opened:
     """Return opened shards as one input."""
     for part in parts:
@@ -594,26 +590,17 @@ def _describe(parts: Sequence[Opened]) -> str:
 
 
 def are_same(first: Source, second: Source) -> bool:
-    """Return whether two sources are of the same files, as far as names without credentials and addresses show it."""
-    names = [[shard.name for shard in shards_of(source)] for source in (first, second)]
-    if len(names[0]) != len(names[1]) or not all(map(_have_same_name, *names)):
-        return False
-    return _addresses_of(first) == _addresses_of(second)
+    """Return whether two sources are of the same files, shard by shard."""
+    shards, others = shards_of(first), shards_of(second)
+    return len(shards) == len(others) and all(map(_are_same_file, shards, others))
 
 
-def _have_same_name(first: str | Path, second: str) -> bool:
-    """Return whether two names are of the same file, as far as names without credentials show it."""
-    path, other = to_path(first), to_path(second)
+def _are_same_file(first: Source, second: Source) -> bool:
+    """Return whether two files are the same; the names of remote ones lack query strings, which may tell them apart."""
+    path, other = to_path(first.name), to_path(second.name)
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
-        return str(path) == str(other)
+        return str(path) == str(other) and first.files() == second.files()
     return other.exists() and path.exists() and path.samefile(other)
-
-
-def _addresses_of(source: Source) -> list[Path]:
-    """Return the addresses of remote files: names do not have their query strings, which may tell files apart."""
-    shards = [shard for shard in shards_of(source) if is_address(shard.name)]
-    paths = dict.fromkeys(path for shard in shards for path in shard.files())
-    return [path for path in paths if isinstance(path, RemotePath)]
 
 
 def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmceval.api.scoring.setup import Named, OpenedTruth
-from xmceval.errors import DataError, UsageError, argument, listed, names_flags
+from xmceval.errors import DataError, UsageError, argument, names_flags
 from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
@@ -62,11 +62,9 @@ def check_saving(
         )
     options.refuse_groups("states", "score whole files")
     compile_program(options.measures).check_mergeable("states")
-    asking = [measure for measure in options.measures if measure.needs_propensities]
-    if not options.sources and (asking or options.by_frequency is not None):
-        names = f"{listed(asking)} need" if asking else f"{argument('by_frequency')} needs"
+    if options.needs_sources:
         raise UsageError(
-            f"{names} propensities, which cannot be estimated from one shard "
+            f"{options.needs_sources} propensities, which cannot be estimated from one shard "
             f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as "
             "P,nDCG)"
         )

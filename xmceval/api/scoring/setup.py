@@ -343,10 +343,9 @@ def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert:
 def _fit_program(setup: Setup) -> Program:
     """Return the program without the measures for which there are no propensities."""
     program, propensities = setup.program, setup.propensities
-    asking = [measure for measure in program.measures if measure.option("over") == "train"]
-    if asking and not propensities.from_training:
+    if program.needing_training and not propensities.from_training:
         raise UsageError(
-            f"{listed(asking)}: over=train needs training labels "
+            f"{listed(program.needing_training)}: over=train needs training labels "
             f"(hint: pass {argument('train')} or {argument('counts')})"
         )
     if propensities is not NO_PROPENSITIES or not program.needs_propensities:

@@ -19,7 +19,7 @@ from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
+from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
@@ -175,17 +175,15 @@ def _score(
     [totals] = evaluate(truth, [system], first=first_rows, threads=threads)
     first, fifth = (figure.estimate.value for figure in finish_totals(totals, setup).figures)
     place = f" of {scores_file.path}"
-    first_truth, ranked = join_first_rows(first_rows, 0)
-    doubt = find_doubt(first_truth, ranked, place)
     by_row, are_lists = opened.judgments is None, opened_scores.is_ranked
-    doubts = () if doubt else tuple(doubt_scores(first_truth, ranked, place, order_counts=by_row, are_lists=are_lists))
+    mistake, doubts = find_doubts(first_rows, place=place, order_counts=by_row, are_lists=are_lists)
     return PairInspection(
         truth_file.path,
         scores_file.path,
         precision=fifth,
         precision_at_1=first,
         filter_pairs=None if filter is None else totals.tally.filtered.removed,
-        mistakes=(doubt,) if doubt else (),
+        mistakes=(mistake,) if mistake else (),
         warnings=(*doubts, *system.doubt_header(truth, totals.tally.longest_row), *scores.warnings),
     )
 

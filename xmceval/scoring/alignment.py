@@ -51,13 +51,6 @@ class Ranked(NamedTuple):
     ascends: NDArray[np.bool_]  # bool [n_rows]; whether two labels or more are stored in ascending order
 
 
-NO_LABELS = np.empty(0, dtype=np.int64)
-NO_ROWS = Rows(np.zeros(1, dtype=np.int64), NO_LABELS, np.empty(0))
-NO_RANKED = Ranked(
-    NO_LABELS.reshape(0, 2), NO_LABELS, np.empty((0, 2)), NO_LABELS, NO_LABELS, np.empty(0, dtype=np.bool_)
-)
-
-
 class FirstRows(NamedTuple):
     """Copies of the first rows of a block, up to N_ROWS of all rows, and of the predictions of one system."""
 
@@ -81,22 +74,41 @@ def copy_first_rows(system: int, batch: Batch, scores: Block | None, pieces: lis
         pieces.append(FirstRows(first_row, system, truth, _first_ranked(batch, n, scores)))
 
 
-def join_first_rows(pieces: Sequence[FirstRows], system: int) -> tuple[Rows, Ranked]:
-    """Return the truth and the predictions of the first rows of a system; blocks come in any order."""
+def find_doubts(
+    pieces: Sequence[FirstRows],
+    system: int = 0,
+    place: str = "",
+    *,
+    drop_empty: bool = False,
+    order_counts: bool = True,
+    are_lists: bool = False,
+) -> tuple[str, Sequence[Doubt]]:
+    """Return the likely mistake that the first rows of a system show, or else what makes its scores doubtful.
+
+    `pieces` are of all systems and blocks, in any order. `place` says for messages which predictions they are, such as
+    `` of preds.txt``. With `drop_empty` rows without a true label do not count for P@1; with `order_counts` False lines
+    come in any order; with `are_lists` the order of labels alone ranks them.
+    """
     own = sorted((piece for piece in pieces if piece.system == system), key=lambda piece: piece.first_row)
     if not own:
-        return NO_ROWS, NO_RANKED
-    truths, rankings = [piece.truth for piece in own], [piece.ranked for piece in own]
-    ends = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(truth.indptr) for truth in truths]))])
-    truth = Rows(ends, *map(np.concatenate, list(zip(*truths, strict=True))[1:]))
-    return truth, Ranked(*map(np.concatenate, zip(*rankings, strict=True)))
+        return "", ()
+    ranked = Ranked(*map(np.concatenate, zip(*(piece.ranked for piece in own), strict=True)))
+    lengths = np.concatenate([np.diff(piece.truth.indptr) for piece in own])
+    labels, grades = (np.concatenate(arrays) for arrays in zip(*(piece.truth[1:] for piece in own), strict=True))
+    sample = f" (in the first {counted(lengths.size, 'instance')})" if lengths.size == N_ROWS else ""
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    n_counted = int(np.count_nonzero(lengths)) if drop_empty else lengths.size
+    mistake = _find_swap(grades, ranked) or _find_mistake(rows, labels, n_counted, ranked, place, sample)
+    if mistake:
+        return mistake, ()
+    doubts = _doubt_scores(rows, labels, ranked, place, sample, order_counts=order_counts, are_lists=are_lists)
+    return "", tuple(doubts)
 
 
-def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool = False) -> str:
-    """Return the likely mistake where truth and predictions do not seem to belong together; empty where they do.
-
-    Files seem to be swapped where the truth has larger values than grades have, and the scores are whole numbers that
-    could be grades.
+def _find_mistake(
+    rows: NDArray[np.intp], labels: Int64, n_counted: int, ranked: Ranked, place: str, sample: str
+) -> str:
+    """Describe the order in which rows, labels or scores seem to be wrong; empty where they do not.
 
     Labels or rows seem to be shifted by one, or low scores to be the best, where P@1 read in this way is three times as
     large, or the one without is that of a random order of rows; where the difference is 6 standard deviations; and
@@ -108,19 +120,15 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     best label and the second one of other rows. A weak model has not learned which labels belong together; one that
     ranks by popularity has no such pairs; and of one label per row nothing is concluded.
 
-    ``truth`` and ``ranked`` are the first rows of both, up to N_ROWS. ``place`` says for the message which predictions
-    they are, such as `` of preds.txt``; with ``drop_empty`` rows without a true label do not count for P@1.
+    ``labels`` are the true ones, in ``rows``; P@1 is of ``n_counted`` rows.
     """
-    n_rows, lengths, labels = truth.indptr.size - 1, np.diff(truth.indptr), truth.indices[: truth.indptr[-1]]
-    swap = _find_swap(truth.values[: truth.indptr[-1]], ranked)
-    best, second = ranked.best.T
-    if swap or n_rows <= OF_FEW**2:  # so few hits are no clear difference
-        return swap
-    are_many = np.count_nonzero((lengths > 0) & (best >= 0)) >= MIN_ROWS
-    rows = np.repeat(np.arange(n_rows), lengths)
+    (best, second), n_rows = ranked.best.T, ranked.lengths.size
+    if n_rows <= OF_FEW**2:  # so few hits are no clear difference
+        return ""
+    has_true = np.zeros(n_rows, dtype=np.bool_)
+    has_true[rows] = True
+    are_many = np.count_nonzero(has_true & (best >= 0)) >= MIN_ROWS
     number = _count_hits(rows, labels, best)
-    n_counted = np.count_nonzero(lengths) if drop_empty else n_rows
-    sample = _describe_sample(n_rows)
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
     clear, far = (CLEAR_DIFFERENCE, FAR_FROM_CHANCE) if are_many else (OF_FEW, OF_FEW)
     lowest = np.where(ranked.kinds == EQUAL, NO_LABEL, ranked.last)
@@ -146,26 +154,31 @@ def find_doubt(truth: Rows, ranked: Ranked, place: str = "", *, drop_empty: bool
     return ""
 
 
-def doubt_scores(
-    truth: Rows, ranked: Ranked, place: str = "", *, order_counts: bool = True, are_lists: bool = False
+def _doubt_scores(
+    rows: NDArray[np.intp],
+    labels: Int64,
+    ranked: Ranked,
+    place: str,
+    sample: str,
+    *,
+    order_counts: bool,
+    are_lists: bool,
 ) -> Iterator[Doubt]:
     """Yield the doubt that low scores are the best, or that scores rank nothing, where most rows give reason for it.
 
     Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
-    do, which says nothing where the best one hits more often than the lowest one; with `order_counts` False lines come
-    in any order. Rows of a single prediction say nothing. With `are_lists` the order of labels alone ranks them, and is
-    none where nearly all rows ascend, but for one list in all rows.
+    do, which says nothing where the best one hits more often than the lowest one. Rows of a single prediction say
+    nothing. Lists are in no order where nearly all rows ascend, but for one list in all rows.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
-    sample = _describe_sample(ranked.kinds.size)
     is_rising = order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS
-    if is_rising and not _hits_more(truth, ranked):
-        rows = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
-        yield Doubt(f"the scores{place} are stored in ascending order in {rows}: are low scores the best?")
+    if is_rising and _count_hits(rows, labels, ranked.best[:, 0]) <= _count_hits(rows, labels, ranked.last):
+        where = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
+        yield Doubt(f"the scores{place} are stored in ascending order in {where}: are low scores the best?")
     if 2 * n_equal > n_several >= LEAST_ROWS:
-        rows = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
-        yield Doubt(f"all scores{place} are equal or infinite in {rows}: they rank no label above another")
+        where = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
+        yield Doubt(f"all scores{place} are equal or infinite in {where}: they rank no label above another")
     n_ascending = int(np.count_nonzero(ranked.ascends))
     are_one = are_lists and bool((ranked.best == ranked.best[:1]).all())  # as the most popular labels of all rows
     if are_lists and not are_one and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
@@ -176,20 +189,9 @@ def doubt_scores(
         )
 
 
-def _hits_more(truth: Rows, ranked: Ranked) -> bool:
-    """Return whether the best labels of the rows hit more often than those with the lowest score."""
-    rows, labels = np.repeat(np.arange(ranked.last.size), np.diff(truth.indptr)), truth.indices[: truth.indptr[-1]]
-    return _count_hits(rows, labels, ranked.best[:, 0]) > _count_hits(rows, labels, ranked.last)
-
-
 def _count_hits(rows: Int64, labels: Int64, predicted: Int64) -> int:
     """Return how many of the true labels, whose rows are given, are the one that is predicted in their row."""
     return int(np.count_nonzero(labels == predicted[rows]))
-
-
-def _describe_sample(n_rows: int) -> str:
-    """Say that only the first rows were looked at, where there may be others."""
-    return f" (in the first {counted(n_rows, 'instance')})" if n_rows == N_ROWS else ""
 
 
 class _Chance(NamedTuple):
@@ -235,7 +237,10 @@ def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, secon
 
 
 def _find_swap(grades: Float64, ranked: Ranked) -> str:
-    """Describe scores that look like grades where the grades of the truth look like scores; empty otherwise."""
+    """Describe scores that look like grades where the grades of the truth look like scores; empty otherwise.
+
+    The truth then has larger values than grades have, and the scores are whole numbers that could be grades.
+    """
     scores, greatest_grade = ranked.ends[ranked.lengths > 0], int(grades.max(initial=0))
     if greatest_grade <= 1 or scores.size == 0 or (scores != np.floor(scores)).any():
         return ""

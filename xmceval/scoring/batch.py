@@ -108,19 +108,16 @@ class Batch:
 
     def relevant(self, rel: int) -> tuple[Rows, int]:
         """Return the labels that are true from grade `rel` on, and how many rows are dropped because they have none."""
-        if rel not in self._relevant:
-            self._relevant[rel] = self._find_relevant(rel)
-        return self._relevant[rel]
-
-    def _find_relevant(self, rel: int) -> tuple[Rows, int]:
         if rel == 1:
             return self.truth, 0
-        indptr, indices, grades = self.truth
-        n_entries = indptr[-1]
-        kept = grades[:n_entries] >= rel
-        ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
-        emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.setup.drop_empty else 0
-        return Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), int(emptied)
+        if rel not in self._relevant:
+            indptr, indices, grades = self.truth
+            n_entries = indptr[-1]
+            kept = grades[:n_entries] >= rel
+            ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
+            emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.setup.drop_empty else 0
+            self._relevant[rel] = Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), int(emptied)
+        return self._relevant[rel]
 
     def decided(self, rel: int) -> Decided:
         """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""

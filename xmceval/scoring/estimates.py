@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -83,15 +82,9 @@ def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
     return (math.nan, math.nan) if low is None or high is None else (low, high)
 
 
-def exact(words: Int64) -> Fraction:
-    """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
-    return Fraction(multiples_of([words.tolist()])[0], ONE)
-
-
-def _row_sums(moments: Sequence[int]) -> RowSums:
-    """Return the sums of rows from moments in multiples of the last bit, which is then the unit of values."""
-    num, den, num2, cross, den2 = moments[:5]
-    return RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)
+def exact(sums: Int64) -> list[Fraction]:
+    """Return the numbers that the words of exact sums, int64 [n, WORDS], stand for."""
+    return [Fraction(multiple, ONE) for multiple in multiples_of(sums.tolist())]
 
 
 def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceiling: bool = False) -> Estimate:
@@ -101,14 +94,14 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceilin
     denominator are w times the row's, which is the delta method of the weighted mean. `extremes` [2, KEPT, 2] are the
     rows that gain and lose most.
     """
-    moments = multiples_of(sums.tolist())
-    num, den, *_, best, worst, most = moments
+    num, den, num2, cross, den2, best, worst, most = multiples_of(sums.tolist())
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
     tie_low = tie_high = value = num / den  # of whole numbers, which Python rounds once
     if best or worst:
         tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
-    low, high, caution = _interval(_row_sums(moments), n, extremes, is_share=measure.is_mean_share)
+    rows = RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)  # the unit of values is the last bit of a sum
+    low, high, caution = _interval(rows, n, extremes, is_share=measure.is_mean_share)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=most / den if ceiling else None, caution=caution)
 
 

@@ -126,7 +126,8 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    if rows or save_rows is not None or chosen.row_ids is not None:
+        check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
     testing = Testing.of(
         {
@@ -161,7 +162,8 @@ def compare_systems(
     """
     matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(matches.lineup.runs)
-    check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
+    if rows or save_rows is not None:
+        check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
     setup = runs[0].setup
     columns = ValueColumns.of(setup.program, setup.bins)
     pairs = Pairs(columns, matches.lineup.groups, matches.by_rows, setup.groups)

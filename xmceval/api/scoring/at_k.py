@@ -19,7 +19,7 @@ from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices.matrices import open_pair
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, doubt_scores, find_doubt, join_first_rows
+from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, find_doubts
 from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
@@ -229,8 +229,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     if n_rows > FEW_ROWS or not are_ordered:
         pieces = list[FirstRows]()
         copy_first_rows(0, batch, others, pieces)
-        first = join_first_rows(pieces, 0)
-        if find_doubt(*first) or any(doubt_scores(*first)):
+        if any(find_doubts(pieces)):
             return None
     [task] = setup.program.row_tasks
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)

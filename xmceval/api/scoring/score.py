@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.inputs import find_scores
-from xmceval.api.scoring.saving import check_saving
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import Doubt, UsageError, listed, warn
 from xmceval.files.io.inputfiles import check_unchanged
@@ -25,7 +24,7 @@ from xmceval.report.result import Result, make_result
 from xmceval.report.results import Results
 from xmceval.rows.repairs import describe_duplicates
 from xmceval.rows.threads import Progress
-from xmceval.scoring.alignment import FirstRows, doubt_scores, find_doubt, join_first_rows
+from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
 from xmceval.scoring.setup import System
@@ -358,7 +357,10 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [Named(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
-    check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    if rows or save_rows is not None or chosen.row_ids is not None:
+        from xmceval.api.scoring.saving import check_saving  # not loaded by a score that saves nothing
+
+        check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named)
     results = Results(score_systems(truth, named, rows=rows, save_rows=save_rows, force=force, progress=progress))
     warn(dict.fromkeys(line for result in results.values() for line in result.doubts))
@@ -416,24 +418,18 @@ def score_opened(
     if truth.stamps:
         sources = source, *(system.scores for system in systems)
         check_unchanged(truth.stamps, [path for each in sources for path in each.files()])
-    return [
-        _make_state(truth, system, of_system, _doubt_rows(truth, system, number, first))
-        for number, (system, of_system) in enumerate(zip(systems, totals, strict=True))
-    ]
+    by_row = truth.input.judgments is None
+    ranks = any(measure.needs_order for measure in truth.setup.program.measures)
+    states = []
+    for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
+        drop_empty, are_lists = truth.setup.drop_empty, system.are_lists
+        mistake, doubts = find_doubts(first, number, drop_empty=drop_empty, order_counts=by_row, are_lists=are_lists)
+        of_rows = [Doubt(mistake)] if mistake else doubts if ranks else ()
+        states.append(_make_state(truth, system, of_system, of_rows))
+    return states
 
 
-def _doubt_rows(truth: OpenedTruth, system: System, number: int, first: Sequence[FirstRows]) -> Iterator[Doubt]:
-    """Yield the doubts that the first rows of a system give reason for."""
-    rows, ranked = join_first_rows(first, number)
-    mistake = find_doubt(rows, ranked, drop_empty=truth.setup.drop_empty)
-    if mistake:
-        yield Doubt(mistake)
-    elif any(measure.needs_order for measure in truth.setup.program.measures):
-        by_row = truth.input.judgments is None
-        yield from doubt_scores(rows, ranked, order_counts=by_row, are_lists=system.are_lists)
-
-
-def _make_state(truth: OpenedTruth, system: System, totals: Totals, doubts: Iterator[Doubt]) -> State:
+def _make_state(truth: OpenedTruth, system: System, totals: Totals, doubts: Sequence[Doubt]) -> State:
     """Return the totals of a system as a state, with the doubts about its files and first rows."""
     setup, source, weight_range = system.setup, truth.input.source, NO_RANGE
     n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty)

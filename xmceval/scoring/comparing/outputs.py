@@ -137,7 +137,7 @@ class Output:
     @cached_property
     def _moments(self) -> list[RowSums]:
         """The sums of each run."""
-        return [RowSums(*(exact(words) for words in sums[:5])) for sums in self.sums]
+        return [RowSums(*exact(sums[:5])) for sums in self.sums]
 
     def _products(self, i: int, j: int) -> Products:
         """Return the sums over rows of products of the values of two runs, or of one run with itself."""
@@ -145,7 +145,7 @@ class Output:
             moments = self._moments[i]
             return Products(moments.num2, moments.cross, moments.cross, moments.den2)
         if ((i,), (j,)) in self.pairs:
-            return Products(*(exact(words) for words in self.pairs[(i,), (j,)][0]))
+            return Products(*exact(self.pairs[(i,), (j,)][0]))
         swapped = self._products(j, i)
         return Products(swapped.num_num, swapped.den_num, swapped.num_den, swapped.den_den)
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import UsageError
 from xmceval.rows.matrices import matrices
-from xmceval.statistics.resampling import Resampling, randomization_p
+from xmceval.statistics.paired import Resampling, randomization_p
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
 

@@ -12,8 +12,7 @@ from agreement.peertools import PEERS, compute, examples_of
 
 from xmceval.labels.catalogue import read_table
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings.agreementlist import agrees, recorded
-from xmceval.report.listings.metriclist import display_name
+from xmceval.report.listings.metriclist import agrees, display_name, recorded
 
 ROOT = Path(__file__).parents[2]
 

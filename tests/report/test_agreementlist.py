@@ -7,8 +7,7 @@ import pytest
 from xmceval.labels.catalogue import read_table
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings.agreementlist import agrees, describe_agreement, exceptions, recorded
-from xmceval.report.listings.metriclist import display_name
+from xmceval.report.listings.metriclist import agrees, describe_agreement, display_name, exceptions, recorded
 
 VERDICTS = {"equal", "equal with option", "within tie bounds", "not compared", "different"}
 LINES = list(read_table("agreement.tsv"))

@@ -13,7 +13,7 @@ import xmceval
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import DRAWN, render_comparison
 from xmceval.report.page import render_page
-from xmceval.report.sheet.differences import list_differences
+from xmceval.report.sheet.comparesheet import list_differences
 
 N_ROWS = 120
 TRUTH = np.tile([1, 0, 0], (N_ROWS, 1))

@@ -9,8 +9,8 @@ from support.approved import check
 from support.markup import parse, read_table
 
 import xmceval
+from xmceval.report.forms.html import element, isolate, join, name, text
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.markup import element, isolate, join, name, text
 from xmceval.report.page import render_page
 from xmceval.report.page.provenance import InputFile, Provenance
 from xmceval.report.page.tables import write_sentence

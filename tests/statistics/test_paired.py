@@ -12,7 +12,7 @@ from scipy import stats
 from support.examples import examples
 
 from xmceval.metrics.names import parse
-from xmceval.scoring.comparing.outputs import outputs_of_rows
+from xmceval.scoring.comparing.pairsums import outputs_of_rows
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.statistics.paired import (
     Differing,

@@ -12,9 +12,8 @@ from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.benchmarks.config import Config, read_config, suggest
-from xmceval.benchmarks.datasets import DatasetPlan, check_types, read_datasets
+from xmceval.benchmarks.datasets import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
-from xmceval.benchmarks.systems import SystemPlan, read_systems
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, overload
 
 from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import find_name
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
-from xmceval.report.lookup import find_name
 from xmceval.report.pictures import check_installed
 from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.scoring.comparing.testoptions import Testing

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from xmceval.benchmarks.outcome import Benchmark
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.lookup import find_measures
+from xmceval.metrics.names import find_measures
 from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, scale
 from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 

@@ -15,8 +15,8 @@ from xmceval.errors import UsageError, argument, counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.registry import MODULES
 from xmceval.report.result import describe_size, shared_lines
+from xmceval.report.sheet.comparesheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.report.sheet.model import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
-from xmceval.report.sheet.significance import describe_tests, find_signs, mark_against, mark_best
 from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_table, make_section
 from xmceval.report.sheet.verdicts import describe_level
 from xmceval.scoring.summary import Slice

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 from xmceval.errors import counted, split_doubts
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import find_name
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
-from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Displayed, Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size, shared_lines
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
-from xmceval.statistics.multiplicity import LEVEL
-from xmceval.statistics.paired import PairedT, mean_of_runs
+from xmceval.statistics.paired import LEVEL, PairedT, mean_of_runs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -167,7 +166,7 @@ class Difference(Displayed):
         return FEW_ROWS if is_doubtful else None
 
     def _render(self, form: str, layout: Layout) -> str:
-        listing = load("sheet.differences").list_difference(self, layout)
+        listing = load("sheet.comparesheet").list_difference(self, layout)
         return str(load("forms.registry").render_listings(form, [listing], layout))
 
     def _describe(self) -> tuple[str, ...]:

@@ -13,10 +13,9 @@ from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import parse
+from xmceval.metrics.names import find_measures, parse
 from xmceval.report.forms.layout import DEFAULT, MOST_PLACES, PLACES, Layout
 from xmceval.report.gateoutcomes import GateOutcome
-from xmceval.report.lookup import find_measures
 from xmceval.report.result import Result
 from xmceval.report.sheet.verdicts import describe_p, describe_size
 

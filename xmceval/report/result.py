@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import UsageError, counted, split_doubts
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.metrics.names import find_name
 from xmceval.report.gateoutcomes import GateOutcome
-from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import find_cautions
 from xmceval.rows.filters import FilterReport

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.metrics.measure import Measure
-from xmceval.report.lookup import find_name
+from xmceval.metrics.names import find_name
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,17 @@
-"""Confidence intervals of means and of ratios of sums, from sums of moments, and of the share of hits."""
+"""Confidence intervals of means, of ratios of sums, and of the share of hits, from sums of moments; exact sums."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 FEW = 20  # hits or misses, below which t is too narrow for a share of hits
@@ -183,3 +186,34 @@ def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + math.fsum(term / degrees**power for power, term in enumerate(terms, 1))
+
+
+def exact_sum(numbers: NDArray[np.float64]) -> float:
+    """Return the sum of numbers, float64 [n], none of which is infinite or NaN."""
+    return math.fsum(exact_parts(numbers))
+
+
+def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
+    """Yield a few numbers with the same exact sum as `numbers`, float64 [n].
+
+    Each is the sum of the upper bits of what is left of all numbers: so few of them that no addition rounds.
+    """
+    left = numbers
+    largest = _largest(left)
+    while largest > 0.0:
+        # Adding and subtracting it rounds to its last bit, of which 2^52 make more than all numbers together.
+        rounder = math.ldexp(1.5, math.frexp(largest)[1] + left.size.bit_length())
+        upper = left + rounder
+        upper -= rounder
+        yield float(upper.sum())
+        left = np.subtract(left, upper, out=upper)
+        largest = _largest(left)
+
+
+def exact_total(counts: NDArray[np.int64]) -> int:
+    """Return the sum, which int64 may not hold, of fewer than 2^31 whole numbers, int64 [n]."""
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
+
+
+def _largest(numbers: NDArray[np.float64]) -> float:
+    return max(float(numbers.max()), -float(numbers.min())) if numbers.size else 0.0

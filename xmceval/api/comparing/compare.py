@@ -17,8 +17,7 @@ from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.errors import listed, warn
 from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
-from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
-from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
+from xmceval.scoring.comparing.pairsums import Output, Pairs, RunSums, ValueColumns, collect_outputs
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs

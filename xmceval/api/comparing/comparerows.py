@@ -19,7 +19,7 @@ from xmceval.metrics.names import restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
+from xmceval.scoring.comparing.pairsums import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.held_rows import RowBlock

@@ -16,8 +16,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.comparing.outputs import Output
-from xmceval.scoring.comparing.pairsums import all_pairs
+from xmceval.scoring.comparing.pairsums import Output, all_pairs
 from xmceval.scoring.comparing.testoptions import Testing
 
 

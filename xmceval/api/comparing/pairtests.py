@@ -10,11 +10,9 @@ from typing import Any
 from xmceval.errors import counted
 from xmceval.kernels.metrics.totals import FEW_DIFFER
 from xmceval.report.comparison import Difference
-from xmceval.scoring.comparing.outputs import Output
+from xmceval.scoring.comparing.pairsums import Output
 from xmceval.scoring.comparing.testoptions import Testing
-from xmceval.statistics.multiplicity import holm
-from xmceval.statistics.paired import PairedT, detectable
-from xmceval.statistics.resampling import Resampling, randomization_p
+from xmceval.statistics.paired import PairedT, Resampling, detectable, holm, randomization_p
 
 BYTES = 16  # of a row's value, which is a numerator and a denominator
 

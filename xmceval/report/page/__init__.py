@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.streams import read_resource
 from xmceval.report.comparison import Comparison
+from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.forms.markup import Markup, element, isolate, join, name, raw
 from xmceval.report.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
 from xmceval.report.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.pictures import check_installed
 from xmceval.report.pictures.chosen import Subject, choose_measures
 from xmceval.report.result import Result, shared_lines
-from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_runs
-from xmceval.report.sheet.differences import list_differences
+from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_differences, list_runs
 from xmceval.report.sheet.model import Listing, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION

@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import split_names
+from xmceval.metrics.names import find_measures, split_names
 from xmceval.report.comparison import Comparison
-from xmceval.report.lookup import find_measures
 from xmceval.report.result import Result
 
 Subject: TypeAlias = Sequence[Result] | Comparison

@@ -16,8 +16,8 @@ from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.pictures.chosen import Subject, choose_cutoffs, choose_pairs, keep_deepest, results_of
 from xmceval.report.pictures.figure import BAND, COLORS, GRID, INK, Look, Plan, list_keys, printable, style, wrap
 from xmceval.report.result import Result
+from xmceval.report.sheet.comparesheet import describe_family
 from xmceval.report.sheet.model import MINUS
-from xmceval.report.sheet.significance import describe_family
 from xmceval.report.sheet.verdicts import describe_level
 
 HEIGHT = 2.1  # inches of a panel

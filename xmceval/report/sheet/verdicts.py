@@ -11,7 +11,7 @@ from xmceval.kernels.metrics.totals import FEW_DIFFER
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
-from xmceval.statistics.multiplicity import LEVEL
+from xmceval.statistics.paired import LEVEL
 
 LEAST_P = 0.0001
 ADJUSTED = "p (Holm)"

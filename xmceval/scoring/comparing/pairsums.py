@@ -1,18 +1,27 @@
-"""Paired sums: what the difference of two systems needs beside the totals of each, in constant memory."""
+"""Sums over pairs of systems, in constant memory, and the tests of their differences by t."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from xmceval.kernels.metrics.totals import (
     COUNTS,
+    DIFFERING,
     FEW_DIFFER,
+    LOSSES,
+    NEITHER,
+    ONE_SIDED,
     PRODUCTS,
+    TIE,
+    WINS,
     WORDS,
     add_pairs,
 )
@@ -21,9 +30,15 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch
+from xmceval.scoring.estimates import exact
+from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.parts import Field, Part
 from xmceval.scoring.setup import Program
-from xmceval.scoring.sums import add_words
+from xmceval.scoring.sums import add_rows, add_words, no_sums
+from xmceval.scoring.tasks.task import RowTask
+from xmceval.scoring.totals import Totals
+from xmceval.statistics.intervals import RowSums, exact_sum
+from xmceval.statistics.paired import Differing, PairedT, paired_test
 
 Runs = tuple[int, ...]  # the runs of a system, by number; of most systems, one
 Pair = tuple[Runs, Runs]  # system and baseline
@@ -142,10 +157,10 @@ class Pairs:
             if not signs.size:
                 continue
             for (runs, others), sums in all_sums.items():
-                sums.add(_mean(arrays, runs), _mean(arrays, others), weights, signs)
+                sums.add(_average(arrays, runs), _average(arrays, others), weights, signs)
 
 
-def _mean(values: Sequence[Float64], runs: Runs) -> Float64:
+def _average(values: Sequence[Float64], runs: Runs) -> Float64:
     """Return the means of the values of runs."""
     return values[runs[0]] if len(runs) == 1 else np.asarray(np.mean([values[run] for run in runs], axis=0))
 
@@ -160,3 +175,241 @@ def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int
 def signs_of(measures: Sequence[Measure]) -> Float64:
     """Return 1 where higher is better, else -1, float64 [n_measures]."""
     return np.array([1.0 if measure.metric.higher_is_better else -1.0 for measure in measures])
+
+
+NO_COUNTS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is known of one metric, over all labels or within a bin, of every system: the mean of its runs."""
+
+    measure: Measure
+    bin: str  # of labels, or the group of rows; empty for all
+    groups: Sequence[Runs]  # the runs of each system; of most, one
+    sums: Sequence[Int64]  # by run [MOMENTS, WORDS]
+    n_rows: Sequence[int]  # by run: rows with a value
+    n_all: int
+    pairs: Mapping[Pair, PairState]  # every pair of systems that is compared, and of runs within and between these
+    rows_of_run: Callable[[int], Float64] | None = None  # the weighted values [n_rows, 2] of a run, where they are held
+    extremes: Sequence[Float64] = ()  # by run [2, KEPT, 2]: the rows that gain and lose most, of saved values
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs have values."""
+        return len(self.sums)
+
+    @property
+    def rows(self) -> Callable[[int], Float64] | None:
+        """The weighted values [n_rows, 2] of a system, means over its runs, where they are held."""
+        rows = self.rows_of_run
+        return None if rows is None else lambda system: _mean_rows([rows(run) for run in self.groups[system]])
+
+    def n(self, system: int, baseline: int) -> int:
+        """Return the rows with a value in a run of two systems; also those of denominator 0 if none are left out."""
+        pair = self.groups[system], self.groups[baseline]
+        _, counts, _ = self.pairs[pair]
+        return max(self.n_all - int(counts[NEITHER]), *(self.n_rows[run] for runs in pair for run in runs))
+
+    def difference(self, system: int, baseline: int) -> PairedT | None:
+        """Compare two systems by the delta method; None where a denominator is 0.
+
+        A row's error in a ratio R = sum num / sum den is e = (num - R den) / sum den, and in a mean of the ratios of
+        runs the mean of theirs; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1 this is the paired t test.
+        """
+        runs, others = self.groups[system], self.groups[baseline]
+        if any(self._moments[run].den == 0 for run in (*runs, *others)):
+            return None
+        n, gap = self.n(system, baseline), self._gap(runs, others)
+        squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * self._covariance(runs, others)
+        size = _mean(map(self._size, runs)) + _mean(map(self._size, others))
+        if gap is not None:
+            squared = self._num_num(runs, runs) + self._num_num(others, others)
+            if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ alike
+                squares = Fraction(0)
+        _, counts, kept = self.pairs[runs, others]
+        n_differing = int(counts[DIFFERING])
+        return paired_test(
+            _mean(map(self._ratio, runs)) - _mean(map(self._ratio, others)),
+            squares,
+            size,
+            n,
+            Differing(n_differing, kept[:n_differing].tolist()),
+            (self._sum("num", runs), self._sum("den", runs), self._sum("num", others), self._sum("den", others)),
+            gap,
+        )
+
+    def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
+        """Return wins, ties and losses of a system, which sums alone do not tell where there are several runs.
+
+        A row with a value in one of the two only is none of them.
+        """
+        pair = self.groups[system], self.groups[baseline]
+        if any(len(runs) > 1 for runs in pair):
+            return None
+        counts = self.pairs[pair][1]
+        wins, losses = int(counts[WINS]), int(counts[LOSSES])
+        return wins, self.n(system, baseline) - int(counts[ONE_SIDED]) - wins - losses, losses
+
+    def _gap(self, runs: Runs, others: Runs) -> RowSums | None:
+        """Return the sums of how far one system's numerators are above the other's, if all denominators are common."""
+        first = self._moments[runs[0]]
+        for run in runs + others:
+            if self._moments[run].den2 + first.den2 != 2 * self._products(runs[0], run).den_den:
+                return None
+        num, cross = (self._sum(name, runs) - self._sum(name, others) for name in ("num", "cross"))
+        num2 = self._num_num(runs, runs) + self._num_num(others, others) - 2 * self._num_num(runs, others)
+        return RowSums(num, first.den, num2, cross, first.den2)
+
+    def _sum(self, name: str, runs: Runs) -> Fraction:
+        """Return one of the sums of a mean over runs that is linear in their values."""
+        return _mean(getattr(self._moments[run], name) for run in runs)
+
+    def _ratio(self, run: int) -> Fraction:
+        return Fraction(self._moments[run].num) / self._moments[run].den
+
+    def _size(self, run: int) -> Fraction:
+        """Return the sum of squares that errors are computed from."""
+        return Fraction(self._moments[run].num2) / self._moments[run].den ** 2
+
+    def _num_num(self, left: Runs, right: Runs) -> Fraction:
+        """Return the sum of products of the numerators of two means over runs."""
+        return _mean(self._products(i, j).num_num for i in left for j in right)
+
+    def _covariance(self, left: Runs, right: Runs) -> Fraction:
+        """Return the sum of products of the errors of two means, each the mean of the errors of its runs."""
+        return _mean(self._errors(i, j) for i in left for j in right)
+
+    def _errors(self, i: int, j: int) -> Fraction:
+        """Return the sum of products of e = (num - R den) / sum den of two runs."""
+        products, ratio, other_ratio = self._products(i, j), self._ratio(i), self._ratio(j)
+        shared = Fraction(products.num_num) - other_ratio * products.num_den - ratio * products.den_num
+        shared += ratio * other_ratio * products.den_den
+        return shared / (self._moments[i].den * self._moments[j].den)
+
+    @cached_property
+    def _moments(self) -> list[RowSums]:
+        """The sums of each run."""
+        return [RowSums(*exact(sums[:5])) for sums in self.sums]
+
+    def _products(self, i: int, j: int) -> Products:
+        """Return the sums over rows of products of the values of two runs, or of one run with itself."""
+        if i == j:
+            moments = self._moments[i]
+            return Products(moments.num2, moments.cross, moments.cross, moments.den2)
+        if ((i,), (j,)) in self.pairs:
+            return Products(*exact(self.pairs[(i,), (j,)][0]))
+        swapped = self._products(j, i)
+        return Products(swapped.num_num, swapped.den_num, swapped.num_den, swapped.den_den)
+
+
+def _mean(values: Iterable[Fraction | int]) -> Fraction:
+    numbers = [*map(Fraction, values)]
+    return sum(numbers, Fraction(0)) / len(numbers)
+
+
+def _mean_rows(runs: Sequence[Float64]) -> Float64:
+    """Return values [n_rows, 2] whose ratio of sums is the mean of those of runs.
+
+    Where the denominators of the runs differ, a row has the mean error of its runs instead: so linear is the mean.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    totals = [[exact_sum(column) for column in values.T] for values in runs]
+    is_common = all(np.array_equal(values[:, 1], runs[0][:, 1]) for values in runs)
+    if is_common or any(den == 0 for _, den in totals):
+        return np.asarray(np.mean(runs, axis=0))
+    scale, n_rows = np.mean(totals, axis=0)[1], len(runs[0])
+    errors = [(values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(runs, totals, strict=True)]
+    ratio = np.mean([num / den for num, den in totals])
+    return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
+
+
+class Products(NamedTuple):
+    """Sums over rows of products of a system's values and the baseline's."""
+
+    num_num: Fraction | int
+    num_den: Fraction | int
+    den_num: Fraction | int
+    den_den: Fraction | int
+
+
+class RunSums(NamedTuple):
+    """The sums of one run by column."""
+
+    sums: Int64  # [n_columns, MOMENTS, WORDS]
+    shares: Int64  # [n_shares, MOMENTS, WORDS], of bins
+    n_rows: Int64  # [n_columns], with a value
+    extremes: Float64 | None = None  # [n_columns, 2, KEPT, 2], the rows that gain and lose most
+
+    @classmethod
+    def of(cls, program: Program, totals: Totals) -> RunSums:
+        """Take the sums of totals."""
+        parts = [part for task, part in zip(program.tasks, totals.parts, strict=True) if isinstance(task, RowTask)]
+        sums, shares, left_out = (
+            np.concatenate([part[name] for part in parts] or [nothing])
+            for name, nothing in (("sums", no_sums(0)), ("shares", no_sums(0)), ("left_out", NO_COUNTS))
+        )
+        return cls(sums, shares, totals.tally.n_rows - left_out)
+
+    @classmethod
+    def of_values(cls, values: Float64, weights: Float64, left_out: Int64) -> RunSums:
+        """Add values [n_rows, n_columns, 2] with weights [n_rows] or none; `left_out` [n_columns] rows have none."""
+        sums, extremes = add_rows(values, weights)
+        return cls(sums, no_sums(0), len(values) - left_out, extremes)
+
+
+def collect_outputs(
+    columns: ValueColumns,
+    runs: Sequence[RunSums],
+    n_all: int,
+    groups: Sequence[Runs],
+    pair_sums: Pairs,
+    held: RowBlock | None,
+    group: str = "",
+) -> list[Output]:
+    """Return every metric that has values of rows: over all labels, then within each bin; `n_all` are all rows.
+
+    `groups` are the runs of each system; `group` is the name of the rows, where they are not all.
+    """
+    outputs = []
+    for c, measure in enumerate(columns.measures):
+        pairs = {pair: sums.of(c) for pair, sums in pair_sums.sums.items()}
+        rows = None if held is None else _rows_of(held.values[:, :, c], held.weights)
+        extremes = [run.extremes[c] for run in runs if run.extremes is not None]
+        sums, n_rows = [run.sums[c] for run in runs], [int(run.n_rows[c]) for run in runs]
+        outputs.append(Output(measure, group, groups, sums, n_rows, n_all, pairs, rows, extremes))
+    for b, bin_ in enumerate(columns.bins):
+        for m, measure in enumerate(columns.in_bins):
+            if measure.metric.complement:
+                continue
+            c = m * len(columns.bins) + b
+            pairs = {pair: sums.of(c) for pair, sums in pair_sums.shares.items()}
+            rows = None if held is None else _rows_of(held.shares[:, :, c], held.weights)
+            sums, of_all = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)]
+            outputs.append(Output(measure, bin_, groups, sums, of_all.n_rows, n_all, pairs, rows))
+    return outputs
+
+
+def _rows_of(values: Float64, weights: Float64) -> Callable[[int], Float64]:
+    """Return what weights the values [n_rows, n_runs, 2] of a run."""
+    return lambda run: values[:, run] * weights[:, None]
+
+
+def outputs_of_rows(
+    measures: Sequence[Measure],
+    block: RowBlock,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    holds_rows: bool,
+) -> list[Output]:
+    """Return the outputs of saved values of rows, tested pair by pair."""
+    n_rows, n_systems = block.values.shape[:2]
+    columns, groups = ValueColumns(tuple(measures)), [(system,) for system in range(n_systems)]
+    by_system = [np.ascontiguousarray(block.values[:, system]) for system in range(n_systems)]
+    weights = block.weights if (block.weights != 1).any() else np.empty(0)
+    left_out = (~block.counts).sum(axis=0)
+    pair_sums = Pairs(columns, groups, pairs)
+    pair_sums.add(by_system, [], weights)
+    runs = [RunSums.of_values(values, weights, left_out[system]) for system, values in enumerate(by_system)]
+    return collect_outputs(columns, runs, n_rows, groups, pair_sums, block if holds_rows else None)

@@ -18,7 +18,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.per_label.counttable import CountTable
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
 from xmceval.scoring.setup import Setup
-from xmceval.statistics.exact import exact_parts, exact_total
+from xmceval.statistics.intervals import exact_parts, exact_total
 
 COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
     {

@@ -19,7 +19,7 @@ from xmceval.statistics.curves import (
     roc_areas,
     sort_by_score,
 )
-from xmceval.statistics.exact import exact_sum
+from xmceval.statistics.intervals import exact_sum
 
 Bools = NDArray[np.bool_]
 RECALL = "recall at precision"  # a fold of columns

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
+    from xmceval.api.comparing.gates import check_worse as check_worse
     from xmceval.api.dropins.aucs import (
         average_precision_score as average_precision_score,
         roc_auc_score as roc_auc_score,
@@ -93,8 +94,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.inspection.report import inspect as inspect
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.report.comparison import Comparison as Comparison
-    from xmceval.report.gates import check_worse as check_worse
-    from xmceval.report.metrictable import METRICS as METRICS
+    from xmceval.report.listings.metriclist import METRICS as METRICS
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -110,7 +110,7 @@ _HOME = {
     "Comparison": "report.comparison",
     "benchmark": "benchmarks.benchmark",
     "Benchmark": "benchmarks.outcome",
-    "check_worse": "report.gates",
+    "check_worse": "api.comparing.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",
     "f1_at_k": "api.scoring.at_k",
@@ -139,7 +139,7 @@ _HOME = {
     "merge": "api.merge",
     "read": "conversion.read",
     "convert": "conversion.convert",
-    "METRICS": "report.metrictable",
+    "METRICS": "report.listings.metriclist",
     "Result": "report.result",
     "Results": "report.results",
     "XmcevalError": "errors",

@@ -29,7 +29,6 @@ from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.report.forms.registry import render
 from xmceval.rows.matrices import matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
@@ -137,7 +136,7 @@ def check_same(y_true, *scores, **options):
     systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
     one = score_systems(OpenedTruth.of(y_true, chosen, systems), systems)
     parts = score_systems(OpenedTruth.of(y_true, chosen, systems, executor=executor), systems)
-    assert render("json", parts) == render("json", one)
+    assert xmceval.Results.together(parts).render("json") == xmceval.Results.together(one).render("json")
     assert [result.warnings for result in parts] == [result.warnings for result in one]
     return one, executor
 

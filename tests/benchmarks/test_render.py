@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from support.benchmarks import benchmark
 
-from xmceval.benchmarks.render import render_benchmark
 from xmceval.errors import UsageError
+from xmceval.report.forms import CHOICES
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.registry import MODULES
 
 THREE = {
     "first": {"old": 20, "new": [29, 31], "raw": 21},
@@ -42,7 +41,7 @@ def test_a_benchmark_is_not_transposed(three):
     ],
 )
 def test_intervals_are_shown_where_they_fit_or_are_asked_for(three, form, options, value):
-    text = render_benchmark(form, three, Layout(**options))
+    text = three.render(form, Layout(**options))
     assert value in text
     assert ("±" in text) == ("±" in value)
 
@@ -93,4 +92,4 @@ def test_a_benchmark_without_any_values_is_written_in_every_form(three):
     nothing = replace(three, datasets=three.datasets[3:])
     assert len(nothing) == 0
     assert nothing.to_dict()["datasets"][0]["comparison"] is None
-    assert all(render_benchmark(form, nothing) for form in MODULES)
+    assert all(nothing.render(form) for form in (*CHOICES, "html"))

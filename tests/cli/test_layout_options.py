@@ -145,21 +145,14 @@ def test_a_terminal_may_ask_for_no_style(monkeypatch, environment, is_styled):
 # Lists.
 
 
-def test_csv_of_datasets_has_their_sizes_and_published_results():
-    lines = list(csv.DictReader(io.StringIO(run("datasets", "-o", "csv"))))
-    assert [(line["name"], int(line["train"])) for line in lines] == [
+def test_json_of_datasets_has_their_sizes_and_published_results():
+    found = json.loads(run("datasets", "-o", "json"))["datasets"]
+    assert [(each["name"], each["train"]) for each in found] == [
         (each.name, each.train) for each in datasets().values()
     ]
-    lines = list(csv.DictReader(io.StringIO(run("datasets", "Bibtex", "EURLex-4K", "-o", "csv"))))
-    expected = [
-        (name, row.method, metric, value)
-        for name in ("Bibtex", "EURLex-4K")
-        for row in published(name)
-        for metric, value in row.values.items()
-    ]
-    assert [
-        (line["dataset"], line["method"], f"{line['metric']}@{line['k']}", float(line["value"])) for line in lines
-    ] == expected
+    found = json.loads(run("datasets", "Bibtex", "EURLex-4K", "-o", "json"))["datasets"]
+    expected = [(name, row.method, row.values) for name in ("Bibtex", "EURLex-4K") for row in published(name)]
+    assert [(each["name"], row["method"], row["metrics"]) for each in found for row in each["published"]] == expected
 
 
 def test_csv_has_what_the_json_has():

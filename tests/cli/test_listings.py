@@ -20,7 +20,7 @@ UNUSED = {"scipy.sparse", "matplotlib", "pandas", "xmceval.report.page", "xmceva
         ("metrics -o md", HEAVY),
         ("datasets", HEAVY),
         ("datasets Bibtex", HEAVY),
-        ("datasets Bibtex -o csv", HEAVY),
+        ("datasets Bibtex -o md", HEAVY),
         ("datasets Bibtex -o json", HEAVY),
         ("score --help", HEAVY),
         ("--help", HEAVY),

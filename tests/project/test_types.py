@@ -16,8 +16,8 @@ from xmceval.api.groupauc import GroupAUC
 from xmceval.conversion.convert import Conversion
 from xmceval.inspection.report import InspectionReport
 from xmceval.metrics.entry import Metric
-from xmceval.report.comparison import Difference
-from xmceval.report.gateoutcomes import GateOutcome
+from xmceval.report.compared import Difference
+from xmceval.report.scored import GateOutcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,5 +1,6 @@
 """Whole outputs of every form for people, as they were approved; see support/approved.py."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,9 +10,11 @@ import pytest
 from support.approved import check
 
 import xmceval
+from xmceval.report.forms import render_listings
+from xmceval.report.forms.latex import draw
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.registry import render, render_comparison, render_listings
 from xmceval.report.sheet.model import Listing
+from xmceval.report.sheet.scoresheet import build_sheet
 
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4", *(f"s{i}" for i in range(5, 11))
 LAYOUTS = {
@@ -131,17 +134,33 @@ def make_listings():
     ]
 
 
+def render_results(form, results, layout):
+    return xmceval.Results.together(results).render(form, layout)
+
+
+def render_lists(form, listings, layout):
+    """Draw lists alone, which LaTeX has only below a table."""
+    if form != "latex":
+        return render_listings(form, listings, layout)
+    text = draw(replace(build_sheet(make("score")), listings=tuple(listings)))
+    return "% needs \\usepackage{booktabs}\n\n" + text.partition("\\end{table}\n\n")[2]
+
+
+def render_one(form, shown, layout):
+    return shown.render(form, layout)
+
+
 MADE = {
-    "score": (make_score, render),
-    "groups": (make_groups, render),
-    "two": (make_two, render),
-    "letters": (make_letters, render_comparison),
-    "baseline": (make_baseline, render_comparison),
-    "small groups": (make_small_groups, render_comparison),
-    "negative": (make_negative, render_comparison),
-    "ten": (lambda: make_many(metrics="P", k=(1, 3)), render_comparison),
-    "ten against one": (make_ten_against_one, render_comparison),
-    "listings": (make_listings, render_listings),
+    "score": (make_score, render_results),
+    "groups": (make_groups, render_results),
+    "two": (make_two, render_results),
+    "letters": (make_letters, render_one),
+    "baseline": (make_baseline, render_one),
+    "small groups": (make_small_groups, render_one),
+    "negative": (make_negative, render_one),
+    "ten": (lambda: make_many(metrics="P", k=(1, 3)), render_one),
+    "ten against one": (make_ten_against_one, render_one),
+    "listings": (make_listings, render_lists),
 }
 
 

@@ -9,17 +9,11 @@ import pytest
 
 import xmceval
 from xmceval import DataError, UsageError
+from xmceval.api.comparing.gates import check_worse, judge_comparison, judge_datasets
 from xmceval.errors import XmcevalWarning
 from xmceval.metrics.names import parse
 from xmceval.report.forms.layout import Layout
-from xmceval.report.gates import (
-    check_worse,
-    judge_comparison,
-    judge_datasets,
-    judge_values,
-    parse_required,
-    parse_worse,
-)
+from xmceval.report.gates import judge_values, parse_required, parse_worse
 
 N_ROWS = 100
 TRUTH = np.tile([1, 0, 0], (N_ROWS, 1))

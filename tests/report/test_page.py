@@ -9,12 +9,12 @@ from support.approved import check
 from support.markup import parse, read_table
 
 import xmceval
+from xmceval.report.compared import format_p
 from xmceval.report.forms.html import element, isolate, join, name, text
 from xmceval.report.forms.layout import Layout
 from xmceval.report.page import render_page
 from xmceval.report.page.provenance import InputFile, Provenance
 from xmceval.report.page.tables import write_sentence
-from xmceval.report.sheet.verdicts import format_p
 from xmceval.version import VERSION
 
 NASTY = ("<script>alert(1)</script>", "מודל $5_x & \"q\" 'r'", "name_" * 40, "\x1b[31m\udcff\u202e😀")

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 import xmceval
 from xmceval.cli import cli
-from xmceval.report.forms.registry import render
 from xmceval.scoring.options import Options, specs
 
 TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
@@ -157,14 +156,14 @@ def test_names_of_systems_do_not_hide_their_files(files):
 def test_python_records_the_same_and_arrays_as_such(files):
     y_true, y_score = np.eye(3, 4), np.eye(3, 4)
     result = xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1], ties="best")
-    document = json.loads(render("json", [result]))
+    document = json.loads(result.render("json"))
     assert (document["truth"], document["systems"][0]["scores"]) == ("array", "array")
     assert document["options"] == {"k": [1], "metrics": ["P@1"], "sample_weight": "array", "ties": "best"}
     assert "\noptions: sample_weight=array · ties=best\n" in str(result)
     assert result == xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1])  # of the same numbers
     from_files = xmceval.score("truth.txt", Path("preds.txt"), metrics="P@1-2", ties="best")
     command = json.loads(run("-m", "P@1-2", "--ties", "best", "-o", "json"))
-    assert json.loads(render("json", [from_files]))["options"] == command["options"]
+    assert json.loads(from_files.render("json"))["options"] == command["options"]
 
 
 @pytest.mark.parametrize("name", ["DCG", "PSDCG"])

@@ -15,9 +15,9 @@ from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.compared import Difference
+from xmceval.report.comparison import Comparison
 from xmceval.report.forms.json import to_plain, write_document
-from xmceval.report.forms.registry import render
 from xmceval.report.listings.datasetlist import write_datasets
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.comparing.testoptions import Testing
@@ -48,7 +48,7 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
     infinite = replace(result, figures=(replace(figure, estimate=replace(figure.estimate, value=math.inf)),))
     (system,) = infinite.to_dict()["systems"]
     assert system["metrics"]["P@1"]["value"] is None
-    (line,) = csv.DictReader(io.StringIO(render("csv", [infinite])))
+    (line,) = csv.DictReader(io.StringIO(infinite.render("csv")))
     assert line["value"] == ""
     assert infinite.to_frame()["value"].tolist() == [math.inf]
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.result import shared_lines
+from xmceval.report.scored import shared_lines
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 

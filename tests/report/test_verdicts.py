@@ -7,7 +7,7 @@ import pytest
 
 import xmceval
 from xmceval.metrics.names import parse
-from xmceval.report.comparison import Difference
+from xmceval.report.compared import Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.systemtable import join_letters
 from xmceval.report.sheet.verdicts import describe_level, describe_size, summarise, write_verdicts

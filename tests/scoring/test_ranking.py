@@ -15,7 +15,6 @@ from support.wholerows import OPTIONS, name_of
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.report.forms.registry import render
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
 
@@ -290,5 +289,5 @@ def test_the_share_is_that_of_the_labels_of_the_grade():
 def test_the_auc_of_nothing_is_marked_as_undefined():
     result = xmceval.score(np.zeros((3, 4)), np.ones((3, 4)), metrics=["AUC", "LRAP"])
     assert (result["AUC"], result.estimates["AUC"].undefined) == (0.0, True)
-    metrics = json.loads(render("json", [result]))["systems"][0]["metrics"]
+    metrics = json.loads(result.render("json"))["systems"][0]["metrics"]
     assert (metrics["AUC"]["undefined"], metrics["LRAP"]["undefined"]) == (True, False)

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.comparing.gates import check_decidable, judge_datasets
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.benchmarks.config import Config, read_config, suggest
+from xmceval.benchmarks.data import DatasetOutcome
 from xmceval.benchmarks.datasets import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
-from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
+from xmceval.benchmarks.outcome import Benchmark
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.gates import Gate, check_decidable, judge_datasets, parse_worse
-from xmceval.report.result import shared_lines
+from xmceval.report.gates import Gate, parse_worse
+from xmceval.report.scored import shared_lines
 from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import specs

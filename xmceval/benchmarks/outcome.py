@@ -1,66 +1,43 @@
-"""Benchmark: what came of comparing systems on several data sets."""
+"""Benchmark: what came of comparing systems on several data sets, as a mapping that is written in many forms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
+from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
-from xmceval.errors import counted, listed
-from xmceval.metrics.measure import Measure
+from xmceval.benchmarks.data import PUBLISHED, DatasetOutcome, Outcome
+from xmceval.benchmarks.render import build_benchmark_sheet
+from xmceval.errors import UsageError, argument, counted, listed
 from xmceval.metrics.names import find_name
+from xmceval.report.comparerecords import record_comparison
 from xmceval.report.comparison import Comparison
-from xmceval.report.forms.layout import Layout
-from xmceval.report.gateoutcomes import GateOutcome
+from xmceval.report.displayed import join_facts, shorten
+from xmceval.report.forms.json import Record, make_frame
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.forms.plain import measure_width
 from xmceval.report.pictures import check_installed
-from xmceval.report.renderable import Tabular, join_facts, shorten
+from xmceval.report.records import (
+    VALUE_COLUMNS,
+    VALUE_TYPES,
+    list_values,
+    pick,
+    record_figure,
+    record_gates,
+    record_measure,
+)
+from xmceval.report.renderable import Tabular
+from xmceval.report.sheet.model import Sheet
 from xmceval.scoring.comparing.testoptions import Testing
-from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.summary import Figure
-from xmceval.version import VERSION
+from xmceval.scoring.options import specs
+from xmceval.version import BENCHMARK_SCHEMA
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
     from pandas import DataFrame
 
-# How the values of a system on a data set came about. What has failed is not missing: its files are there.
-STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
 
-
-@dataclass(frozen=True)
-class DatasetOutcome:
-    """A data set of a benchmark.
-
-    The comparison has the systems with predictions; it has no differences where there is only one system or the
-    baseline is missing, and is None where the data set failed.
-    """
-
-    name: str
-    comparison: Comparison | None
-    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by system and metric
-    missing: Mapping[str, str] = field(default_factory=dict)  # by system without predictions or values, the reason
-    notes: tuple[str, ...] = ()  # such as which columns it lacks, and why
-    why: str = ""  # it failed
-
-    def find_status(self, system: str) -> str:
-        """Return which of STATUSES the values of a system have."""
-        if system in self.missing:
-            return MISSING
-        if system in self.published:
-            return PUBLISHED
-        return FAILED if self.comparison is None else SCORED
-
-    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
-        """Return the figures of a system: computed, means over runs, or published."""
-        if self.comparison is not None and system in self.comparison.systems:
-            return self.comparison.systems[system].figures
-        values = self.published.get(system, {})
-        return tuple(Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Benchmark(Tabular, Mapping[str, Comparison]):
+class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
 
     ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
@@ -84,14 +61,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         The version of xmceval that made it.
     """
 
-    datasets: tuple[DatasetOutcome, ...]
-    systems: tuple[str, ...]
-    measures: tuple[Measure, ...]
-    testing: Testing
-    published: Mapping[str, str] = field(default_factory=dict)
-    file: str = ""
-    gates: tuple[GateOutcome, ...] = ()
-    version: str = VERSION
+    columns = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
 
     @overload
     def __getitem__(self, key: str) -> Comparison: ...
@@ -117,6 +87,49 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     def __len__(self) -> int:
         return sum(dataset.comparison is not None for dataset in self.datasets)
 
+    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+        """Return the table of all data sets."""
+        return build_benchmark_sheet(self, layout)
+
+    def render(self, form: str, layout: Layout = DEFAULT) -> str:
+        """Write it in one of the FORMS; by default only a plain table that fits has intervals."""
+        if form not in {"json", "csv"}:
+            if layout.transpose:
+                raise UsageError(f"{argument('transpose', True)} is not available for a benchmark")
+            if layout.intervals is None:
+                may_fit, wide = form == "table", replace(layout, intervals=True)
+                layout = replace(layout, intervals=may_fit and measure_width(self.sheet(wide)) <= layout.width)
+        return super().render(form, layout)
+
+    def records(self) -> Record:
+        """Return the document of the self."""
+        return {
+            "schema": BENCHMARK_SCHEMA,
+            "version": self.version,
+            "file": self.file or None,
+            **pick(self.testing, specs(Testing)),
+            "metrics": [measure.name for measure in self.measures],
+            "systems": [{"name": name, "source": self.published.get(name) or None} for name in self.systems],
+            "datasets": [_record_dataset(dataset, self.systems) for dataset in self.datasets],
+            **record_gates(self.gates),
+        }
+
+    def lines(self) -> Iterator[Record]:
+        """Yield a line for each value, data set by data set, each with its published values last."""
+        for dataset in self.datasets:
+            for line in _list_computed(dataset.comparison) if dataset.comparison else ():
+                yield {**line, "dataset": dataset.name}
+            for system in dataset.published:
+                for figure in dataset.list_figures(system, self.measures):
+                    place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
+                    yield {
+                        **record_figure(figure),
+                        **record_measure(figure.measure),
+                        **place,
+                        "n_runs": None,
+                        "sd": None,
+                    }
+
     def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
 
@@ -136,8 +149,8 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         DataError
             pandas is not installed.
         """
-        frame: DataFrame = import_module("xmceval.benchmarks.records").make_frame(self, bins=bins)
-        return frame
+        columns = {"kind": "", **VALUE_TYPES, "n_runs": "Int64", "sd": "float64"}
+        return make_frame(self.lines(), ["system"], columns, bins=bins, outer=["dataset"])
 
     def plot(self, *, metrics: str | Iterable[str] | None = None) -> Picture:
         """Draw the values of systems by data set, a panel per metric; needs matplotlib.
@@ -160,13 +173,9 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             matplotlib is not installed, or no data set has values.
         """
         check_installed()
-        drawn: Picture = import_module("xmceval.benchmarks.picture").draw_benchmark(self, metrics=metrics)
-        return drawn
+        from xmceval.benchmarks.picture import draw_benchmark
 
-    def count_cells(self) -> dict[str, int]:
-        """Return how many systems on data sets have each status."""
-        statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
-        return {status: statuses.count(status) for status in STATUSES}
+        return draw_benchmark(self, metrics=metrics)
 
     def _find_value(self, dataset: DatasetOutcome, system: str, metric: str) -> float:
         if system not in self.systems:
@@ -179,12 +188,44 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         reason = f"missing: {dataset.missing[system]}" if system in dataset.missing else dataset.why
         raise KeyError(f"{dataset.name}, {system}: {reason.removesuffix(': ')}")
 
-    def _render(self, form: str, layout: Layout) -> str:
-        return str(import_module("xmceval.benchmarks.render").render_benchmark(form, self, layout))
-
     def _describe(self) -> tuple[str, str]:
         cells = (f"{n:,} {status}" for status, n in self.count_cells().items() if n)
         what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
         example = shorten(next(iter(self), self.datasets[0].name))
         more = f'print() shows the table, ["{example}"] one Comparison, .to_frame() all'
         return join_facts(f"Benchmark of {what}", cells), more
+
+
+def _record_dataset(dataset: DatasetOutcome, systems: Iterable[str]) -> Record:
+    """Return the cells and the comparison of a data set."""
+    return {
+        "name": dataset.name,
+        "why": dataset.why or None,
+        "cells": [
+            {"system": name, "status": dataset.find_status(name), "why": dataset.missing.get(name) or None}
+            for name in systems
+        ],
+        "published": [{"system": name, "metrics": values} for name, values in dataset.published.items()],
+        "notes": dataset.notes,
+        "comparison": None if dataset.comparison is None else record_comparison(dataset.comparison),
+    }
+
+
+def _list_computed(comparison: Comparison) -> Iterator[Record]:
+    """Yield a line for each value of the systems on a data set; of several runs of their mean."""
+    runs_by_system = {runs.name: runs for runs in comparison.runs}
+    files = {result.name: result.scores for result in comparison.results}
+    for name, result in comparison.systems.items():
+        runs = runs_by_system.get(name)
+        spreads = (*runs.spreads, *runs.spreads_in_bins) if runs else ()
+        sds = {(spread.bin, spread.measure.name): spread.sd for spread in spreads}
+        parts = runs.results if runs else (name,)
+        for line in list_values([result]):
+            marks = comparison.marks(name, line["bin"]) or {}
+            yield {
+                **line,
+                "n_runs": len(parts),
+                "sd": sds.get((line["bin"], line["name"])),
+                "mark": marks.get(line["name"]),
+                "scores": ", ".join(files[part] for part in parts),
+            }

@@ -6,15 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from importlib import import_module
 from itertools import groupby
 
-from xmceval.benchmarks import records
-from xmceval.benchmarks.outcome import FAILED, Benchmark, DatasetOutcome
-from xmceval.errors import UsageError, argument, counted, listed
+from xmceval.benchmarks.data import FAILED, DatasetOutcome, Outcome
+from xmceval.errors import counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.forms.registry import MODULES
-from xmceval.report.result import describe_size, shared_lines
+from xmceval.report.scored import describe_size, shared_lines
 from xmceval.report.sheet.comparesheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.report.sheet.model import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
 from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_table, make_section
@@ -24,27 +21,10 @@ from xmceval.scoring.summary import Slice
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are
 
 
-def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) -> str:
-    """Write a benchmark in one of the FORMS, or as html; by default only a plain table that fits has intervals."""
-    if form == "json":
-        return records.write_json(benchmark)
-    if form == "csv":
-        return records.write_csv(benchmark)
-    if layout.transpose:
-        raise UsageError(f"{argument('transpose', True)} is not available for a benchmark")
-    module = import_module(MODULES[form])
-    may_fit = form == "table" and layout.intervals is None
-    settled = replace(layout.settle(form), intervals=may_fit or bool(layout.intervals))
-    sheet = build_benchmark_sheet(benchmark, settled)
-    if may_fit and module.measure_width(sheet) > layout.width:
-        sheet = build_benchmark_sheet(benchmark, replace(settled, intervals=False))
-    return str(module.draw(sheet))
-
-
-def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> Sheet:
+def build_benchmark_sheet(benchmark: Outcome, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a benchmark: all labels of each data set, then each bin of labels."""
     mark = mark_best if benchmark.testing.against is None else mark_against
-    signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
+    signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.compared})
     of_all_labels = [_make_section(benchmark, dataset, layout, signs[dataset.name]) for dataset in benchmark.datasets]
     in_bins: dict[str, list[Section]] = {}
     for dataset in benchmark.datasets:
@@ -65,7 +45,7 @@ def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> She
 
 
 def _make_section(
-    benchmark: Benchmark, dataset: DatasetOutcome, layout: Layout, signs: Signs, part: Slice | None = None
+    benchmark: Outcome, dataset: DatasetOutcome, layout: Layout, signs: Signs, part: Slice | None = None
 ) -> Section:
     """Make the rows of all systems on a data set, or within a bin of its labels, which published ones lack."""
     bin_name = part.bin.name if part else ""
@@ -99,13 +79,13 @@ def _show_sign(sign: str, layout: Layout) -> str:
     return sign if layout.is_unicode else ASCII_SIGNS[sign]
 
 
-def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
+def _explain_signs(benchmark: Outcome, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain which metrics are better where they are lower, the marks and their tests, and published values."""
     yield from explain_table({measure.name: measure for measure in benchmark.measures}, Signs())
-    comparisons = list(benchmark.values())
+    comparisons = [comparison for _, comparison in benchmark.compared]
     tests = [
         (name, difference.bin, difference.measure)
-        for name, comparison in benchmark.items()
+        for name, comparison in benchmark.compared
         for difference in comparison.differences
         if difference.p is not None
     ]
@@ -123,7 +103,7 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
         yield f"{_show_sign(PUBLISHED_SIGN, layout)} {published}: not tested, but may be best or second"
 
 
-def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
+def _describe_gaps(benchmark: Outcome) -> Iterator[str]:
     """Say which data sets failed, which lack columns or bins that need training labels, and where nothing is tested."""
     for dataset in benchmark.datasets:
         if dataset.why:
@@ -131,22 +111,22 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
         elif dataset.notes:
             yield f"{dataset.name}: {'; '.join(dataset.notes)}"
     against = benchmark.testing.against
-    untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
+    untested = [name for name, comparison in benchmark.compared if against not in (None, *comparison.systems)]
     if untested:
         yield f"not tested on {listed(untested)}: {against} has no values there"
 
 
-def _describe_facts(benchmark: Benchmark) -> Iterator[str]:
+def _describe_facts(benchmark: Outcome) -> Iterator[str]:
     """Say how the input was counted: one line for each kind of fact."""
     facts = [
         f"{name}: {fact}"
-        for name, comparison in benchmark.items()
+        for name, comparison in benchmark.compared
         for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
     ]
     yield from by_kind(facts, benchmark)
 
 
-def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Iterator[str]:
+def by_kind(lines: Iterable[str], benchmark: Outcome, hint: str = "") -> Iterator[str]:
     """Yield the first line of each kind, and how many more there are, which differ in numbers and names only."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     names = {*benchmark.systems, *(dataset.name for dataset in benchmark.datasets)}

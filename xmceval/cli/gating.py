@@ -17,8 +17,8 @@ from xmceval.errors import DataError
 if TYPE_CHECKING:
     from xmceval.metrics.measure import Measure
     from xmceval.report.forms.layout import Layout
-    from xmceval.report.gateoutcomes import GateOutcome
     from xmceval.report.gates import Gate
+    from xmceval.report.scored import GateOutcome
 
 BREACH = 3
 

@@ -45,7 +45,7 @@ def warn_of_results(
 
     `doubts` are those about a comparison and its results. A CSV file has no room for facts, so they are notes too.
     """
-    from xmceval.report.result import shared_lines
+    from xmceval.report.scored import shared_lines
 
     doubts = list(shared_lines(results, "doubts")) if doubts is None else doubts
     if arguments["strict"]:

@@ -14,8 +14,8 @@ from click.core import ParameterSource
 from xmceval.cli import completion
 from xmceval.cli.parameters import GroupedCommand, GroupedOption
 from xmceval.errors import UsageError
+from xmceval.report.forms import CHOICES, DRAWN
 from xmceval.report.forms.layout import WIDTH, Layout
-from xmceval.report.forms.registry import DRAWN, FORMS
 from xmceval.scoring.options import GROUPS, Options, Spec, specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,7 +127,7 @@ scoring = derived(Options)
 layout = derived(Layout)
 layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
-report_form = form_option(FORMS, "; csv and json have fractions in full precision")
+report_form = form_option(CHOICES, "; csv and json have fractions in full precision")
 names = option(
     "--name",
     "names",

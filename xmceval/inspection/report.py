@@ -22,10 +22,10 @@ from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.savedstate import StateInspection, inspect_state
 from xmceval.inspection.text import inspection_table, list_files, list_findings, list_pairs
 from xmceval.labels.training import count_training
+from xmceval.report.displayed import Displayed, join_facts
+from xmceval.report.forms import render_listings
 from xmceval.report.forms.json import to_plain, write_document
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.registry import render_listings
-from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet.model import Listing
 from xmceval.scoring.states.file import is_state
 from xmceval.version import INSPECT_SCHEMA
@@ -66,7 +66,8 @@ class InspectionReport(Displayed):
         parts = {"files": files, "together": pairs, "states": states}
         return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 
-    def _render(self, form: str, layout: Layout) -> str:
+    def render(self, form: str, layout: Layout) -> str:
+        """Write what was found as text, or as tables for a notebook."""
         if form == "table":
             return inspection_table(self.files, self.pairs, self.states)
         return render_listings(form, list(self._list(layout)), layout)

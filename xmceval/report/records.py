@@ -1,39 +1,29 @@
-"""Records: what programs read of results and comparisons, as JSON documents and as lines of CSV and frames."""
+"""Records: what programs read of results, as JSON documents and as lines of CSV and frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xmceval.scoring.comparing.testoptions import Testing
-from xmceval.scoring.options import specs
-from xmceval.version import COMPARE_SCHEMA, SCORE_SCHEMA
-
-if TYPE_CHECKING:
-    from xmceval.labels.propensity import Propensities
-    from xmceval.metrics.measure import Measure
-    from xmceval.report.comparison import Comparison, Difference, RunSpread
-    from xmceval.report.gateoutcomes import GateOutcome
-    from xmceval.report.result import Result
-    from xmceval.scoring.summary import Figure, Slice
-
-Record = dict[str, Any]
+from xmceval.labels.propensity import Propensities
+from xmceval.metrics.measure import Measure
+from xmceval.report.forms.json import Record
+from xmceval.report.scored import GateOutcome, Scored
+from xmceval.scoring.summary import Figure, Slice
+from xmceval.version import SCORE_SCHEMA
 
 PROPENSITIES = ("a", "b", "n", "source", "from_truth")
 BASIS = ("truth", "propensities", "options", "version")  # what a value depends on
 
-# The columns of CSV: one line per value, or per difference.
+# The columns of CSV, which has one line per value.
 VALUE_COLUMNS = (
     *("system", "metric", "k", "bin", "kind"),
     *("value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined"),
     *("unit", "higher_is_better", "n_instances", "n_labels", "truth", "scores", *BASIS[1:]),
 )
-DIFFERENCE_COLUMNS = (
-    *("system", "baseline", "metric", "k", "bin"),
-    *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n", "unit"),
-    *("mark", "value", "baseline_value", "higher_is_better", *specs(Testing), *BASIS),
-)
+# Of frames; text has no type.
+VALUE_TYPES = dict.fromkeys(("value", "low", "high", "tie_low", "tie_high", "ceiling"), "float64")
 
 
 def pick(owner: Any, names: Iterable[str]) -> Record:
@@ -41,7 +31,7 @@ def pick(owner: Any, names: Iterable[str]) -> Record:
     return {name: getattr(owner, name) for name in names}
 
 
-def record_results(results: Sequence[Result]) -> Record:
+def record_results(results: Sequence[Scored]) -> Record:
     """Return the document of results."""
     return {
         "schema": SCORE_SCHEMA,
@@ -51,43 +41,7 @@ def record_results(results: Sequence[Result]) -> Record:
     }
 
 
-def record_comparison(comparison: Comparison) -> Record:
-    """Return the document of a comparison."""
-    from xmceval.report.sheet.verdicts import write_verdicts
-
-    # Runs of one system are compared together, by their means.
-    of_runs = {name for runs in comparison.runs for name in runs.results}
-    return {
-        "schema": COMPARE_SCHEMA,
-        **record_data(comparison.results[0]),
-        "systems": [
-            {**record_system(result), "marks": None if result.name in of_runs else comparison.marks(result.name)}
-            for result in comparison.results
-        ],
-        **pick(comparison.testing, specs(Testing)),
-        "comparisons": [record_difference(difference) for difference in comparison.differences],
-        "verdicts": write_verdicts(comparison),
-        "runs": [
-            {
-                "name": runs.name,
-                "systems": runs.results,
-                "metrics": _name_spreads(runs.spreads),
-                "slices": [
-                    {"bin": name, "metrics": _name_spreads(s for s in runs.spreads_in_bins if s.bin == name)}
-                    for name in dict.fromkeys(spread.bin for spread in runs.spreads_in_bins)
-                ],
-                "marks": comparison.marks(runs.name),
-            }
-            for runs in comparison.runs
-        ],
-        "doubts": comparison.doubts,
-        "notes": comparison.facts,
-        "source": comparison.source or None,
-        **record_gates(comparison.gates),
-    }
-
-
-def record_data(result: Result) -> Record:
+def record_data(result: Scored) -> Record:
     """Return what all systems have in common, from the result of any of them."""
     counts = result.counts
     return {
@@ -109,7 +63,7 @@ def record_propensities(propensities: Propensities | None) -> Record | None:
     return None if propensities is None else pick(propensities, PROPENSITIES)
 
 
-def record_system(result: Result) -> Record:
+def record_system(result: Scored) -> Record:
     """Return what is known of one system."""
     counts = result.counts
     return {
@@ -131,7 +85,7 @@ def record_system(result: Result) -> Record:
     }
 
 
-def _if_known(result: Result, name: str) -> int | None:
+def _if_known(result: Scored, name: str) -> int | None:
     """Return a count of the input, or None: saved values of rows may come without it."""
     return getattr(result.counts, name) if result.counts.are_known else None
 
@@ -158,21 +112,6 @@ def record_slice(part: Slice) -> Record:
     return {**asdict(part.bin), "metrics": metrics}
 
 
-def record_difference(difference: Difference) -> Record:
-    """Return a difference between two systems."""
-    return {
-        **pick(difference, ("system", "baseline")),
-        "metric": difference.measure.name,
-        "bin": difference.bin or None,
-        **pick(difference, ("difference", "low", "high", "p", "p_adjusted", "effect", "detectable")),
-        **pick(difference, ("wins", "ties", "losses", "n", "caution", "unit", "error", "degrees", "n_differing")),
-    }
-
-
-def _name_spreads(spreads: Iterable[RunSpread]) -> Record:
-    return {spread.measure.name: pick(spread, ("mean", "sd", "lowest", "highest")) for spread in spreads}
-
-
 def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
     """Return whether gates passed, where there are any."""
     gates = [
@@ -188,7 +127,7 @@ def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
     return {"gates": gates} if gates else {}
 
 
-def list_values(results: Iterable[Result]) -> Iterator[Record]:
+def list_values(results: Iterable[Scored]) -> Iterator[Record]:
     """Yield a line for each value of each system: first those of all labels, then those of each bin or group."""
     for result in results:
         data = {**record_data(result), "system": result.name, "scores": result.scores}
@@ -212,28 +151,3 @@ def record_measure(measure: Measure) -> Record:
         "unit": measure.metric.unit,
         "higher_is_better": measure.metric.higher_is_better,
     }
-
-
-def list_differences(comparison: Comparison) -> Iterator[Record]:
-    """Yield a line for each difference, with the two values that it is between."""
-    results = (*comparison.results, *comparison.systems.values())
-    values = {(part.name, "", figure.name): figure.estimate.value for part in results for figure in part.figures}
-    values |= {
-        (result.name, part.bin.name, figure.name): figure.estimate.value
-        for result in results
-        for part in result.slices
-        for figure in part.figures
-    }
-    data = {**record_data(comparison.results[0]), **pick(comparison.testing, specs(Testing))}
-    for difference in comparison.differences:
-        place = difference.bin, difference.measure.name
-        yield {
-            **data,
-            **record_measure(difference.measure),
-            **record_difference(difference),
-            "metric": difference.measure.head,
-            "bin": difference.bin,
-            "mark": difference.mark,
-            "value": values.get((difference.system, *place)),
-            "baseline_value": values.get((difference.baseline, *place)),
-        }

@@ -1,71 +1,45 @@
-"""Renderable: the forms that a result, several of them, and a comparison have in common; Tabular, Displayed: fewer."""
+"""Renderable: the forms that results and comparisons have in common; Tabular: those that a benchmark has too."""
 
 from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 
 from xmceval.files.io.outputs import write_output
-from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
+from xmceval.report.displayed import Displayed
+from xmceval.report.forms import load_form
+from xmceval.report.forms.json import Record, write_document, write_lines
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.sheet.model import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LONGEST_NAME = 24  # of a system, in a repr
-
 
 # Keywords of the methods that write forms, for the overloads by path: a text is returned only without one.
-class TableLayout(TypedDict, total=False):  # noqa: D101 - documented by the methods
+class TableWords(TypedDict, total=False):  # noqa: D101 - documented by the methods
     places: int | None
     percent: bool
     intervals: bool | None
     pairs: bool
 
 
-class MarkdownLayout(TableLayout, total=False):  # noqa: D101
+class MarkdownWords(TableWords, total=False):  # noqa: D101
     transpose: bool
 
 
-class LatexLayout(TypedDict, total=False):  # noqa: D101
-    places: int | None
-    percent: bool
-    intervals: bool
-    transpose: bool
-    pairs: bool
+class LatexWords(MarkdownWords, total=False):  # noqa: D101
     caption: str | None
     label: str | None
 
 
-class PageLayout(TableLayout, total=False):  # noqa: D101
+class PageWords(TableWords, total=False):  # noqa: D101
     title: str | None
-
-
-class Displayed:
-    """What ``print()`` and a notebook show as a table, and a shell in a few lines."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def _render(self, form: str, layout: Layout) -> str:
-        """Write it in one of the FORMS, or as html."""
-
-    @abstractmethod
-    def _describe(self) -> tuple[str, ...]:
-        """Return the lines of the repr: what it is, its main numbers, how to see more."""
-
-    def __str__(self) -> str:
-        return self._render("table", DEFAULT)
-
-    def __repr__(self) -> str:
-        return "<{}>".format("\n ".join(self._describe()))
-
-    def _repr_html_(self) -> str:
-        return self._render("html", DEFAULT)
 
 
 class Tabular(Displayed):
@@ -73,9 +47,31 @@ class Tabular(Displayed):
 
     __slots__ = ()
 
+    columns: ClassVar[Sequence[str]]  # of CSV
+
+    @abstractmethod
+    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+        """Return what tables for people show."""
+
+    @abstractmethod
+    def records(self) -> Record:
+        """Return the JSON document."""
+
+    @abstractmethod
+    def lines(self) -> Iterator[Record]:
+        """Yield the lines of CSV and frames."""
+
+    def render(self, form: str, layout: Layout = DEFAULT) -> str:
+        """Write it in one of the FORMS."""
+        if form == "json":
+            return write_document(self.records())
+        if form == "csv":
+            return write_lines(self.columns, self.lines())
+        return str(load_form(form).draw(self.sheet(layout.settle(form))))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists."""
-        document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
+        document: dict[str, Any] = json.loads(self.render("json"))
         return document
 
     @overload
@@ -90,7 +86,7 @@ class Tabular(Displayed):
         path : path, optional
             A file to write instead, which is replaced if it exists.
         """
-        return _put(self._render("json", DEFAULT), path)
+        return _put(self.render("json"), path)
 
     @overload
     def to_csv(self, path: None = None) -> str: ...
@@ -104,12 +100,12 @@ class Tabular(Displayed):
         path : path, optional
             A file to write instead, which is replaced if it exists.
         """
-        return _put(self._render("csv", DEFAULT), path)
+        return _put(self.render("csv"), path)
 
     @overload
-    def to_markdown(self, path: None = None, **layout: Unpack[MarkdownLayout]) -> str: ...
+    def to_markdown(self, path: None = None, **layout: Unpack[MarkdownWords]) -> str: ...
     @overload
-    def to_markdown(self, path: str | Path, **layout: Unpack[MarkdownLayout]) -> None: ...
+    def to_markdown(self, path: str | Path, **layout: Unpack[MarkdownWords]) -> None: ...
     def to_markdown(
         self,
         path: str | Path | None = None,
@@ -139,19 +135,19 @@ class Tabular(Displayed):
             Whether a comparison shows each run, and lists of the differences of pairs.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
-        return _put(self._render("md", layout), path)
+        return _put(self.render("md", layout), path)
 
     @overload
-    def to_latex(self, path: None = None, **layout: Unpack[LatexLayout]) -> str: ...
+    def to_latex(self, path: None = None, **layout: Unpack[LatexWords]) -> str: ...
     @overload
-    def to_latex(self, path: str | Path, **layout: Unpack[LatexLayout]) -> None: ...
+    def to_latex(self, path: str | Path, **layout: Unpack[LatexWords]) -> None: ...
     def to_latex(
         self,
         path: str | Path | None = None,
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = False,
+        intervals: bool | None = False,
         transpose: bool = False,
         pairs: bool = False,
         caption: str | None = None,
@@ -172,16 +168,8 @@ class Tabular(Displayed):
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
         """
-        layout = Layout(
-            places=places,
-            percent=percent,
-            intervals=intervals,
-            transpose=transpose,
-            pairs=pairs,
-            caption=caption,
-            label=label,
-        )
-        return _put(self._render("latex", layout), path)
+        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
+        return _put(self.render("latex", replace(layout, caption=caption, label=label)), path)
 
 
 class Renderable(Tabular):
@@ -191,19 +179,13 @@ class Renderable(Tabular):
 
     @property
     @abstractmethod
-    def _subject(self) -> Any:
-        """What is shown: a sequence of Result, or a Comparison."""
-
-    def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms.registry").render(form, self._subject, layout))
-
-    def _draw_page(self, title: str | None, layout: Layout) -> str:
-        return str(load("page").render_page(self._subject, title=title, layout=layout))
+    def _subject(self) -> tuple[Sequence[Any], Any]:
+        """The results that are shown, and the comparison of them or None."""
 
     @overload
-    def to_html(self, path: None = None, **layout: Unpack[PageLayout]) -> str: ...
+    def to_html(self, path: None = None, **layout: Unpack[PageWords]) -> str: ...
     @overload
-    def to_html(self, path: str | Path, **layout: Unpack[PageLayout]) -> None: ...
+    def to_html(self, path: str | Path, **layout: Unpack[PageWords]) -> None: ...
     def to_html(
         self,
         path: str | Path | None = None,
@@ -239,7 +221,7 @@ class Renderable(Tabular):
             matplotlib is not installed.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, pairs=pairs)
-        return _put(self._draw_page(title, layout), path)
+        return _put(load_form("page").render_page(*self._subject, title=title, layout=layout), path)
 
     def plot(
         self,
@@ -274,13 +256,10 @@ class Renderable(Tabular):
         DataError
             matplotlib is not installed.
         """
-        figure: Figure = load("pictures").plot(self._subject, kind, metrics=metrics, size=size, ax=ax)
+        results, comparison = self._subject
+        subject = results if comparison is None else comparison
+        figure: Figure = load_form("picture").plot(subject, kind, metrics=metrics, size=size, ax=ax)
         return figure
-
-
-def load(renderer: str) -> Any:
-    """Load a module of this package that shows results: it knows them, so they name it only when it is used."""
-    return import_module(f"xmceval.report.{renderer}")
 
 
 def _put(text: str, path: str | Path | None) -> str | None:
@@ -289,36 +268,3 @@ def _put(text: str, path: str | Path | None) -> str | None:
         return text
     write_output(path, text, force=True)
     return None
-
-
-def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
-    """Join as many items as fit on a line of a repr; `total` counts them and those that were not even listed."""
-    line, n = "", 0
-    for item in items:
-        longer = f"{line}{separator}{item}" if line else item
-        if line and len(longer) + len(f"{separator}and {total:,} more") > WIDTH - 1:
-            break
-        line, n = longer, n + 1
-    return line + (f"{separator}and {total - n:,} more" if n < total else "")
-
-
-def shorten(name: str, longest: int = LONGEST_NAME) -> str:
-    """Shorten the name of a system for a repr to its end, of a path to whole parts, without what would break the line.
-
-    Examples
-    --------
-    >>> shorten("results/wiki10/predictions.txt"), shorten("a" * 30)
-    ('.../predictions.txt', '...aaaaaaaaaaaaaaaaaaaaa')
-    """
-    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    if len(plain) <= longest:
-        return plain
-    end = plain[3 - longest :]
-    _, separator, parts = end.partition("/")
-    return f".../{parts}" if separator and parts else f"...{end}"
-
-
-def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:
-    """Join what a report is of and the facts on it to the first line of a repr; a name fills the room that is left."""
-    rest = f"{what}: {', '.join(fact for fact in facts if fact)}"
-    return rest.replace("{}", shorten(name, max(LONGEST_NAME, WIDTH - len(rest) + 1)))

@@ -1,34 +1,80 @@
-"""Result: the figures of one system, with all that a reader needs to trust them."""
+"""Result: the values of one system, as a mapping that is written in many forms."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import UsageError, counted, split_doubts
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.names import find_name
-from xmceval.report.gateoutcomes import GateOutcome
-from xmceval.report.renderable import Renderable, fit_line, join_facts, load
+from xmceval.report.displayed import fit_line, join_facts
+from xmceval.report.forms.json import Record, make_frame
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_propensities, record_results
+from xmceval.report.renderable import Renderable
+from xmceval.report.scored import ResultRows, Scored, describe_size
 from xmceval.report.sheet.cautions import find_cautions
+from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup import Setup
-from xmceval.scoring.summary import Counts, Figure, Slice, finish_totals
+from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.totals import Totals
-from xmceval.version import VERSION
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from xmceval.report.resultrows import ResultRows
+
+class OfResults(Renderable):
+    """The forms of one result, or of several on the same truth."""
+
+    __slots__ = ()
+
+    columns = VALUE_COLUMNS
+
+    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+        """Return the table of one system, or of several."""
+        return build_sheet(self._subject[0], layout)
+
+    def records(self) -> Record:
+        """Return the document of the results."""
+        return record_results(self._subject[0])
+
+    def lines(self) -> Iterator[Record]:
+        """Yield a line for each value of each system."""
+        return list_values(self._subject[0])
+
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
+        """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
+
+        So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
+        papers: a line per system, a column per metric and cutoff. Metrics keep their order.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels or groups of rows, with the level ``bin``, empty for all, and the column
+            ``kind``: total, share (those of all bins add up to the total), average (within the bin) or group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns value, low, high (the 95% interval), tie_low, tie_high (bounds over orders of equal scores) and
+            ceiling; NaN where there is none. Shares are fractions of 1.
+
+        Raises
+        ------
+        DataError
+            pandas is not installed.
+        """
+        columns = {**({"kind": ""} if bins else {}), **VALUE_TYPES}
+        return make_frame(self.lines(), ["system"], columns, bins=bins)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Result(Renderable, Mapping[str, float]):
+class Result(Scored, OfResults, Mapping[str, float]):
     """Metric values of one system by name: ``result["P@5"]`` is a fraction; ``str(result)`` is the table.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -80,34 +126,12 @@ class Result(Renderable, Mapping[str, float]):
     (1.0, (0.39763536438352554, 1.0))
     """
 
-    name: str
-    figures: tuple[Figure, ...]
-    counts: Counts
-    propensities: Propensities | None = None
-    empty_rows: str = "zero"
-    warnings: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    filtered: FilterReport | None = None
-    slices: tuple[Slice, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-    truth: str = "array"
-    scores: str = "array"
-    gates: tuple[GateOutcome, ...] = ()
-    version: str = VERSION
-    held_rows: ResultRows | None = None
-
-    @cached_property
-    def estimates(self) -> dict[str, Estimate]:
-        """Values with intervals and tie bounds, by canonical name."""
-        return {figure.name: figure.estimate for figure in self.figures}
-
-    @cached_property
+    @property
     def definitions(self) -> dict[str, str]:
         """The definition of each number in one line, by canonical name."""
         return {figure.name: figure.measure.definition for figure in self.figures}
 
-    @cached_property
+    @property
     def units(self) -> dict[str, str]:
         """``share``, ``gain``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
         return {figure.name: figure.measure.metric.unit for figure in self.figures}
@@ -131,8 +155,7 @@ class Result(Renderable, Mapping[str, float]):
     @property
     def propensity_model(self) -> dict[str, Any] | None:
         """Constants and source of the propensities, as the JSON report has them."""
-        model: dict[str, Any] | None = load("records").record_propensities(self.propensities)
-        return model
+        return record_propensities(self.propensities)
 
     def __getitem__(self, name: str) -> float:
         return self._find_estimate(name).value
@@ -145,7 +168,10 @@ class Result(Renderable, Mapping[str, float]):
 
     def __eq__(self, other: object) -> bool:
         """Compare the numbers, names, doubts and facts of two reports, not options or notes on how files were read."""
-        return self._content() == other._content() if isinstance(other, Result) else NotImplemented
+        if not isinstance(other, Result):
+            return NotImplemented
+        names = ("name", "figures", "counts", "slices", "filtered", "propensity_model", "empty_rows", "warnings")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
     # An array compares itself with a result as with any other object: they are not equal.
@@ -222,36 +248,15 @@ class Result(Renderable, Mapping[str, float]):
         """
         figures = [("", figure) for figure in self.figures]
         figures += [(f"{part.bin.name}/", figure) for part in self.slices for figure in part.figures]
-        values = {where + _plain_name(figure.name, sep): figure.estimate.value for where, figure in figures}
+        values = {}
+        for where, figure in figures:
+            name = figure.name
+            if sep != "@":
+                name = re.sub(r"[(=,]+", "_", name.replace(")", "")).replace("@", sep)
+            values[where + name] = figure.estimate.value
         if len(values) < len(figures):
             raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
         return values
-
-    def to_frame(self, *, bins: bool = False) -> DataFrame:
-        """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
-
-        So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
-        papers: a line per system, a column per metric and cutoff. Metrics keep their order.
-
-        Parameters
-        ----------
-        bins : bool
-            Also the values of bins of labels or groups of rows, with the level ``bin``, empty for all, and the column
-            ``kind``: total, share (those of all bins add up to the total), average (within the bin) or group.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns value, low, high (the 95% interval), tie_low, tie_high (bounds over orders of equal scores) and
-            ceiling; NaN where there is none. Shares are fractions of 1.
-
-        Raises
-        ------
-        DataError
-            pandas is not installed.
-        """
-        frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
-        return frame
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
@@ -259,8 +264,8 @@ class Result(Renderable, Mapping[str, float]):
         return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
 
     @property
-    def _subject(self) -> list[Result]:
-        return [self]
+    def _subject(self) -> tuple[list[Result], None]:
+        return [self], None
 
     def _describe(self) -> tuple[str, str, str]:
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
@@ -273,33 +278,6 @@ class Result(Renderable, Mapping[str, float]):
             fit_line(values, len(self)),
             f'print() shows the table, ["{example}"] one value, .to_frame() all',
         )
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """Why the values may be wrong, such as rows that seem shuffled: the Python functions issue them as warnings."""
-        return split_doubts(self.warnings)[0]
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """How the input was counted, such as instances without a true label: the lines below the table."""
-        return split_doubts(self.warnings)[1]
-
-    def _content(self) -> tuple[object, ...]:
-        numbers = self.figures, self.counts, self.slices, self.filtered
-        return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
-
-
-def _plain_name(name: str, sep: str) -> str:
-    """Return the name of a metric with another sign than ``@``, and then without parentheses."""
-    if sep == "@":
-        return name
-    return re.sub(r"[(=,]+", "_", name.replace(")", "")).replace("@", sep)
-
-
-def describe_size(counts: Counts) -> tuple[str, ...]:
-    """Describe how much was scored; a CSV of values of rows has no labels."""
-    instances = counted(counts.n_instances, "instance")
-    return (instances, counted(counts.n_labels, "label")) if counts.n_labels else (instances,)
 
 
 def make_result(
@@ -323,6 +301,10 @@ def make_result(
         zeros_are_judged=setup.zeros_are_judged,
     )
     doubts, facts = split_doubts((*warnings, *cautions))
+    pairs, filtered, report = setup.filter, totals.tally.filtered, None
+    if pairs is not None:
+        removed = filtered.removed, filtered.rows_changed, filtered.in_truth
+        report = FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, options.filter_truth)
     return Result(
         name,
         summary.figures,
@@ -332,33 +314,9 @@ def make_result(
         (*doubts, *facts),
         setup.inputs,
         notes,
-        _report_filter(totals, setup),
+        report,
         slices=summary.slices,
         options=options.changed(),
         truth=truth,
         scores=scores,
     )
-
-
-def _report_filter(totals: Totals, setup: Setup) -> FilterReport | None:
-    pairs, filtered = setup.filter, totals.tally.filtered
-    if pairs is None:
-        return None
-    removed = filtered.removed, filtered.rows_changed, filtered.in_truth
-    return FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, setup.options.filter_truth)
-
-
-def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
-    """Yield what systems have of a kind, such as warnings, each once; where not all share it, with their names before.
-
-    A line that begins with a name or with the path that it is the ending of needs no other.
-    """
-    systems: dict[str, list[Result]] = {}
-    for result in results:
-        for line in getattr(result, kind):
-            systems.setdefault(line, []).append(result)
-    for line, having in systems.items():
-        names = [result.name for result in having]
-        files = [result.scores for result in having]
-        is_named = line.partition(": ")[0].endswith((*names, *files)) or line.startswith(tuple(names))
-        yield line if len(having) == len(results) or is_named else f"{', '.join(names)}: {line}"

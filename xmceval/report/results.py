@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
-from xmceval.report.result import Result, describe_size
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from xmceval.report.displayed import fit_line, join_facts, shorten
+from xmceval.report.result import OfResults, Result
+from xmceval.report.scored import describe_size
 
 
-class Results(Renderable, Mapping[str, Result]):
+class Results(OfResults, Mapping[str, Result]):
     """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -56,6 +54,13 @@ class Results(Renderable, Mapping[str, Result]):
         _check_together(named)
         self._results: dict[str, Result] = {result.name: result for result in named}
 
+    @classmethod
+    def together(cls, results: Iterable[Result]) -> Results:
+        """Take results that were scored together, whose names differ."""
+        made = cls.__new__(cls)
+        made._results = {result.name: result for result in results}
+        return made
+
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:
             raise KeyError(f"{name!r} is not one of the systems {listed(self._results)}")
@@ -67,33 +72,9 @@ class Results(Renderable, Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self._results)
 
-    def to_frame(self, *, bins: bool = False) -> DataFrame:
-        """Return the values of all systems as a pandas DataFrame, indexed by metric, k and system.
-
-        So ``frame["value"].unstack(["metric", "k"])`` is the table of papers: a line per system, a column per metric
-        and cutoff.
-
-        Parameters
-        ----------
-        bins : bool
-            Also the values of bins of labels, as in `Result.to_frame`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With the columns of `Result.to_frame`.
-
-        Raises
-        ------
-        DataError
-            pandas is not installed.
-        """
-        frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
-        return frame
-
     @property
-    def _subject(self) -> list[Result]:
-        return list(self.values())
+    def _subject(self) -> tuple[list[Result], None]:
+        return list(self.values()), None
 
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))

@@ -13,7 +13,8 @@ from xmceval.errors import Doubt, UsageError, argument, listed
 from xmceval.files.arrays.npypairs import identify
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.compared import Difference
+from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.pairsums import Output, all_pairs

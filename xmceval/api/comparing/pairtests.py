@@ -9,7 +9,7 @@ from typing import Any
 
 from xmceval.errors import counted
 from xmceval.kernels.metrics.totals import FEW_DIFFER
-from xmceval.report.comparison import Difference
+from xmceval.report.compared import Difference
 from xmceval.scoring.comparing.pairsums import Output
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.statistics.paired import PairedT, Resampling, detectable, holm, randomization_p

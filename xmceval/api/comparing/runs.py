@@ -12,7 +12,7 @@ from xmceval.errors import Doubt, UsageError, counted
 from xmceval.files.arrays.npypairs import resolve
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.ranking.recordlines import is_by_query
-from xmceval.report.comparison import Difference, RunsOf, RunSpread
+from xmceval.report.compared import Difference, RunsOf, RunSpread
 from xmceval.report.result import Result
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.shards import Shards, parts_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
+from xmceval.report.scored import ResultRows
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import parts_of
@@ -25,9 +26,6 @@ from xmceval.scoring.held_rows import HeldRows
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup import System
 from xmceval.scoring.states.state import MOST_SHARDS, State
-
-if TYPE_CHECKING:
-    from xmceval.report.resultrows import ResultRows
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
@@ -192,8 +190,6 @@ def _rows_of_system(
     measures: Sequence[Measure], rows: Int64, values: Float64, weights: Float64, ids: RowIds | None
 ) -> ResultRows:
     """Return values [n_held, n_metrics, 2] of the rows of a system as those of all rows; `weights` are of all."""
-    from xmceval.report.resultrows import ResultRows  # not loaded by a score that returns no rows
-
     every_row = np.full((weights.size, len(measures), 2), np.nan)
     every_row[rows] = values
     every_row[np.isnan(every_row[..., 0]), 1] = np.nan

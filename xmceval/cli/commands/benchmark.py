@@ -64,7 +64,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     picture = Plots.of(plots, [], force=arguments["force"], inputs=[file])
     began, gates = time.monotonic(), not_worse(arguments["fail_if_worse"])
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
-    from xmceval.benchmarks.render import by_kind, render_benchmark
+    from xmceval.benchmarks.render import by_kind
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     note_compiling(quiet)
@@ -77,7 +77,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
         say(f"note: {line}")
     warn(doubts if verbose else by_kind(doubts, outcome, "; -v shows all"))
     with enforced(outcome.gates, failures):
-        click.echo(render_benchmark(form, outcome, layout), nl=False)
+        click.echo(outcome.render(form, layout), nl=False)
         for path in picture.files:
             save(outcome.plot(), path, force=picture.force)
         if not quiet:

@@ -17,7 +17,6 @@ from xmceval.cli.runner import find_inputs, long_work, open_inputs, watch
 from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import is_address, to_path
-from xmceval.report.forms.registry import render_comparison
 from xmceval.report.pictures import OF_COMPARISON
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
@@ -69,12 +68,12 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     else:
         _check_systems(arguments)
         comparison = _compare_systems(arguments, pictures, gates)
-    from xmceval.report.gates import judge_comparison
+    from xmceval.api.comparing.gates import judge_comparison
 
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.doubts, form)
     with enforced(comparison.gates):
-        click.echo(render_comparison(form, comparison, layout), nl=False)
+        click.echo(comparison.render(form, layout), nl=False)
         pictures.write(comparison)
 
 
@@ -109,7 +108,7 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     """Compare predictions on the truth."""
     inputs = find_inputs(arguments)
     from xmceval.api.comparing.compare import compare_systems
-    from xmceval.report.gates import check_decidable
+    from xmceval.api.comparing.gates import check_decidable
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     pictures.check(OF_COMPARISON, inputs.options)

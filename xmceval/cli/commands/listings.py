@@ -9,7 +9,6 @@ import click
 from xmceval.cli import completion, options
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.table import METRICS
-from xmceval.report.forms.registry import FORMS
 from xmceval.report.listings.datasetlist import write_datasets
 from xmceval.report.listings.metriclist import write_metrics
 
@@ -26,7 +25,7 @@ def _listing(
 
     @options.command(name, help=text, short_help=short_help)
     @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(names))
-    @options.form_option(tuple(FORMS))
+    @options.form_option(["table", "md", "json"])
     def command(names: tuple[str, ...], form: str) -> None:
         click.echo(write(names, form, options.terminal_width()), nl=False)
 

@@ -8,7 +8,6 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.messages import warn_of_results
-from xmceval.report.forms.registry import render
 
 
 @options.command("merge", short_help="Merge the totals that separate jobs saved.")
@@ -55,4 +54,4 @@ def command(
     paths = [part for each in states for part in parts_of(find_shards(each))]
     result = merge_states(paths, name=name, save_state=save_state, force=force)
     warn_of_results(arguments, [result], form=form)
-    click.echo(render(form, [result], layout), nl=False)
+    click.echo(result.render(form, layout), nl=False)

@@ -12,7 +12,6 @@ from xmceval.cli.gating import enforced, require, required
 from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, open_inputs
-from xmceval.report.forms.registry import render
 from xmceval.report.pictures import OF_RESULTS
 
 
@@ -75,6 +74,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
+    from xmceval.report.results import Results
 
     pictures.check(OF_RESULTS, inputs.options)
     gates = required(arguments["require"], inputs.options.measures, layout)
@@ -93,5 +93,5 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
         results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
     warn_of_results(arguments, results, form=form)
     with enforced([outcome for result in results for outcome in result.gates]):
-        click.echo(render(form, results, layout), nl=False)
+        click.echo(Results.together(results).render(form, layout), nl=False)
         pictures.write(results)

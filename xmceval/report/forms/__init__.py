@@ -1,1 +1,41 @@
-"""Forms: each draws a sheet, or writes results for programs."""
+"""FORMS: the forms of a report; each is one file, loaded when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from xmceval.report.forms.layout import DEFAULT, Layout
+
+if TYPE_CHECKING:
+    from xmceval.report.sheet.model import Listing
+
+FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        # For people: draw(sheet), and but for LaTeX draw_listings(listings, layout).
+        "table": "xmceval.report.forms.plain",
+        "md": "xmceval.report.forms.markdown",
+        "latex": "xmceval.report.forms.latex",
+        # For programs.
+        "csv": "xmceval.report.forms.json",
+        "json": "xmceval.report.forms.json",
+        # No choices of -o: a fragment for a notebook, and what is drawn of results and comparisons.
+        "html": "xmceval.report.forms.html",
+        "page": "xmceval.report.page",
+        "picture": "xmceval.report.pictures",
+    }
+)
+DRAWN = ("table", "md", "latex")
+CHOICES = (*DRAWN, "csv", "json")
+
+
+def load_form(form: str) -> Any:
+    """Load the module of a form."""
+    return import_module(FORMS[form])
+
+
+def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:
+    """Write lists, such as the catalogue of data sets, as a table, Markdown or html."""
+    return str(load_form(form).draw_listings(listings, layout))

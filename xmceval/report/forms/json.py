@@ -1,30 +1,21 @@
-"""JSON: everything in a result under the versioned schema; fractions in full precision, null where there is none."""
+"""JSON, CSV and pandas DataFrames from records, in full precision; pandas is imported only here."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from xmceval.errors import missing_package
 
 if TYPE_CHECKING:
-    from xmceval.report.comparison import Comparison
-    from xmceval.report.result import Result
+    from pandas import DataFrame
 
-
-def render(results: Sequence[Result]) -> str:
-    """Write results as JSON."""
-    from xmceval.report.records import record_results
-
-    return write_document(record_results(results))
-
-
-def render_comparison(comparison: Comparison) -> str:
-    """Write a comparison as JSON."""
-    from xmceval.report.records import record_comparison
-
-    return write_document(record_comparison(comparison))
+Record: TypeAlias = dict[str, Any]
 
 
 def write_document(document: Mapping[str, Any], *, is_ascii: bool = True) -> str:
@@ -43,3 +34,56 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
     return value
+
+
+def write_lines(columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> str:
+    """Write these columns of lines as CSV below a head; missing keys and None are empty cells.
+
+    Programs read it, so cells are what they are: a name that begins with =, +, - or @, which a spreadsheet takes for a
+    formula, is not altered.
+    """
+    text = io.StringIO()
+    rows = ([_write_cell(line.get(name)) for name in columns] for line in lines)
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    return text.getvalue()
+
+
+def _write_cell(value: Any) -> str:
+    """Write a value; lists and objects as JSON."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    if isinstance(value, (bool, list, tuple, Mapping)):
+        return json.dumps(to_plain(value), ensure_ascii=False, allow_nan=False)
+    return value if isinstance(value, str) else repr(value)
+
+
+def make_frame(
+    lines: Iterable[Mapping[str, Any]],
+    systems: Sequence[str],
+    columns: Mapping[str, str],
+    *,
+    bins: bool,
+    outer: Sequence[str] = (),
+) -> DataFrame:
+    """Make a frame with columns of some types, in the order of its index: metrics and systems as they were passed.
+
+    Cutoffs ascend. The levels are in that order too, so that pandas finds lines quickly, and keeps it where it turns
+    levels to columns.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise missing_package("to_frame()", "pandas", "pandas") from None
+    names = [*outer, "metric", "k", *(["bin"] if bins else []), *systems]
+    shown = [line for line in lines if bins or not line["bin"]]
+    index = [tuple(line[name] for name in names) for line in shown]
+    levels = [list(dict.fromkeys(place[i] for place in index)) for i in range(len(names))]
+    levels[names.index("k")].sort(key=lambda k: (isinstance(k, str), k))
+    ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
+    codes = [tuple(rank[value] for rank, value in zip(ranks, place, strict=True)) for place in index]
+    order = sorted(range(len(codes)), key=codes.__getitem__)
+    in_order = [[codes[i][place] for i in order] for place in range(len(names))]
+    places = pandas.MultiIndex(levels, in_order, names=names)
+    cells = [{name: shown[i][name] for name in columns} for i in order]
+    types = {name: dtype for name, dtype in columns.items() if dtype}
+    return pandas.DataFrame(cells, index=places, columns=list(columns)).astype(types)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from xmceval.report.forms.columns import clean
-from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import (
     ASCII_MARKS,
     BEST,
@@ -84,11 +83,6 @@ def draw(sheet: Sheet) -> str:
     """Draw a sheet as LaTeX: its table and its lists, below comments on what was read."""
     comments = _comment([PREAMBLE, *sheet.above, *sheet.below])
     return "\n\n".join([f"{comments}\n{_draw_table(sheet)}", *map(_draw_listing, sheet.listings)]) + "\n"
-
-
-def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
-    """Draw lists, one below the other."""
-    return "\n\n".join([_comment([PREAMBLE]), *map(_draw_listing, listings)]) + "\n"
 
 
 def escape(text: str) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
+from xmceval.report.forms import render_listings
 from xmceval.report.forms.columns import align_columns, align_terms, write_entry
-from xmceval.report.forms.csv import write_lines
 from xmceval.report.forms.json import write_document
 from xmceval.report.forms.layout import WIDTH
-from xmceval.report.forms.registry import render_listings
 from xmceval.report.sheet.model import SUSPECT, Listing
 from xmceval.version import DATASETS_SCHEMA
 
@@ -32,12 +31,10 @@ FOOTER = (
 
 
 def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the catalogue, or some of its data sets with their published results, in one of the FORMS."""
+    """Write the catalogue, or some of its data sets with their published results, as a table, Markdown or JSON."""
     entries = [find_dataset(name) for name in names]
     if form == "json":
         return _write_json(entries)
-    if form == "csv":
-        return _write_csv(entries)
     if form != "table":
         return render_listings(form, list(_list_datasets(entries)))
     if not entries:
@@ -56,21 +53,6 @@ def _write_json(entries: Sequence[Dataset]) -> str:
     ]
     catalogue = documents or [asdict(entry) for entry in datasets().values()]
     return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
-
-
-def _write_csv(entries: Sequence[Dataset]) -> str:
-    """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
-    if not entries:
-        return write_lines([field.name for field in fields(Dataset)], map(asdict, datasets().values()))
-    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
-    lines = []
-    for entry in entries:
-        for row in published(entry.name):
-            for name, value in row.values.items():
-                metric, _, k = name.partition("@")
-                place = {"dataset": entry.name, "metric": metric, "k": k, "value": value}
-                lines.append({**_record_published(row), **place})
-    return write_lines(head, lines)
 
 
 def _list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:

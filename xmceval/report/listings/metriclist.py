@@ -14,12 +14,12 @@ from xmceval.labels.catalogue import read_table
 from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
-from xmceval.metrics.table import METRICS
+from xmceval.metrics.table import METRICS as TABLE
+from xmceval.report.displayed import Displayed, fit_line
+from xmceval.report.forms import render_listings
 from xmceval.report.forms.columns import align_columns, align_terms, wrap_text, write_entry
-from xmceval.report.forms.csv import write_lines
 from xmceval.report.forms.json import write_document
-from xmceval.report.forms.layout import WIDTH
-from xmceval.report.forms.registry import render_listings
+from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.sheet.model import Listing
 from xmceval.version import METRICS_SCHEMA
 
@@ -68,12 +68,10 @@ Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that we
 
 
 def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the list of metrics, or some of them in detail, in one of the FORMS, or as html."""
+    """Write the list of metrics, or some of them in detail, as a table, Markdown, JSON or html."""
     entries = find_metrics(names)
-    if form in {"json", "csv"}:
+    if form == "json":
         records = [_record_metric(metric) for metric, _ in entries] or list(map(_record_metric, sort_by_family()))
-        if form == "csv":
-            return write_lines(list(records[0]), records)
         return write_document({"schema": METRICS_SCHEMA, "metrics": records}, is_ascii=False)
     if form != "table":
         return render_listings(form, list(_list_metrics(entries)))
@@ -86,19 +84,19 @@ def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
 
 def _write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
-    heads = align_columns([HEAD[:2], *((display_name(metric), format_range(metric)) for metric in METRICS.values())])
+    heads = align_columns([HEAD[:2], *((display_name(metric), format_range(metric)) for metric in TABLE.values())])
     indent = max(map(len, heads)) + 2
     lines = [heads[0].ljust(indent) + HEAD[2]]
-    starts = dict(zip(METRICS, heads[1:], strict=True))
+    starts = dict(zip(TABLE, heads[1:], strict=True))
     for family in FAMILIES:
         lines += ["", *wrap_text(f"{family}: from {INPUTS[family]}", width)]
-        for metric in (metric for metric in METRICS.values() if metric.family == family):
+        for metric in (metric for metric in TABLE.values() if metric.family == family):
             options = " ".join([*metric.options, *metric.numbers])
             definition = f"{metric.title}: {metric.formula}" + (f" [{options}]" if options else "")
             first, *rest = wrap_text(definition, width - indent)
             lines.append(starts[metric.name].ljust(indent) + first)
             lines.extend(" " * indent + line for line in rest)
-    terms = [*explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
+    terms = [*explain_symbols(TABLE.values()), ("more", "xmceval metrics NAME")]
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
@@ -119,7 +117,7 @@ def _list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
 def find_metrics(names: Iterable[str]) -> list[Asked]:
     """Find metrics by name, each with the measures that were named with options or a cutoff."""
     measures: dict[str, list[Measure]] = {}
-    with_level = {display_name(metric).lower(): metric.name for metric in METRICS.values() if metric.level}
+    with_level = {display_name(metric).lower(): metric.name for metric in TABLE.values() if metric.level}
     for name in (with_level.get(name.strip().lower(), name.strip()) for name in names):
         is_listed = name.lower().endswith("@k")
         word = f"{name[:-1]}1" if is_listed else name
@@ -129,12 +127,12 @@ def find_metrics(names: Iterable[str]) -> list[Asked]:
             has_options = measure.chosen and name != measure.metric.name
             if has_options or has_cutoff:
                 asked.append(measure)
-    return [(METRICS[name], asked) for name, asked in measures.items()]
+    return [(TABLE[name], asked) for name, asked in measures.items()]
 
 
 def sort_by_family() -> list[Metric]:
     """Return all metrics by family, otherwise in the order of the table."""
-    return sorted(METRICS.values(), key=lambda metric: FAMILIES.index(metric.family))
+    return sorted(TABLE.values(), key=lambda metric: FAMILIES.index(metric.family))
 
 
 def display_name(metric: Metric) -> str:
@@ -362,3 +360,29 @@ def _describe_one(lines: tuple[Agreement, ...]) -> str:
     if not agrees(lines):
         return f"{text}, which {first.reason}"
     return f"{text}, except on {listed(inputs)}" if inputs else text
+
+
+class MetricTable(Displayed, Mapping[str, Metric]):
+    """The metrics by name: ``METRICS["P"].formula``; ``print(METRICS)`` shows all."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Metric:
+        return TABLE[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLE)
+
+    def __len__(self) -> int:
+        return len(TABLE)
+
+    def render(self, form: str, layout: Layout) -> str:
+        """Write the list of ``xmceval metrics``."""
+        return write_metrics([], form, layout.width)
+
+    def _describe(self) -> tuple[str, ...]:
+        names = [display_name(metric) for metric in self.values()]
+        return f"METRICS: {len(self)} metrics", fit_line(names, len(names)), 'print() shows the table, ["P"] one Metric'
+
+
+METRICS = MetricTable()

@@ -15,7 +15,8 @@ from xmceval.report.page.provenance import NOTHING, Provenance, draw_definitions
 from xmceval.report.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.pictures import check_installed
 from xmceval.report.pictures.chosen import Subject, choose_measures
-from xmceval.report.result import Result, shared_lines
+from xmceval.report.result import Result
+from xmceval.report.scored import shared_lines
 from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_differences, list_runs
 from xmceval.report.sheet.model import Listing, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
 from xmceval.report.page.tables import draw_lines, draw_listings
-from xmceval.report.result import Result, shared_lines
+from xmceval.report.result import Result
+from xmceval.report.scored import shared_lines
 from xmceval.report.sheet.model import Listing
 
 

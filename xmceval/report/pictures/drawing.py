@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.compared import Difference
+from xmceval.report.comparison import Comparison
 from xmceval.report.pictures.chosen import Subject, choose_cutoffs, choose_pairs, keep_deepest, results_of
 from xmceval.report.pictures.figure import BAND, COLORS, GRID, INK, Look, Plan, list_keys, printable, style, wrap
 from xmceval.report.result import Result

@@ -8,26 +8,32 @@ from itertools import groupby
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison, Difference, RunsOf
+from xmceval.report.compared import (
+    ADJUSTED,
+    DETECTABLE,
+    Compared,
+    Difference,
+    RunsOf,
+    describe_pairs,
+    list_lines,
+    signed,
+)
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.sheet.model import ASCII_MARKS, MINUS, Listing, Sheet, transpose
 from xmceval.report.sheet.scoresheet import build_systems_sheet
 from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
 from xmceval.report.sheet.verdicts import (
-    ADJUSTED,
     describe_level,
     find_beaten,
-    format_p,
     has_many_pairs,
     list_untested,
     summarise,
     write_verdicts,
 )
 from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
-from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
 
-def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> Sheet:
+def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison."""
     lines = [line for line in _lines(comparison) if line.is_ranked or layout.pairs is not False]
     signs = mark_against(comparison, layout) if comparison.testing.against else mark_beaten(comparison, lines)
@@ -47,7 +53,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     )
 
 
-def _lines(comparison: Comparison) -> Iterator[SystemLine]:
+def _lines(comparison: Compared) -> Iterator[SystemLine]:
     """Yield the lines of the table: systems, and after the mean of several runs each of them."""
     runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
     for result in comparison.results:
@@ -80,7 +86,7 @@ def find_signs(layout: Layout) -> dict[str, str]:
     return dict(zip((BETTER, WORSE), signs, strict=True))
 
 
-def mark_beaten(comparison: Comparison, lines: Sequence[SystemLine]) -> Signs:
+def mark_beaten(comparison: Compared, lines: Sequence[SystemLine]) -> Signs:
     """Mark values by the letters of the systems that they are significantly better than."""
     if not comparison.differences:
         return Signs()
@@ -90,7 +96,7 @@ def mark_beaten(comparison: Comparison, lines: Sequence[SystemLine]) -> Signs:
     return Signs(marks, letters, notes if beaten else ())
 
 
-def mark_against(comparison: Comparison, layout: Layout) -> Signs:
+def mark_against(comparison: Compared, layout: Layout) -> Signs:
     """Mark values that are significantly better or worse than those of the common baseline."""
     against, signs = comparison.testing.against, find_signs(layout)
     marks = {
@@ -104,7 +110,7 @@ def mark_against(comparison: Comparison, layout: Layout) -> Signs:
     return Signs(marks, notes=(*explained, *tested))
 
 
-def mark_best(comparison: Comparison, layout: Layout) -> Signs:
+def mark_best(comparison: Compared, layout: Layout) -> Signs:
     """Mark the values that are the best of a metric, and significantly better than the second."""
     beaten, sign = find_beaten(comparison), find_signs(layout)[BETTER]
     marks = {}
@@ -117,7 +123,7 @@ def mark_best(comparison: Comparison, layout: Layout) -> Signs:
     return Signs(marks)
 
 
-def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str, float]]:
+def _group_values(comparison: Compared) -> dict[tuple[str, Measure], dict[str, float]]:
     """Return the values of systems by bin of labels and measure."""
     values: dict[tuple[str, Measure], dict[str, float]] = {}
     for name, result in comparison.systems.items():
@@ -127,7 +133,7 @@ def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str,
     return values
 
 
-def describe_tests(testing: Testing, comparisons: Sequence[Comparison]) -> Iterator[str]:
+def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
     """Describe how differences were tested, and over which tests p is adjusted: of one data set, or of several."""
     differences = [difference for comparison in comparisons for difference in comparison.differences]
     if differences:
@@ -149,7 +155,7 @@ def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
     return " · ".join(words)
 
 
-def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iterator[str]:
+def describe_family(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
     """Describe which tests p is adjusted over, as intervals never are; nothing where there is one test only."""
     tested = [
         (i, difference)
@@ -176,11 +182,9 @@ def describe_family(testing: Testing, comparisons: Sequence[Comparison]) -> Iter
 
 
 DETECTED = "*"
-DETECTABLE = "smallest difference detectable with 80% power"
-UNITS = {"row": "instance", "run": "run"}  # of a Difference, for people
 
 
-def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
+def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
     """List the differences: by pair and bin; of many pairs by metric, and with no common baseline as matrices."""
     adjusted = ADJUSTED if comparison.testing.adjust == "holm" else None
     if not has_many_pairs(comparison):
@@ -189,7 +193,7 @@ def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing
             for _, group in groupby(of_pair, lambda difference: difference.bin):
                 differences = list(group)
                 heads = [difference.measure.name for difference in differences]
-                yield _list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
+                yield list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
         return
     by_measure: dict[tuple[str, str], list[Difference]] = {}
     for difference in comparison.differences:
@@ -204,47 +208,16 @@ def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing
                 difference.system if difference.baseline == against else difference.baseline
                 for difference in differences
             ]
-            yield _list_lines(about, heads, differences, layout, adjusted)
+            yield list_lines(about, heads, differences, layout, adjusted)
 
 
-def list_difference(difference: Difference, layout: Layout) -> Listing:
-    """List one difference, of which it is not known how p was adjusted."""
-    pair = f"{difference.system} {MINUS} {difference.baseline}"
-    adjusted = None if difference.p_adjusted is None else "p adjusted"
-    return _list_lines(pair, [difference.measure.name], [difference], layout, adjusted)
-
-
-def _list_lines(
-    pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
-) -> Listing:
-    """List differences with their intervals and tests, one per line; `adjusted` is the head of adjusted p."""
-    title = " · ".join([pair, *_describe(differences, layout)])
-    counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
-    head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
-    rows = [
-        (name, *_cells(difference, layout, is_adjusted=adjusted is not None)[: len(head) - 1])
-        for name, difference in zip(heads, differences, strict=True)
-    ]
-    numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
-    sizes = [
-        f"{name} {layout.format(difference.measure, difference.detectable)}"
-        for name, difference in zip(heads, differences, strict=True)
-        if difference.detectable
-    ]
-    lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
-    if any(difference.caution == FEW_ROWS for difference in differences):
-        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} instances")
-    detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
-    return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
-
-
-def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layout: Layout) -> Listing:
+def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout: Layout) -> Listing:
     """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
     by_pair = {difference.pair: difference for difference in differences}
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
     texts = {
-        pair: _signed(difference, difference.difference, layout) + (DETECTED if difference.is_detected else " ")
+        pair: signed(difference, difference.difference, layout) + (DETECTED if difference.is_detected else " ")
         for pair, difference in by_pair.items()
     }
     rows = [
@@ -255,7 +228,7 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
     title = " · ".join(
         [
             f"{differences[0].measure.name} · row {MINUS} column",
-            *_describe(differences, layout),
+            *describe_pairs(differences, layout),
             f"{DETECTED} {describe_level(comparison)}",
         ]
     )
@@ -265,31 +238,3 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
         least, most = (layout.format(differences[0].measure, size) for size in (min(sizes), max(sizes)))
         lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
     return Listing(title, (head, *rows), frozenset(range(1, len(head))), tuple(lines), has_head=True)
-
-
-def _describe(differences: Sequence[Difference], layout: Layout) -> Iterator[str]:
-    """Describe what was compared, in which unit, and in which bin."""
-    first = differences[0]
-    how = "Welch's t test of" if first.unit == "run" else "paired over"
-    n = max(difference.n for difference in differences)  # 0 where nothing was tested
-    if n:
-        yield f"{how} {counted(n, UNITS[first.unit])}"
-    if layout.percent:
-        are_shares = all(difference.measure.metric.unit == "share" for difference in differences)
-        yield "points" if are_shares else "points or units"
-    if first.bin:
-        yield first.bin
-
-
-def _cells(difference: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
-    interval = ""
-    if difference.low is not None and difference.high is not None:
-        interval = f"{_signed(difference, difference.low, layout)}..{_signed(difference, difference.high, layout)}"
-    counts = "" if difference.wins is None else f"{difference.wins}/{difference.ties}/{difference.losses}"
-    adjusted = [format_p(difference.p_adjusted)] if is_adjusted else []
-    return _signed(difference, difference.difference, layout), interval, format_p(difference.p), *adjusted, counts
-
-
-def _signed(difference: Difference, value: float, layout: Layout) -> str:
-    text = layout.format(difference.measure, value)
-    return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"

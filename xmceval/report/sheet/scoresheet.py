@@ -8,7 +8,7 @@ from typing import Any
 from xmceval.errors import averaged, counted, listed
 from xmceval.labels.propensity import Propensities
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.result import Result, shared_lines
+from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet.model import Cell, Row, Section, Sheet, transpose
 from xmceval.report.sheet.systemtable import (
     CEILING,
@@ -27,7 +27,7 @@ NO_SIGNS = Signs()
 ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
 
 
-def build_sheet(results: Sequence[Result], layout: Layout = DEFAULT) -> Sheet:
+def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     if len(results) == 1:
         sheet = _build_single(results[0], layout)
@@ -36,7 +36,7 @@ def build_sheet(results: Sequence[Result], layout: Layout = DEFAULT) -> Sheet:
     return transpose(sheet) if layout.transpose else sheet
 
 
-def _build_single(result: Result, layout: Layout) -> Sheet:
+def _build_single(result: Scored, layout: Layout) -> Sheet:
     """Build the sheet of one system: one line per metric, one column per cutoff."""
     bins = (Section(_describe_bin(result, part), _rows(part.figures, layout), part.bin.name) for part in result.slices)
     sections = (Section("", _rows(result.figures, layout)), *bins)
@@ -55,7 +55,7 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
 
 
 def build_systems_sheet(
-    results: Sequence[Result], lines: Sequence[SystemLine], layout: Layout, signs: Signs = NO_SIGNS
+    results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs = NO_SIGNS
 ) -> Sheet:
     """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
     measures, groups = make_columns(lines)
@@ -79,7 +79,7 @@ def build_systems_sheet(
     )
 
 
-def _describe_input(results: Sequence[Result]) -> Iterator[str]:
+def _describe_input(results: Sequence[Scored]) -> Iterator[str]:
     """Describe the size of the truth and of the predictions, by system where it differs."""
     counts = results[0].counts
     predictions = {
@@ -102,7 +102,7 @@ def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator
     yield from () if layout.intervals is False else describe_cautions(lines)
 
 
-def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
+def _describe_scoring(results: Sequence[Scored]) -> Iterator[str]:
     """Explain values of bins, and describe propensities and options, which systems mostly share."""
     yield from explain_bins(results)
     yield from describe_propensities(results)
@@ -127,17 +127,17 @@ def _column(figure: Figure) -> str:
     return f"@{figure.measure.cutoff}" if figure.measure.cutoff else ""
 
 
-def _mean_per_instance(result: Result, number: int, noun: str) -> str:
+def _mean_per_instance(result: Scored, number: int, noun: str) -> str:
     mean = averaged(number / max(result.counts.n_instances, 1))
     return f"{mean} {noun}" if mean == "1" else f"{mean} {noun}s"
 
 
-def _describe_bin(result: Result, part: Slice) -> str:
+def _describe_bin(result: Scored, part: Slice) -> str:
     propensities = result.propensities
     return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
 
 
-def explain_bins(results: Sequence[Result]) -> Iterator[str]:
+def explain_bins(results: Sequence[Scored]) -> Iterator[str]:
     """Explain which values of bins add up to the values above them, and which do not."""
     kinds: dict[str, list[str]] = {"share": [], "average": [], "group": []}
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
@@ -153,7 +153,7 @@ def explain_bins(results: Sequence[Result]) -> Iterator[str]:
         yield f"in bins: {'; '.join(texts)}"
 
 
-def describe_propensities(results: Sequence[Result]) -> list[str]:
+def describe_propensities(results: Sequence[Scored]) -> list[str]:
     """Describe the constants and the source of propensities, which systems mostly share."""
     models = [result.propensities for result in results if result.propensities is not None]
     return list(dict.fromkeys(map(_describe_propensities, models)))
@@ -167,7 +167,7 @@ def _describe_propensities(propensities: Propensities) -> str:
     return f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
 
 
-def _describe_options(result: Result) -> Iterator[str]:
+def _describe_options(result: Scored) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
     texts = [
         describe_option(name, result.options[name])
@@ -185,14 +185,14 @@ def describe_option(name: str, value: Any) -> str:
     return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
 
 
-def _describe_system(result: Result, layout: Layout) -> Iterator[str]:
+def _describe_system(result: Scored, layout: Layout) -> Iterator[str]:
     """Describe the ties of a system, and what a filter removed."""
     yield from describe_ties(result, layout)
     if result.filtered is not None:
         yield str(result.filtered)
 
 
-def describe_ties(result: Result, layout: Layout) -> Iterator[str]:
+def describe_ties(result: Scored, layout: Layout) -> Iterator[str]:
     """Describe the ties of a system: how many instances have any, then what they could move furthest."""
     counts = " · ".join(_count_ties(result))
     if counts:
@@ -202,7 +202,7 @@ def describe_ties(result: Result, layout: Layout) -> Iterator[str]:
         yield f"ties could move {moves}"
 
 
-def _count_ties(result: Result) -> Iterator[str]:
+def _count_ties(result: Scored) -> Iterator[str]:
     """Count the instances with ties that matter."""
     counts = result.counts
     across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
@@ -215,7 +215,7 @@ def _count_ties(result: Result) -> Iterator[str]:
         yield f"{inside}: {counts.inside_ties:,}"
 
 
-def _largest_moves(result: Result, layout: Layout) -> Iterator[str]:
+def _largest_moves(result: Scored, layout: Layout) -> Iterator[str]:
     """Find for each cutoff the metric that ties could move furthest, with its bounds."""
     by_cutoff: dict[str, list[tuple[float, str]]] = {figure.measure.cutoff: [] for figure in result.figures}
     for figure, size, low, high in _find_moves(result, layout):
@@ -223,7 +223,7 @@ def _largest_moves(result: Result, layout: Layout) -> Iterator[str]:
     yield from (max(moves, key=lambda move: move[0])[1] for moves in by_cutoff.values() if moves)
 
 
-def _find_moves(result: Result, layout: Layout) -> Iterator[tuple[Figure, float, str, str]]:
+def _find_moves(result: Scored, layout: Layout) -> Iterator[tuple[Figure, float, str, str]]:
     """Find the values that ties could move: by how much, and their bounds, where these differ as printed."""
     for figure in result.figures:
         least, greatest = figure.estimate.tie_low, figure.estimate.tie_high

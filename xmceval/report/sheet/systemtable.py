@@ -11,7 +11,7 @@ from string import ascii_lowercase
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
-from xmceval.report.result import Result
+from xmceval.report.scored import Scored
 from xmceval.report.sheet.model import BEST, SECOND, Cell, Row, Section
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
@@ -42,7 +42,7 @@ class SystemLine:
     shown: str = ""  # instead of the name
 
     @classmethod
-    def of(cls, result: Result) -> SystemLine:
+    def of(cls, result: Scored) -> SystemLine:
         """Take the line of a result."""
         return cls(result.name, result.figures, result.slices)
 

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 
 from xmceval.errors import counted, listed
 from xmceval.kernels.metrics.totals import FEW_DIFFER
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.compared import ADJUSTED, Compared, Difference
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
 from xmceval.statistics.paired import LEVEL
 
-LEAST_P = 0.0001
-ADJUSTED = "p (Holm)"
 MOST_PAIRS = 3  # that have sentences of their own
 
 
-def describe_level(comparison: Comparison) -> str:
+def describe_level(comparison: Compared) -> str:
     """Describe what makes a difference significant."""
     return f"{ADJUSTED if comparison.testing.adjust == 'holm' else 'p'} < {LEVEL:g}"
 
 
-def has_many_pairs(comparison: Comparison) -> bool:
+def has_many_pairs(comparison: Compared) -> bool:
     """Return whether there are so many pairs that a table has one list per metric instead of one per pair."""
     return len(comparison.pairs) > MOST_PAIRS
 
 
-def summarise(comparison: Comparison) -> list[str]:
+def summarise(comparison: Compared) -> list[str]:
     """Write one sentence per metric: what the best system is better than, or how all compare with the baseline."""
     by_measure: dict[str, list[Difference]] = {}
     for difference in comparison.differences:
@@ -49,7 +46,7 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     """Write which systems the best one is better than; the best are those that no other has a better value than."""
     by_pair = {frozenset(difference.pair): difference for difference in differences}
     names = list(dict.fromkeys(name for difference in differences for name in (difference.baseline, difference.system)))
-    behind = {_find_loser(difference) for difference in differences if difference.difference != 0}
+    behind = {difference.loser for difference in differences if difference.difference != 0}
     best = [name for name in names if name not in behind] or names[:1]
     rest = [name for name in names if name not in best]
     if not rest:
@@ -112,23 +109,18 @@ def describe_few(difference: Difference) -> str:
     return "no instances differ" if m == 0 else f"only {counted(m, 'instance')} differ{'s' if m == 1 else ''}"
 
 
-def _find_loser(difference: Difference) -> str:
-    """Return the name of the system with the worse value."""
-    return difference.baseline if difference.is_better else difference.system
-
-
-def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]:
+def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
     """Return the systems that each is significantly better than, by (bin, metric, system)."""
     beaten: dict[tuple[str, str, str], list[str]] = {}
     for difference in comparison.differences:
         if difference.is_detected:
-            loser = _find_loser(difference)
+            loser = difference.loser
             winner = difference.system if loser == difference.baseline else difference.baseline
             beaten.setdefault((difference.bin, difference.measure.name, winner), []).append(loser)
     return beaten
 
 
-def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
+def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
     """Write a sentence or two per pair of systems and metric, and one on what was not tested."""
     sentences: list[str] = []
     untested: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -172,7 +164,7 @@ def _name_with_few(differences: Sequence[Difference]) -> str:
     return ", and on ".join(parts)
 
 
-def list_untested(comparison: Comparison) -> list[str]:
+def list_untested(comparison: Compared) -> list[str]:
     """Write which metrics were tested for no pair, if there are any."""
     over_all = [difference for difference in comparison.differences if not difference.bin]
     tested = {difference.measure.name for difference in over_all if difference.p is not None}
@@ -190,11 +182,11 @@ def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -
 
 def _describe(difference: Difference, layout: Layout) -> str:
     few = describe_few(difference)
-    why = f"{describe_p(difference)}{f'; {few}' if few else ''}"
+    why = f"{difference.describe_p()}{f'; {few}' if few else ''}"
     return f"{difference.measure.name} by {describe_size(difference, layout)} ({why})"
 
 
-def describe_size(difference: Difference, layout: Layout, blank: str = " ") -> str:
+def describe_size(difference: Difference, layout: Layout) -> str:
     """Write how large a difference is, with its interval: ``2.05 ± 3.00 points``, or ``2.05 (0.10..4.12) points``."""
     measure, low, high = difference.measure, difference.low, difference.high
     size = layout.format(measure, abs(difference.difference))
@@ -202,23 +194,5 @@ def describe_size(difference: Difference, layout: Layout, blank: str = " ") -> s
         ends = (low, high) if difference.difference > 0 else (-high, -low)
         first, last = (layout.format(measure, end) for end in ends)
         margin = layout.format(measure, (high - low) / 2)
-        size += f"{blank}±{blank}{margin}" if difference.is_symmetric else f" ({first}..{last})"
+        size += f" ± {margin}" if difference.is_symmetric else f" ({first}..{last})"
     return size + (" points" if measure.metric.unit == "share" and layout.percent else "")
-
-
-def describe_p(difference: Difference) -> str:
-    """Write the p that decides."""
-    p = difference.p if difference.p_adjusted is None else difference.p_adjusted
-    return f"p {format_p(p, relation=True)}"
-
-
-def format_p(p: float | None, *, relation: bool = False) -> str:
-    """Write a p value with three digits, more where it is small."""
-    if p is None:
-        return ""
-    sign = "= " if relation else ""
-    if p < LEAST_P:
-        return f"< {LEAST_P:g}" if relation else f"<{LEAST_P:g}"
-    if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
-        return f"{sign}{math.floor(p * 10_000) / 10_000:.4f}"
-    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}")

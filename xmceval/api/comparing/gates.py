@@ -1,0 +1,119 @@
+"""Gates of differences: how much worse a system may be than its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from xmceval.errors import UsageError, argument
+from xmceval.kernels.metrics.totals import TIE
+from xmceval.metrics.entry import format_number
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import find_measures
+from xmceval.report.compared import Difference
+from xmceval.report.comparison import Comparison
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_worse, with_places
+from xmceval.report.scored import GateOutcome
+from xmceval.report.sheet.verdicts import describe_size
+
+
+def check_decidable(
+    gates: Sequence[Gate], measures: Sequence[Measure], n_systems: int, against: str | None, hint: str = ""
+) -> None:
+    """Refuse gates of differences without two systems and a baseline; `hint` says where the baseline is named."""
+    if gates and n_systems < 2:
+        raise UsageError("a gate of differences needs at least two systems, got only one")
+    if gates and against is None and n_systems > 2:
+        hint = hint or f"pass {argument('against', kind='NAME')}"
+        raise UsageError(f"a gate of differences needs a baseline, and there are {n_systems} systems (hint: {hint})")
+    check_computed(gates, measures)
+
+
+def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[GateOutcome, ...]:
+    """Check that no system is significantly worse than the baseline, by more than a limit.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With `against`, or of two systems, of which the first is the baseline.
+    gates : str or iterable of str
+        Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit; without a limit 0.
+
+    Returns
+    -------
+    tuple of GateOutcome
+        Gate by gate and system by system. Not passed are those with an adjusted p below 0.05 and a difference worse
+        than the limit, and those without a test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xmceval
+    >>> scores = {"old": np.eye(6), "new": np.eye(6)[::-1]}
+    >>> [outcome] = check_worse(xmceval.compare(np.eye(6), scores, k=1, metrics="P"), "P@1:0.5")
+    >>> outcome.passed, outcome.value, outcome.p_adjusted
+    (False, -1.0, 0.03125)
+    """
+    return judge_comparison([parse_worse(gate) for gate in ([gates] if isinstance(gates, str) else gates)], comparison)
+
+
+def judge_comparison(
+    gates: Sequence[Gate], comparison: Comparison, layout: Layout = DEFAULT
+) -> tuple[GateOutcome, ...]:
+    """Judge the differences of all systems from the baseline of a comparison."""
+    systems, against = list(comparison.systems), comparison.testing.against
+    measures = [figure.measure for figure in comparison.results[0].figures]
+    check_decidable(gates, measures, len(systems), against)
+    return tuple(judge_datasets(gates, {"": comparison}, measures, systems, against or systems[0], layout))
+
+
+def judge_datasets(
+    gates: Sequence[Gate],
+    comparisons: Mapping[str, Comparison | None],
+    measures: Sequence[Measure],
+    systems: Sequence[str],
+    baseline: str,
+    layout: Layout = DEFAULT,
+) -> Iterator[GateOutcome]:
+    """Judge the differences of systems from a baseline, by data set; without a comparison they are not decided."""
+    others = [system for system in systems if system != baseline]
+    for gate in gates:
+        for dataset, comparison in comparisons.items():
+            for measure in find_measures(gate.metric, measures):
+                for system in others:
+                    outcome = GateOutcome(gate.kind, system, baseline, dataset, measure, gate.limit)
+                    yield _judge_difference(outcome, gate, comparison, layout)
+
+
+def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison | None, layout: Layout) -> GateOutcome:
+    """Judge the difference of a system from its baseline."""
+    measure, system, baseline = outcome.measure, outcome.system, outcome.baseline
+    difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
+    if difference is not None:
+        p = difference.p if difference.p_adjusted is None else difference.p_adjusted
+        outcome = replace(outcome, value=difference.difference, p_adjusted=p)
+    if comparison is None or difference is None or outcome.p_adjusted is None:
+        place = f" on {outcome.dataset}" if outcome.dataset else ""
+        why = NOT_DECIDED.format(measure, f"{system} was not tested against {baseline}{place}")
+        return replace(outcome, why=why, is_decided=False)
+    size = abs(difference.difference)
+    if not difference.is_detected or difference.is_better or size <= gate.limit + TIE * gate.limit:
+        return replace(outcome, passed=True)
+    by = describe_size(difference, with_places(layout, measure, size, gate.limit))
+    points = " points" if measure.metric.unit == "share" and not by.endswith("points") else ""
+    more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
+    place = f"{outcome.dataset}: " if outcome.dataset else ""
+    evidence = f"{difference.describe_p()}{_describe_family(difference, comparison)}"
+    return replace(outcome, why=f"{place}{system} is worse than {baseline} on {measure} by {by}{more} ({evidence})")
+
+
+def _describe_family(difference: Difference, comparison: Comparison) -> str:
+    """Write over which tests p is adjusted; nothing where there is only one."""
+    family, tests = "tests", [other for other in comparison.differences if other.p is not None]
+    if comparison.testing.adjust_over != "all":
+        metric = difference.measure.name
+        tests = [other for other in tests if (other.measure.name, other.bin) == (metric, difference.bin)]
+        family = f"pairs on {metric}"
+    how = "adjusted by Holm over" if comparison.testing.adjust == "holm" else "not adjusted for"
+    return f", {how} the {len(tests):,} {family}" if len(tests) > 1 else ""

@@ -1,0 +1,72 @@
+"""What came of comparing systems on several data sets, as tables and pictures of a benchmark know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison
+from xmceval.report.scored import GateOutcome
+from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.summary import Figure
+from xmceval.version import VERSION
+
+# How the values of a system on a data set came about. What has failed is not missing: its files are there.
+STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
+
+
+@dataclass(frozen=True)
+class DatasetOutcome:
+    """A data set of a benchmark.
+
+    The comparison has the systems with predictions; it has no differences where there is only one system or the
+    baseline is missing, and is None where the data set failed.
+    """
+
+    name: str
+    comparison: Comparison | None
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by system and metric
+    missing: Mapping[str, str] = field(default_factory=dict)  # by system without predictions or values, the reason
+    notes: tuple[str, ...] = ()  # such as which columns it lacks, and why
+    why: str = ""  # it failed
+
+    def find_status(self, system: str) -> str:
+        """Return which of STATUSES the values of a system have."""
+        if system in self.missing:
+            return MISSING
+        if system in self.published:
+            return PUBLISHED
+        return FAILED if self.comparison is None else SCORED
+
+    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
+        """Return the figures of a system: computed, means over runs, or published."""
+        if self.comparison is not None and system in self.comparison.systems:
+            return self.comparison.systems[system].figures
+        values = self.published.get(system, {})
+        return tuple(Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """What tables and pictures know of a Benchmark, which describes the fields."""
+
+    datasets: tuple[DatasetOutcome, ...]
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    testing: Testing
+    published: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
+
+    @property
+    def compared(self) -> Iterator[tuple[str, Comparison]]:
+        """The data sets that were compared, and their comparisons."""
+        return ((dataset.name, dataset.comparison) for dataset in self.datasets if dataset.comparison is not None)
+
+    def count_cells(self) -> dict[str, int]:
+        """Return how many systems on data sets have each status."""
+        statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
+        return {status: statuses.count(status) for status in STATUSES}

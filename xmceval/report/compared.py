@@ -1,0 +1,397 @@
+"""Differences between systems on the same truth, and what tables and records know of a comparison."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from xmceval.errors import counted, split_doubts
+from xmceval.metrics.measure import Measure
+from xmceval.report.displayed import Displayed, shorten
+from xmceval.report.forms import render_listings
+from xmceval.report.forms.layout import Layout
+from xmceval.report.result import Result
+from xmceval.report.scored import GateOutcome, shared_lines
+from xmceval.report.sheet.model import MINUS, Listing
+from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
+from xmceval.scoring.estimates import Estimate, as_bounds
+from xmceval.scoring.summary import Figure, Slice
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
+from xmceval.statistics.paired import LEVEL, PairedT, mean_of_runs
+
+ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
+LEAST_P = 0.0001
+ADJUSTED = "p (Holm)"
+DETECTABLE = "smallest difference detectable with 80% power"
+UNITS = {"row": "instance", "run": "run"}  # of a Difference, for people
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Displayed):
+    """The difference of one metric between two systems: system minus baseline.
+
+    Attributes
+    ----------
+    measure : Measure
+    system, baseline : str
+        Their names.
+    bin : str
+        The bin of labels that it is of; empty for all labels.
+    difference : float
+    low, high : float or None
+        The 95% interval; None where the test gives none.
+    p, p_adjusted : float or None
+        Two-sided, and adjusted for the number of pairs.
+    effect : float or None
+        t / sqrt(n).
+    detectable : float or None
+        The smallest difference that tests by t of as many pairs find with a power of 80% on so many rows.
+    wins, ties, losses : int or None
+        Rows in which the system is better, as good, and worse; none of them where one of the two has no
+        value.
+    n : int
+        The rows that have a value in at least one of the two, or the runs, that were compared.
+    unit : str
+        What was resampled or averaged: ``row`` or ``run``.
+    error : float or None
+        The standard error that t divides by.
+    degrees : float or None
+        The degrees of freedom of t.
+    n_differing : int or None
+        The rows that differ, where they are fewer than 6 or all of them differ alike: then p is exact, the share of
+        exchanges of the two systems in these rows that make the difference at least as large.
+    """
+
+    measure: Measure
+    system: str
+    baseline: str
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    n: int = 0
+    bin: str = ""
+    unit: str = "row"
+    error: float | None = None
+    degrees: float | None = None
+    n_differing: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure,
+        pair: tuple[str, str],
+        tested: PairedT,
+        *,
+        n: int,
+        bin: str = "",  # noqa: A002 - the JSON's word
+        unit: str = "row",
+        record: tuple[int | None, int | None, int | None] = (None, None, None),
+    ) -> Difference:
+        """Take a test of a system and its baseline; a record is its wins, ties and losses."""
+        wins, ties, losses = record
+        return cls(
+            measure,
+            *pair,
+            tested.difference,
+            low=tested.low,
+            high=tested.high,
+            p=tested.p,
+            effect=tested.effect,
+            wins=wins,
+            ties=ties,
+            losses=losses,
+            n=n,
+            bin=bin,
+            unit=unit,
+            error=tested.error,
+            degrees=tested.degrees,
+            n_differing=tested.n_differing,
+        )
+
+    @property
+    def key(self) -> Key:
+        """Metric, system and baseline."""
+        return self.measure.name, self.system, self.baseline
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """System and baseline."""
+        return self.system, self.baseline
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, `low` and `high`; NaN where the test gives none."""
+        return as_bounds(self.low, self.high)
+
+    @property
+    def is_detected(self) -> bool:
+        """Whether the difference is significant at 5%, after adjustment where there is one."""
+        p = self.p_that_decides
+        return p is not None and p < LEVEL and self.difference != 0
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the system's value is the better one."""
+        return (self.difference > 0) == self.measure.metric.higher_is_better
+
+    @property
+    def mark(self) -> str:
+        """One of MARKS: whether the system was found to be better or worse than the baseline."""
+        if self.p is None:
+            return UNTESTED
+        return NONE if not self.is_detected else BETTER if self.is_better else WORSE
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the difference is in the middle of its interval, but for rounding."""
+        if self.low is None or self.high is None:
+            return False
+        return abs(self.high + self.low - 2 * self.difference) <= ROUNDING * (self.high - self.low)
+
+    @property
+    def caution(self) -> str | None:
+        """Why the interval may be off: ``few_rows`` below 30 rows."""
+        is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
+        return FEW_ROWS if is_doubtful else None
+
+    @property
+    def loser(self) -> str:
+        """The name of the system with the worse value."""
+        return self.baseline if self.is_better else self.system
+
+    @property
+    def p_that_decides(self) -> float | None:
+        """The adjusted p, or where there is none p itself."""
+        return self.p if self.p_adjusted is None else self.p_adjusted
+
+    def describe_p(self) -> str:
+        """Write the p that decides."""
+        return f"p {format_p(self.p_that_decides, relation=True)}"
+
+    def render(self, form: str, layout: Layout) -> str:
+        """Write it as a list of one difference, of which it is not known how p was adjusted."""
+        pair = f"{self.system} {MINUS} {self.baseline}"
+        adjusted = None if self.p_adjusted is None else "p adjusted"
+        return render_listings(form, [list_lines(pair, [self.measure.name], [self], layout, adjusted)], layout)
+
+    def _describe(self) -> tuple[str, ...]:
+        pair = f"{shorten(self.system)} - {shorten(self.baseline)}"
+        in_bin = f" in {self.bin}" if self.bin else ""
+        tested = self.describe_p() if self.p is not None else "not tested"
+        interval = f"{self.low:.4f} to {self.high:.4f}, " if self.low is not None and self.high is not None else ""
+        return (
+            f"Difference of {pair} on {self.measure}{in_bin}: {self.difference:.4f}",
+            f"{interval}{tested}",
+            "print() shows a table",
+        )
+
+
+@dataclass(frozen=True)
+class RunSpread:
+    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
+
+    The bin of labels is empty for all labels.
+    """
+
+    measure: Measure
+    mean: float
+    sd: float
+    lowest: float
+    highest: float
+    bin: str = ""
+
+    @classmethod
+    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> RunSpread:  # noqa: A002 - the JSON's word
+        """Summarise the values of at least two runs."""
+        return cls(measure, mean_of_runs(values), statistics.stdev(values), min(values), max(values), bin)
+
+
+@dataclass(frozen=True)
+class RunsOf:
+    """A system that is the mean of several runs.
+
+    Attributes
+    ----------
+    name : str
+    results : tuple of str
+        The names of the results of its runs.
+    spreads : tuple of RunSpread
+        One per metric.
+    spreads_in_bins : tuple of RunSpread
+        One per bin of labels and metric.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    spreads: tuple[RunSpread, ...]
+    spreads_in_bins: tuple[RunSpread, ...] = ()
+
+    def average(self, first: Result) -> Result:
+        """Return a result with the means over the runs, of which `first` is the first, as its values."""
+        slices = tuple(Slice(part.bin, self._list_means(part.figures, part.bin.name)) for part in first.slices)
+        means = self._list_means(first.figures)
+        return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
+
+    def _list_means(self, figures: Sequence[Figure], bin_name: str = "") -> tuple[Figure, ...]:
+        spreads = (spread for spread in (*self.spreads, *self.spreads_in_bins) if spread.bin == bin_name)
+        means = {spread.measure.name: spread.mean for spread in spreads}
+        return tuple(replace(figure, estimate=Estimate(means[figure.name])) for figure in figures)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared:
+    """What tables, records and pages know of a Comparison, which describes the fields."""
+
+    results: tuple[Result, ...]
+    differences: tuple[Difference, ...]
+    testing: Testing
+    warnings: tuple[str, ...] = ()
+    runs: tuple[RunsOf, ...] = ()
+    source: str = ""
+    gates: tuple[GateOutcome, ...] = ()
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the differences or the values of its results may be wrong; see `Result.doubts`."""
+        return tuple(dict.fromkeys([*split_doubts(self.warnings)[0], *shared_lines(self.results, "doubts")]))
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """How systems were compared, such as metrics without a test; those of its results are theirs."""
+        return split_doubts(self.warnings)[1]
+
+    @cached_property
+    def by_key(self) -> dict[Key, Difference]:
+        """The differences over all labels."""
+        return {difference.key: difference for difference in self.differences if not difference.bin}
+
+    @cached_property
+    def systems(self) -> dict[str, Result]:
+        """The result of each system by name; of several runs one with their means, which have no intervals."""
+        runs = {name: of_system for of_system in self.runs for name in of_system.results}
+        systems = {}
+        for result in self.results:
+            of_system = runs.get(result.name)
+            if of_system is None:
+                systems[result.name] = result
+            elif result.name == of_system.results[0]:
+                systems[of_system.name] = of_system.average(result)
+        return systems
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """System and baseline of each pair."""
+        return list(dict.fromkeys(difference.pair for difference in self.differences))
+
+    def marks(self, system: str, bin: str = "") -> dict[str, str] | None:  # noqa: A002 - the JSON's word
+        """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
+
+        Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+
+        Parameters
+        ----------
+        system : str
+        bin : str
+            A bin of labels; empty for all labels.
+        """
+        against = self.testing.against
+        if against is None or system == against:
+            return None
+        of_system = [
+            difference for difference in self.differences if (difference.system, difference.bin) == (system, bin)
+        ]
+        untested = {figure.name: UNTESTED for figure in self.results[0].figures}
+        return untested | {difference.measure.name: difference.mark for difference in of_system}
+
+    def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
+        """Return the differences of one pair.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Their names.
+        bin : str
+            A bin of labels; empty for all labels.
+        """
+        return [
+            difference
+            for difference in self.differences
+            if (*difference.pair, difference.bin) == (system, baseline, bin)
+        ]
+
+
+def format_p(p: float | None, *, relation: bool = False) -> str:
+    """Write a p value with three digits, more where it is small."""
+    if p is None:
+        return ""
+    sign = "= " if relation else ""
+    if p < LEAST_P:
+        return f"< {LEAST_P:g}" if relation else f"<{LEAST_P:g}"
+    if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
+        return f"{sign}{math.floor(p * 10_000) / 10_000:.4f}"
+    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}")
+
+
+def list_lines(
+    pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
+) -> Listing:
+    """List differences with their intervals and tests, one per line; `adjusted` is the head of adjusted p."""
+    title = " · ".join([pair, *describe_pairs(differences, layout)])
+    counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
+    head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
+    rows = [
+        (name, *_cells(difference, layout, is_adjusted=adjusted is not None)[: len(head) - 1])
+        for name, difference in zip(heads, differences, strict=True)
+    ]
+    numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
+    sizes = [
+        f"{name} {layout.format(difference.measure, difference.detectable)}"
+        for name, difference in zip(heads, differences, strict=True)
+        if difference.detectable
+    ]
+    lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
+    if any(difference.caution == FEW_ROWS for difference in differences):
+        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} instances")
+    detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
+    return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
+
+
+def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterator[str]:
+    """Describe what was compared, in which unit, and in which bin."""
+    first = differences[0]
+    how = "Welch's t test of" if first.unit == "run" else "paired over"
+    n = max(difference.n for difference in differences)  # 0 where nothing was tested
+    if n:
+        yield f"{how} {counted(n, UNITS[first.unit])}"
+    if layout.percent:
+        are_shares = all(difference.measure.metric.unit == "share" for difference in differences)
+        yield "points" if are_shares else "points or units"
+    if first.bin:
+        yield first.bin
+
+
+def _cells(difference: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
+    interval = ""
+    if difference.low is not None and difference.high is not None:
+        interval = f"{signed(difference, difference.low, layout)}..{signed(difference, difference.high, layout)}"
+    counts = "" if difference.wins is None else f"{difference.wins}/{difference.ties}/{difference.losses}"
+    adjusted = [format_p(difference.p_adjusted)] if is_adjusted else []
+    return signed(difference, difference.difference, layout), interval, format_p(difference.p), *adjusted, counts
+
+
+def signed(difference: Difference, value: float, layout: Layout) -> str:
+    """Write a difference, or an end of its interval, with its sign."""
+    text = layout.format(difference.measure, value)
+    return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"

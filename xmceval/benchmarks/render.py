@@ -14,7 +14,7 @@ from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import describe_size, shared_lines
 from xmceval.report.sheet.comparesheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.report.sheet.model import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
-from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_table, make_section
+from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_direction, make_section
 from xmceval.report.sheet.verdicts import describe_level
 from xmceval.scoring.summary import Slice
 
@@ -81,7 +81,7 @@ def _show_sign(sign: str, layout: Layout) -> str:
 
 def _explain_signs(benchmark: Outcome, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain which metrics are better where they are lower, the marks and their tests, and published values."""
-    yield from explain_table({measure.name: measure for measure in benchmark.measures}, Signs())
+    yield from explain_direction(benchmark.measures)
     comparisons = [comparison for _, comparison in benchmark.compared]
     tests = [
         (name, difference.bin, difference.measure)

@@ -348,22 +348,25 @@ def list_lines(
     pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
 ) -> Listing:
     """List differences with their intervals and tests, one per line; `adjusted` is the head of adjusted p."""
-    title = " · ".join([pair, *describe_pairs(differences, layout)])
     counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
     head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
-    rows = [
-        (name, *_cells(difference, layout, is_adjusted=adjusted is not None)[: len(head) - 1])
-        for name, difference in zip(heads, differences, strict=True)
-    ]
-    numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
-    sizes = [
-        f"{name} {layout.format(difference.measure, difference.detectable)}"
-        for name, difference in zip(heads, differences, strict=True)
-        if difference.detectable
-    ]
+    rows, sizes = [], []
+    for name, difference in zip(heads, differences, strict=True):
+        size, *ends = (
+            "" if value is None else signed(difference, value, layout)
+            for value in (difference.difference, difference.low, difference.high)
+        )
+        interval = "..".join(ends) if all(ends) else ""
+        ps = [format_p(difference.p), *([format_p(difference.p_adjusted)] if adjusted else [])]
+        record = "" if difference.wins is None else f"{difference.wins}/{difference.ties}/{difference.losses}"
+        rows.append((name, size, interval, *ps, *([record] if counts else [])))
+        if difference.detectable:
+            sizes.append(f"{name} {layout.format(difference.measure, difference.detectable)}")
     lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
     if any(difference.caution == FEW_ROWS for difference in differences):
         lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} instances")
+    title = " · ".join([pair, *describe_pairs(differences, layout)])
+    numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
     detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
     return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
 
@@ -380,15 +383,6 @@ def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterato
         yield "points" if are_shares else "points or units"
     if first.bin:
         yield first.bin
-
-
-def _cells(difference: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
-    interval = ""
-    if difference.low is not None and difference.high is not None:
-        interval = f"{signed(difference, difference.low, layout)}..{signed(difference, difference.high, layout)}"
-    counts = "" if difference.wins is None else f"{difference.wins}/{difference.ties}/{difference.losses}"
-    adjusted = [format_p(difference.p_adjusted)] if is_adjusted else []
-    return signed(difference, difference.difference, layout), interval, format_p(difference.p), *adjusted, counts
 
 
 def signed(difference: Difference, value: float, layout: Layout) -> str:

@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from xmceval.report.forms.columns import clean
@@ -26,7 +26,6 @@ from xmceval.report.sheet.model import (
     UP,
     Cell,
     Listing,
-    Section,
     Sheet,
     split_columns,
 )
@@ -121,11 +120,6 @@ class TexTabular:
     rows: list[str]
     height: int
 
-    def draw(self) -> list[str]:
-        """Draw it between its rules."""
-        inner = (f"  {row}" for row in (r"\toprule", *self.rows, r"\bottomrule"))
-        return [rf"\begin{{tabular}}{{{self.kinds}}}", *inner, r"\end{tabular}"]
-
 
 @dataclass(frozen=True)
 class TexColumn:
@@ -173,57 +167,51 @@ def _draw_table(sheet: Sheet) -> str:
     room = LINE - GAP - min(LETTER * max(len(row.head) for row in sheet.rows), WIDEST_HEAD)
     blocks = [[columns[name] for name in names] for names in split_columns(sheet.columns, widths, room, sheet.groups)]
     width = LINE - room + min(sum(column.width for column in block) for block in blocks)
-    are_short = all(LETTER * len(section.title) <= width for section in sheet.sections)
-    tabulars = [
-        _draw_tabular(sections, block, has_titles=are_short)
-        for block in blocks
-        for sections in _pack(_cut_sections(sheet, block), _count_rows)
-    ]
+    has_titles = all(LETTER * len(section.title) <= width for section in sheet.sections)
+    tabulars = [tabular for block in blocks for tabular in _draw_block(sheet, block, has_titles=has_titles)]
     emphases = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
     explained = ", ".join(words for emphasis, words in EMPHASES.items() if emphasis in emphases)
-    long_titles = [section.title for section in sheet.sections if section.name and not are_short]
+    long_titles = [section.title for section in sheet.sections if section.name and not has_titles]
     cautions = [line for line in sheet.below if line.startswith("caution: ")]
     notes = [*([explained] if explained else []), *sheet.notes, *long_titles, *cautions]
     return _draw_floats(tabulars, notes, GAP, sheet.layout.caption, sheet.layout.label)
 
 
-def _cut_sections(sheet: Sheet, columns: Sequence[TexColumn]) -> Iterator[Section]:
-    """Yield the sections with the rows that have values in some columns; those of many rows in parts."""
+def _draw_block(sheet: Sheet, columns: Sequence[TexColumn], *, has_titles: bool) -> Iterator[TexTabular]:
+    """Draw the sections in some columns, each below its title, or its name alone; those of many rows in parts."""
+    heads = [column.head for column in columns]
+    parts: list[tuple[list[str], int]] = []
     for section in sheet.sections:
-        rows = section.rows_with([column.head for column in columns])
+        rows = section.rows_with(heads)
+        title = section.title if has_titles or not section.name else section.name
+        above = [r"\midrule"]
+        if title:
+            above.append(rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\")
         for start in range(0, len(rows), MOST_LINES):
-            yield replace(section, rows=tuple(rows[start : start + MOST_LINES]))
+            of_part = rows[start : start + MOST_LINES]
+            lines = []
+            for row in of_part:
+                cells = (column.draw_cell(row.cells.get(column.head, EMPTY)) for column in columns)
+                lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
+            parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
+    head = rf"& {' & '.join(_wrap(name, 'left') for name in heads)} \\"
+    for run in _pack(parts, lambda part: part[1]):
+        lines = [line for of_part, _ in run for line in of_part]
+        yield TexTabular("l" + "r" * len(columns), [head, *lines], 1 + sum(height for _, height in run))
 
 
 def _pack(items: Iterable[T], count_lines: Callable[[T], int]) -> Iterator[list[T]]:
     """Yield runs of items, at least one, that have at most MOST_LINES lines together."""
-    run: list[T] = []
+    run, height = list[T](), 0
     for item in items:
-        if run and sum(map(count_lines, run)) + count_lines(item) > MOST_LINES:
+        lines = count_lines(item)
+        if run and height + lines > MOST_LINES:
             yield run
-            run = []
+            run, height = [], 0
         run.append(item)
+        height += lines
     if run:
         yield run
-
-
-def _count_rows(section: Section) -> int:
-    """Count the lines of a section with its title and rule; long heads take two."""
-    return 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in section.rows)
-
-
-def _draw_tabular(sections: Sequence[Section], columns: Sequence[TexColumn], *, has_titles: bool) -> TexTabular:
-    """Draw the rows of some sections in some columns, each section below its title, or its name alone."""
-    lines = [rf"& {' & '.join(_wrap(column.head, 'left') for column in columns)} \\"]
-    for section in sections:
-        lines.append(r"\midrule")
-        if section.title:
-            title = section.title if has_titles or not section.name else section.name
-            lines.append(rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\")
-        for row in section.rows:
-            cells = (column.draw_cell(row.cells.get(column.head, EMPTY)) for column in columns)
-            lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
-    return TexTabular("l" + "r" * len(columns), lines, 1 + sum(map(_count_rows, sections)))
 
 
 def _wrap(head: str, side: str = "right") -> str:
@@ -244,7 +232,9 @@ def _draw_floats(
     for run in _pack(tabulars, lambda tabular: tabular.height):
         body = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}", *([] if floats else head)]
         for i, tabular in enumerate(run):
-            body += ([r"\par\medskip"] if i or (head and not floats) else []) + tabular.draw()
+            body += [r"\par\medskip"] if i or (head and not floats) else []
+            rows = (f"  {row}" for row in (r"\toprule", *tabular.rows, r"\bottomrule"))
+            body += [rf"\begin{{tabular}}{{{tabular.kinds}}}", *rows, r"\end{tabular}"]
         floats.append(body)
     text = "; ".join(map(_break_words, notes))
     if text:
@@ -282,13 +272,13 @@ def _draw_listing(listing: Listing) -> str:
 
 
 def _draw_row(row: Sequence[str], chosen: Iterable[int], long: Collection[int]) -> str:
-    cells = (_draw_text(row[i].strip(), is_long=i in long) for i in chosen)
+    """Draw cells of a list; the star of a number takes no room, so that numbers stay in line."""
+    cells = []
+    for i in chosen:
+        text = row[i].strip()
+        number = STARRED.fullmatch(text)
+        if number:
+            cells.append(escape(number[1].replace("-", MINUS)) + (r"\rlap{*}" if number[2] else ""))
+        else:
+            cells.append(rf"\raggedright {_break_words(text)}" if i in long else escape(text))
     return rf"{' & '.join(cells)} \tabularnewline"  # \raggedright redefines \\
-
-
-def _draw_text(text: str, *, is_long: bool) -> str:
-    """Draw a cell of a list; the star of a number takes no room, so that numbers stay in line."""
-    number = STARRED.fullmatch(text)
-    if number:
-        return escape(number[1].replace("-", MINUS)) + (r"\rlap{*}" if number[2] else "")
-    return rf"\raggedright {_break_words(text)}" if is_long else escape(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, argument, counted, listed
-from xmceval.metrics.measure import Measure
 from xmceval.scoring.setup import ranks_all_labels
 from xmceval.scoring.summary import Counts, Figure, Summary
 
@@ -25,35 +24,43 @@ def find_cautions(
     """Return the doubts and facts about the numbers of a system under the options of its scoring."""
     counts, figures = summary.counts, summary.figures
     return [
-        *_doubt_scores(counts),
-        *(_doubt_ties(figures) if ties == "label" else ()),
-        *_describe_unpredicted(counts),
+        *_describe_scores(counts, figures, has_label_ties=ties == "label"),
         *_describe_short_lists(counts, figures),
         *_describe_empty_rows(counts, empty_rows, figures),
         *_describe_truth(counts, figures, zeros_are_judged=zeros_are_judged),
-        *_describe_undefined(counts, figures),
-        *_describe_rows_left_out(counts, figures),
-        *_describe_unscored_truth(counts, figures),
+        *_describe_lost_rows(counts, figures),
         *_describe_what_is_missing(summary, has_threshold=has_threshold, ceiling=ceiling),
     ]
 
 
-def _doubt_scores(counts: Counts) -> Iterator[Doubt]:
-    """Yield the doubt that masked labels are predicted, and that different scores were rounded to the same number."""
-    if counts.lowest_rows:
+def _describe_scores(counts: Counts, figures: Sequence[Figure], *, has_label_ties: bool) -> Iterator[str]:
+    """Yield doubts on masked labels, on rounded scores and on ties, and the fact that some scores are -inf."""
+    n = counts.lowest_rows
+    if n:
         yield Doubt(
-            f"{counted(counts.lowest_rows, 'instance')} {_have(counts.lowest_rows)} a label within the cutoffs whose "
-            "score is the lowest that floats can hold: is it masked? (hint: -inf says that a label is not predicted)"
+            f"{counted(n, 'instance')} {_have(n)} a label within the cutoffs whose score is the lowest that floats can "
+            "hold: is it masked? (hint: -inf says that a label is not predicted)"
         )
-    if counts.rounded_rows:
+    n = counts.rounded_rows
+    if n:
         yield Doubt(
-            f"{counted(counts.rounded_rows, 'instance')} {_have(counts.rounded_rows)} tied scores of 2^53 or more, "
-            "where whole numbers are rounded when they are read: are they different? (hint: pass smaller numbers, or "
-            "an array of 64-bit integers)"
+            f"{counted(n, 'instance')} {_have(n)} tied scores of 2^53 or more, where whole numbers are rounded when "
+            "they are read: are they different? (hint: pass smaller numbers, or an array of 64-bit integers)"
         )
-
-
-def _describe_unpredicted(counts: Counts) -> Iterator[str]:
+    moves = []
+    for figure in figures if has_label_ties else ():
+        low, high = figure.estimate.tie_bounds
+        if SHARES * (high - low) > abs(figure.estimate.value):  # not of NaN
+            moves.append((figure.measure.metric.unit == "share", high - low, figure))
+    if moves:  # the order of equal scores decides values: name the one that it could move furthest
+        *_, figure = max(moves, key=lambda move: move[:2])
+        form = "{:.2%}" if figure.measure.metric.unit == "share" else "{:,.4g}"
+        value, least, greatest = map(form.format, (figure.estimate.value, *figure.estimate.tie_bounds))
+        others = f" (and {counted(len(moves) - 1, 'other value')})" if len(moves) > 1 else ""
+        yield Doubt(
+            f"equal scores decide {figure.name}{others}: it is {value}, and from {least} to {greatest} in other orders "
+            "of the labels that have them"
+        )
     n = counts.unpredicted
     if n:
         yield f"{counted(n, 'score')} {_are(n)} -inf: {'that label is' if n == 1 else 'those labels are'} not predicted"
@@ -63,15 +70,14 @@ def _describe_short_lists(counts: Counts, figures: Sequence[Figure]) -> Iterator
     """Yield how missing predictions were counted, of the deepest cutoff for which there are too few."""
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
-    if not n:
-        return
     short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
-    if k == 1:
+    if n and k == 1:
         yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
-        return
-    adaptive = dict.fromkeys(figure.measure.head for figure in figures if figure.measure.norm.divisor == BY_RETURNED)
-    but = f", but {listed(adaptive)} {_divide(len(adaptive))} by those that there are" if adaptive else ""
-    yield f"{short} fewer than {k} predictions: the missing ones count as misses{but}"
+    elif n:
+        heads = dict.fromkeys(figure.measure.head for figure in figures if figure.measure.norm.divisor == BY_RETURNED)
+        verb = "divides" if len(heads) == 1 else "divide"
+        but = f", but {listed(heads)} {verb} by those that there are" if heads else ""
+        yield f"{short} fewer than {k} predictions: the missing ones count as misses{but}"
 
 
 def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Figure]) -> Iterator[str]:
@@ -84,24 +90,22 @@ def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Figu
         yield f"{no_label}: {'it is' if n == 1 else 'they are'} left out"
         return
     heads: dict[str, dict[str, None]] = {}
-    for figure in figures:
-        if not figure.measure.metric.left_out:  # those say themselves how many are left out
-            heads.setdefault(_treat_empty_row(figure.measure, n), {})[figure.measure.head] = None
-    ways = [f"{way} {'to' if way.endswith('nothing') else 'for'} {listed(names)}" for way, names in heads.items()]
+    for measure in (figure.measure for figure in figures):
+        metric, over = measure.metric, measure.norm.over
+        if metric.left_out:  # those say themselves how many are left out
+            continue
+        if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
+            way = f"{'it adds' if n == 1 else 'they add'} nothing to"
+        elif over != "mean":  # cells are counted, of which such an instance has false ones alone
+            way = f"{'its' if n == 1 else 'their'} predictions count as misses for"
+        else:
+            is_best = metric.empty_value == metric.bounds[metric.higher_is_better]
+            best = " (the best value)" if is_best else ""
+            way = f"{'it counts' if n == 1 else 'they count'} as {metric.empty_value}{best} for"
+        heads.setdefault(way, {})[measure.head] = None
+    ways = [f"{way} {listed(names)}" for way, names in heads.items()]
     if ways:
         yield f"{no_label}: {'; '.join(ways) if len(ways) > 1 else ways[0].partition(' for ')[0]}"
-
-
-def _treat_empty_row(measure: Measure, n: int) -> str:
-    """Return what `n` instances without a true label count as, by the table of metrics."""
-    metric, over = measure.metric, measure.norm.over
-    if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
-        return f"{'it adds' if n == 1 else 'they add'} nothing"
-    if over != "mean":  # cells are counted, of which such an instance has false ones alone
-        return f"{'its' if n == 1 else 'their'} predictions count as misses"
-    best = metric.bounds[metric.higher_is_better]
-    is_best = " (the best value)" if metric.empty_value == best else ""
-    return f"{'it counts' if n == 1 else 'they count'} as {metric.empty_value}{is_best}"
 
 
 def _describe_truth(counts: Counts, figures: Sequence[Figure], *, zeros_are_judged: bool) -> Iterator[str]:
@@ -115,32 +119,6 @@ def _describe_truth(counts: Counts, figures: Sequence[Figure], *, zeros_are_judg
     n = counts.explicit_zeros
     if n and not zeros_are_judged:
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
-
-
-def _doubt_ties(figures: Sequence[Figure]) -> Iterator[Doubt]:
-    """Yield the doubt that the order of equal scores decides values, with the one that it could move furthest."""
-    moves = []
-    for figure in figures:
-        low, high = figure.estimate.tie_bounds
-        if SHARES * (high - low) > abs(figure.estimate.value):  # not of NaN
-            moves.append((figure.measure.metric.unit == "share", high - low, figure))
-    if not moves:
-        return
-    *_, figure = max(moves, key=lambda move: move[:2])
-    value, *bounds = (_write(figure, number) for number in (figure.estimate.value, *figure.estimate.tie_bounds))
-    others = f" (and {counted(len(moves) - 1, 'other value')})" if len(moves) > 1 else ""
-    yield Doubt(
-        f"equal scores decide {figure.name}{others}: it is {value}, and from {' to '.join(bounds)} in other orders of "
-        "the labels that have them"
-    )
-
-
-def _write(figure: Figure, number: float) -> str:
-    return f"{number:.2%}" if figure.measure.metric.unit == "share" else f"{number:,.4g}"
-
-
-def _describe_undefined(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
-    """Yield which values are undefined, although there is truth."""
     undefined = [figure for figure in figures if figure.estimate.undefined and counts.n_true]
     for has_ideal, what in ((True, "the ideal sums to 0"), (False, "the denominator is 0")):
         names = [figure.name for figure in undefined if figure.measure.metric.needs_propensities == has_ideal]
@@ -148,7 +126,8 @@ def _describe_undefined(counts: Counts, figures: Sequence[Figure]) -> Iterator[s
             yield f"{listed(names)}: {what}, reported as 0"
 
 
-def _describe_rows_left_out(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
+def _describe_lost_rows(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
+    """Yield which metrics leave instances out, and what true labels without a score do to metrics of whole rows."""
     measures = {figure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
         has_grade = f"has grade {measures[name].rel} or above"
@@ -156,13 +135,10 @@ def _describe_rows_left_out(counts: Counts, figures: Sequence[Figure]) -> Iterat
         if measures[name].rel > 1:
             reason = reason.replace("is true", has_grade)
         yield f"{name}: {n:,} of {counted(counts.n_instances, 'instance')} {_are(n)} left out because {reason}"
-
-
-def _describe_unscored_truth(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
     for rel, unscored in counts.unscored.items():
-        measures = [figure.measure for figure in figures if figure.measure.rel == rel]
-        tied = [measure.name for measure in measures if ranks_all_labels(measure)]
-        lost = [measure.name for measure in measures if measure.metric.family == "column" and measure.name not in tied]
+        of_grade = [measure for measure in measures.values() if measure.rel == rel]
+        tied = [measure.name for measure in of_grade if ranks_all_labels(measure)]
+        lost = [measure.name for measure in of_grade if measure.metric.family == "column" and measure.name not in tied]
         effects = [f"for {listed(tied)} they are tied with all other labels without a score"] if tied else []
         effects += [f"for {listed(lost)} they are never retrieved"] if lost else []
         if effects and unscored.number:
@@ -172,40 +148,29 @@ def _describe_unscored_truth(counts: Counts, figures: Sequence[Figure]) -> Itera
 
 def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling: bool) -> Iterator[str]:
     """Yield which metrics lack the threshold, the shares by frequency or the ceilings that were asked for."""
-    names = [figure.name for figure in summary.figures if figure.measure.takes_threshold]
-    if names and not has_threshold:
-        yield from _describe_decisions(summary, names)
-    metrics = {figure.name: figure.measure.metric for figure in summary.figures}
-    for part in summary.slices[:1]:
-        shares = part.estimates
-        names = [name for name in metrics if name not in shares]
-        if names:
-            yield f"no share by frequency is available for {listed(names)}"
-    names = [figure.name for figure in summary.figures if figure.estimate.ceiling is None]
-    if names and ceiling:
-        yield f"no ceiling is available for {listed(names)}"
-
-
-def _describe_decisions(summary: Summary, names: Sequence[str]) -> Iterator[str]:
-    """Yield what counts as predicted where there is no threshold."""
-    n_binary = summary.counts.binary_rows
-    ranked = [figure.name for figure in summary.figures if figure.measure.needs_order]
-    if n_binary:
+    figures, counts = summary.figures, summary.counts
+    names = [figure.name for figure in figures if figure.measure.takes_threshold and not has_threshold]
+    if names and counts.binary_rows:
+        ranked = [figure.name for figure in figures if figure.measure.needs_order]
         others = f"; {listed(ranked)} {'ranks' if len(ranked) == 1 else 'rank'} them as scores" if ranked else ""
         yield f"{listed(names)}: dense scores of 0 and 1 are decisions{others}"
-    if n_binary < summary.counts.n_instances:
+    if names and counts.binary_rows < counts.n_instances:
         yield (
             f"{listed(names)}: no threshold was passed, so every label with a score counts as predicted "
             f"(hint: pass {argument('threshold')})"
         )
+    for part in summary.slices[:1]:
+        shares = part.estimates
+        names = list(dict.fromkeys(figure.name for figure in figures if figure.name not in shares))
+        if names:
+            yield f"no share by frequency is available for {listed(names)}"
+    names = [figure.name for figure in figures if figure.estimate.ceiling is None]
+    if names and ceiling:
+        yield f"no ceiling is available for {listed(names)}"
 
 
 def _have(number: int) -> str:
     return "has" if number == 1 else "have"
-
-
-def _divide(number: int) -> str:
-    return "divides" if number == 1 else "divide"
 
 
 def _are(number: int) -> str:

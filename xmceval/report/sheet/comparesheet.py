@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -32,39 +32,36 @@ from xmceval.report.sheet.verdicts import (
 )
 from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
 
+DETECTED = "*"
+
 
 def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
-    """Build the sheet of a comparison."""
-    lines = [line for line in _lines(comparison) if line.is_ranked or layout.pairs is not False]
-    signs = mark_against(comparison, layout) if comparison.testing.against else mark_beaten(comparison, lines)
+    """Build the sheet of a comparison: a line for each system, and after the mean of several runs one for each."""
+    runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
+    lines, shows_pairs = list[SystemLine](), layout.pairs is not False
+    for result in comparison.results:
+        of_system = runs.get(result.name)
+        if of_system is None:
+            lines.append(SystemLine.of(result))
+            continue
+        if result.name == of_system.results[0]:
+            shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
+            lines.append(replace(SystemLine.of(comparison.systems[of_system.name]), shown=shown))
+        if shows_pairs:
+            lines.append(replace(SystemLine.of(result), is_ranked=False))
+    signs = mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
-    sheet = transpose(sheet) if layout.transpose else sheet
     verdicts = summarise(comparison) if has_many_pairs(comparison) else write_verdicts(comparison, layout)
-    untested = list_untested(comparison) if layout.pairs is False else []
+    untested = [] if shows_pairs else list_untested(comparison)
+    listings = (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)) if shows_pairs else ()
     return replace(
-        sheet,
+        transpose(sheet) if layout.transpose else sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        listings=()
-        if layout.pairs is False
-        else (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)),
+        listings=listings,
         verdicts=tuple(sentence for sentence in verdicts if sentence not in untested),
         notes=(*sheet.notes, *describe_tests(comparison.testing, [comparison]), *untested),
         below=(*sheet.below, *comparison.facts),
     )
-
-
-def _lines(comparison: Compared) -> Iterator[SystemLine]:
-    """Yield the lines of the table: systems, and after the mean of several runs each of them."""
-    runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
-    for result in comparison.results:
-        of_system = runs.get(result.name)
-        if of_system is None:
-            yield SystemLine.of(result)
-            continue
-        if result.name == of_system.results[0]:
-            shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
-            yield replace(SystemLine.of(comparison.systems[of_system.name]), shown=shown)
-        yield replace(SystemLine.of(result), is_ranked=False)
 
 
 def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
@@ -86,7 +83,7 @@ def find_signs(layout: Layout) -> dict[str, str]:
     return dict(zip((BETTER, WORSE), signs, strict=True))
 
 
-def mark_beaten(comparison: Compared, lines: Sequence[SystemLine]) -> Signs:
+def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine]) -> Signs:
     """Mark values by the letters of the systems that they are significantly better than."""
     if not comparison.differences:
         return Signs()
@@ -113,8 +110,13 @@ def mark_against(comparison: Compared, layout: Layout) -> Signs:
 def mark_best(comparison: Compared, layout: Layout) -> Signs:
     """Mark the values that are the best of a metric, and significantly better than the second."""
     beaten, sign = find_beaten(comparison), find_signs(layout)[BETTER]
+    by_measure: dict[tuple[str, Measure], dict[str, float]] = {}
+    for name, result in comparison.systems.items():
+        for bin_name, figures in [("", result.figures), *((part.bin.name, part.figures) for part in result.slices)]:
+            for figure in figures:
+                by_measure.setdefault((bin_name, figure.measure), {})[name] = figure.estimate.value
     marks = {}
-    for (bin_name, measure), values in _group_values(comparison).items():
+    for (bin_name, measure), values in by_measure.items():
         ordered = sorted(values, key=values.__getitem__, reverse=measure.metric.higher_is_better)
         best, seconds = ordered[0], [name for name in ordered[1:] if values[name] == values[ordered[1]]]
         key = bin_name, measure.name, best
@@ -123,65 +125,51 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
     return Signs(marks)
 
 
-def _group_values(comparison: Compared) -> dict[tuple[str, Measure], dict[str, float]]:
-    """Return the values of systems by bin of labels and measure."""
-    values: dict[tuple[str, Measure], dict[str, float]] = {}
-    for name, result in comparison.systems.items():
-        for bin_name, figures in [("", result.figures), *((part.bin.name, part.figures) for part in result.slices)]:
-            for figure in figures:
-                values.setdefault((bin_name, figure.measure), {})[name] = figure.estimate.value
-    return values
-
-
 def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
-    """Describe how differences were tested, and over which tests p is adjusted: of one data set, or of several."""
+    """Describe how differences were tested and what varies in these tests, and over which tests p is adjusted."""
     differences = [difference for comparison in comparisons for difference in comparison.differences]
-    if differences:
-        yield describe_test(
-            testing, [difference for difference in differences if difference.p is not None] or differences
-        )
-        yield from describe_family(testing, comparisons)
-
-
-def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
-    """Describe how differences were tested, and what varies in these tests."""
-    units = {difference.unit for difference in differences}
+    if not differences:
+        return
+    units = {difference.unit for difference in differences if difference.p is not None}
+    units = units or {difference.unit for difference in differences}
+    how = (
+        "paired t test"
+        if testing.test == "t"
+        else f"randomization, {testing.resamples:,} resamples, seed {testing.seed}"
+    )
     if units == {"run"}:
-        return "differences: Welch's t test of runs · does not cover variance over instances"
-    of_resampling = f"randomization, {testing.resamples:,} resamples, seed {testing.seed}"
-    words = [f"differences: {'paired t test' if testing.test == 't' else of_resampling}"]
-    has_runs = "run" in units
-    words.append("Welch's t test for systems with runs" if has_runs else "does not cover training-seed variance")
-    return " · ".join(words)
+        yield "differences: Welch's t test of runs · does not cover variance over instances"
+    elif "run" in units:
+        yield f"differences: {how} · Welch's t test for systems with runs"
+    else:
+        yield f"differences: {how} · does not cover training-seed variance"
+    yield from describe_family(testing, comparisons)
 
 
 def describe_family(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
     """Describe which tests p is adjusted over, as intervals never are; nothing where there is one test only."""
     tested = [
         (i, difference)
-        for i, part in enumerate(comparisons)
-        for difference in part.differences
+        for i, comparison in enumerate(comparisons)
+        for difference in comparison.differences
         if difference.p is not None
     ]
-    families = {(i, difference.measure, difference.bin) for i, difference in tested}
-    on_each = " on each data set" if len(comparisons) > 1 else ""
-    nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
-    within = f" in each {min(nouns)}" if any(difference.bin for _, difference in tested) and nouns else ""
-    family = f"each metric{within}{on_each}"
     if len(tested) < 2:
         return
+    families = {(i, difference.measure, difference.bin) for i, difference in tested}
+    nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
+    on_each = " on each data set" if len(comparisons) > 1 else ""
+    within = f" in each {min(nouns)}" if any(difference.bin for _, difference in tested) and nouns else ""
+    family = f"each metric{within}{on_each} is a family of its own"
     if testing.adjust == "none":
         yield f"neither p nor intervals are adjusted for the number of tests ({len(tested):,})"
     elif testing.adjust_over == "all":
         tests = "the tests on each data set" if on_each else f"all {len(tested):,} tests"
         yield f"{tests} are one family: p (Holm) is adjusted for their number, intervals are not"
     elif len(families) == len(tested):
-        yield f"{family} is a family of its own: neither p nor intervals are adjusted for the number of metrics"
+        yield f"{family}: neither p nor intervals are adjusted for the number of metrics"
     else:
-        yield f"{family} is a family of its own: {ADJUSTED} is adjusted for its pairs, intervals are not"
-
-
-DETECTED = "*"
+        yield f"{family}: {ADJUSTED} is adjusted for its pairs, intervals are not"
 
 
 def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
@@ -198,43 +186,35 @@ def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
     by_measure: dict[tuple[str, str], list[Difference]] = {}
     for difference in comparison.differences:
         by_measure.setdefault((difference.bin, difference.measure.name), []).append(difference)
+    against = comparison.testing.against
     for (_, name), differences in by_measure.items():
-        if comparison.testing.against is None:
+        if against is None:
             yield _list_matrix(comparison, differences, layout)
         else:
-            against = comparison.testing.against
-            about = f"{name} · system {MINUS} {against}"
-            heads = [
-                difference.system if difference.baseline == against else difference.baseline
-                for difference in differences
-            ]
-            yield list_lines(about, heads, differences, layout, adjusted)
+            heads = [(set(difference.pair) - {against}).pop() for difference in differences]
+            yield list_lines(f"{name} · system {MINUS} {against}", heads, differences, layout, adjusted)
 
 
 def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout: Layout) -> Listing:
     """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
-    by_pair = {difference.pair: difference for difference in differences}
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
     texts = {
-        pair: signed(difference, difference.difference, layout) + (DETECTED if difference.is_detected else " ")
-        for pair, difference in by_pair.items()
+        difference.pair: signed(difference, difference.difference, layout)
+        + (DETECTED if difference.is_detected else " ")
+        for difference in differences
     }
+    head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
     rows = [
         (f"({letters[system]}) {system}", *(texts.get((system, baseline), "") for baseline in baselines))
         for system in systems
     ]
-    head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
-    title = " · ".join(
-        [
-            f"{differences[0].measure.name} · row {MINUS} column",
-            *describe_pairs(differences, layout),
-            f"{DETECTED} {describe_level(comparison)}",
-        ]
-    )
+    measure = differences[0].measure
+    about = *describe_pairs(differences, layout), f"{DETECTED} {describe_level(comparison)}"
     sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
-        least, most = (layout.format(differences[0].measure, size) for size in (min(sizes), max(sizes)))
+        least, most = layout.format(measure, min(sizes)), layout.format(measure, max(sizes))
         lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
+    title = " · ".join([f"{measure.name} · row {MINUS} column", *about])
     return Listing(title, (head, *rows), frozenset(range(1, len(head))), tuple(lines), has_head=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from string import ascii_lowercase
 
 from xmceval.errors import listed
@@ -58,124 +57,49 @@ def name_letters(names: Collection[str]) -> dict[str, str]:
     return dict(zip(names, signs, strict=False))
 
 
-def make_columns(lines: Sequence[SystemLine]) -> tuple[dict[str, Measure], tuple[int, ...]]:
-    """Return the measures of a table by name, and how many consecutive ones are of the same metric."""
-    measures = {figure.name: figure.measure for line in lines for figure in line.figures}
-    groups = groupby(measures.values(), lambda measure: measure.head)
-    return measures, tuple(len(list(group)) for _, group in groups)
-
-
 def make_section(
     lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
-    figures = [line.figures_of(bin_name) for line in lines]
-    places = _rank(lines, figures, layout)
-    rows = []
-    for line, by_name in zip(lines, figures, strict=True):
-        cells = {}
-        for name, figure in by_name.items():
+    of_lines = [line.figures_of(bin_name) for line in lines]
+    ranked: dict[str, list[Figure]] = {}
+    for line, figures in zip(lines, of_lines, strict=True):
+        for name, figure in figures.items():
+            if line.is_ranked and _is_defined(figure):
+                ranked.setdefault(name, []).append(figure)
+    emphases = {name: _find_best(of_name, layout) for name, of_name in ranked.items()}
+    rows, ceilings = [], []
+    for line, figures in zip(lines, of_lines, strict=True):
+        cells, of_line = {}, {}
+        for name, figure in figures.items():
             value = layout.format(figure.measure, figure.estimate.value)
-            is_placed = line.is_ranked and _is_defined(figure)
-            emphasis = places[name].get(value, "") if is_placed else ""
+            emphasis = emphases[name].get(value, "") if line.is_ranked and _is_defined(figure) else ""
             marks = signs.marks.get((bin_name, name, line.name), "")
             cells[name] = Cell(value, format_interval(figure, layout), emphasis, marks)
-        rows.append(Row(head_of(line, signs.letters), cells))
-    return Section(title, (*rows, *_ceilings(lines, figures, layout)), bin_name)
-
-
-def head_of(line: SystemLine, letters: Mapping[str, str]) -> str:
-    """Return the head of a system's line: its name, after its letter if it has one."""
-    letter = letters.get(line.name, "") if line.is_ranked else ""
-    name = line.shown or line.name
-    return f"({letter}) {name}" if letter else name
-
-
-def explain_table(measures: Mapping[str, Measure], signs: Signs) -> Iterator[str]:
-    """Explain which metrics are better where they are lower, and the signs of a table."""
-    lower = dict.fromkeys(measure.head for measure in measures.values() if not measure.metric.higher_is_better)
-    if lower:
-        yield f"lower is better: {listed(lower)}"
-    yield from signs.notes
-
-
-def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
-    """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
-    systems: dict[str, list[str]] = {}
-    for line in lines:
-        parts = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
-        of_parts = (text for bin_name, figures in parts.items() for text in _list_cautions(figures, bin_name))
-        for text in (*_describe_small_groups(line), *of_parts):
-            systems.setdefault(text, []).append(line.name)
-    n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
-    for text, names in systems.items():
-        yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
-
-
-def _describe_small_groups(line: SystemLine) -> Iterator[str]:
-    """Yield texts that name the groups of rows whose intervals are from few rows, and the metrics if not all are."""
-    groups: dict[str, list[str]] = {}
-    for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
-        about = _name_few(part.figures)
-        if about is not None:
-            groups.setdefault(about, []).append(part.bin.name)
-    for about, names in groups.items():
-        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
-        yield f"the intervals{about} in {where} are from fewer than {FEWEST_ROWS} instances"
-
-
-def _name_few(figures: Sequence[Figure]) -> str | None:
-    """Return which intervals are from few rows: empty if all are, None if none is."""
-    n_intervals = sum(figure.estimate.low is not None for figure in figures)
-    few = [figure.measure for figure in figures if figure.estimate.caution == FEW_ROWS]
-    if not few:
-        return None
-    return "" if len(few) == n_intervals else f" of {listed(join_cutoffs(few))}"
-
-
-def _list_cautions(figures: Sequence[Figure], bin_name: str) -> Iterator[str]:
-    """Yield a text for each caution that any of the figures of a bin has."""
-    where = f" in {bin_name}" if bin_name else ""
-    one = [figure.measure for figure in figures if figure.estimate.caution == ONE_ROW]
-    about = None if bin_name else _name_few(figures)  # the bins have as many
-    if about is not None:
-        yield f"the intervals{about} are from fewer than {FEWEST_ROWS} instances"
-    if one:
-        yield f"a single instance carries more than a fifth of the variance of {listed(join_cutoffs(one))}{where}"
-
-
-def join_cutoffs(measures: Sequence[Measure]) -> list[str]:
-    """Write measures with the cutoffs of each metric together: P@1,3,5."""
-    cutoffs: dict[str, list[str]] = {}
-    for measure in measures:
-        cutoffs.setdefault(measure.head, []).append(measure.cutoff)
-    return [f"{head}@{','.join(of_head)}" if of_head[0] else head for head, of_head in cutoffs.items()]
-
-
-def _rank(
-    lines: Sequence[SystemLine], figures: Sequence[Mapping[str, Figure]], layout: Layout
-) -> dict[str, dict[str, str]]:
-    """Return the emphasis of printed values by measure: values that are printed alike share their place."""
-    ranked: dict[str, list[Figure]] = {name: [] for by_name in figures for name in by_name}
-    for line, by_name in zip(lines, figures, strict=True):
-        for name, figure in by_name.items():
-            if line.is_ranked and _is_defined(figure):
-                ranked[name].append(figure)
-    return {name: _places(of_name, layout) for name, of_name in ranked.items()}
-
-
-def _places(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
-    """Return the printed values that are best and second of a metric."""
-    if len(figures) < 2:
-        return {}
-    sign = 1.0 if figures[0].measure.metric.higher_is_better else -1.0
-    ordered = sorted(figures, key=lambda figure: -sign * figure.estimate.value)
-    texts = list(dict.fromkeys(layout.format(figure.measure, figure.estimate.value) for figure in ordered))
-    return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
+            if figure.estimate.ceiling is not None:
+                of_line[name] = Cell(layout.format(figure.measure, figure.estimate.ceiling))
+        letter, shown = signs.letters.get(line.name, "") if line.is_ranked else "", line.shown or line.name
+        rows.append(Row(f"({letter}) {shown}" if letter else shown, cells))
+        if of_line:
+            ceilings.append((line.name, of_line))
+    if all(cells == ceilings[0][1] for _, cells in ceilings):  # they are of the truth
+        ceilings = [("", cells) for _, cells in ceilings[:1]]
+    rows += [Row(f"{name} {CEILING}".lstrip(), cells, ceiling_of=name) for name, cells in ceilings]
+    return Section(title, tuple(rows), bin_name)
 
 
 def _is_defined(figure: Figure) -> bool:
     return math.isfinite(figure.estimate.value) and not figure.estimate.undefined
+
+
+def _find_best(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
+    """Return the printed values that are best and second of a metric: those printed alike share their place."""
+    if len(figures) < 2:
+        return {}
+    sign = 1.0 if figures[0].measure.metric.higher_is_better else -1.0
+    ordered = sorted(figures, key=lambda figure: -sign * figure.estimate.value)
+    texts = dict.fromkeys(layout.format(figure.measure, figure.estimate.value) for figure in ordered)
+    return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
 
 
 def format_interval(figure: Figure, layout: Layout) -> str:
@@ -186,20 +110,60 @@ def format_interval(figure: Figure, layout: Layout) -> str:
     return layout.format_interval(figure.measure, estimate.value, estimate.low, estimate.high)
 
 
-def _ceilings(lines: Sequence[SystemLine], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> Iterator[Row]:
-    """Yield one row of ceilings, which are of the truth; one per system where they differ."""
-    rows = [
-        {
-            name: Cell(layout.format(figure.measure, figure.estimate.ceiling))
-            for name, figure in by_name.items()
-            if figure.estimate.ceiling is not None
-        }
-        for by_name in figures
-    ]
-    named = [(line.name, row) for line, row in zip(lines, rows, strict=True) if row]
-    if all(row == named[0][1] for _, row in named):
-        named = [("", row) for _, row in named[:1]]
-    yield from (Row(f"{name} {CEILING}".lstrip(), row, ceiling_of=name) for name, row in named)
+def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:
+    """Say which metrics are better where they are lower."""
+    lower = dict.fromkeys(measure.head for measure in measures if not measure.metric.higher_is_better)
+    if lower:
+        yield f"lower is better: {listed(lower)}"
+
+
+def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
+    """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
+    systems: dict[str, list[str]] = {}
+    for line in lines:
+        for text in _list_cautions(line):
+            systems.setdefault(text, []).append(line.name)
+    n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
+    for text, names in systems.items():
+        yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
+
+
+def _list_cautions(line: SystemLine) -> Iterator[str]:
+    """Yield which intervals are from few rows, group by group and over all rows, and where one row decides."""
+    few = f"are from fewer than {FEWEST_ROWS} instances"
+    groups: dict[str, list[str]] = {}
+    for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
+        about = _name_few(part.figures)
+        if about is not None:
+            groups.setdefault(about, []).append(part.bin.name)
+    for about, names in groups.items():
+        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
+        yield f"the intervals{about} in {where} {few}"
+    about = _name_few(line.figures)  # bins of labels have as many rows
+    if about is not None:
+        yield f"the intervals{about} {few}"
+    for bin_name, figures in {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}.items():
+        one = [figure for figure in figures if figure.estimate.caution == ONE_ROW]
+        if one:
+            where = f" in {bin_name}" if bin_name else ""
+            yield f"a single instance carries more than a fifth of the variance of {_join_cutoffs(one)}{where}"
+
+
+def _name_few(figures: Sequence[Figure]) -> str | None:
+    """Return which intervals are from few rows: empty if all are, None if none is."""
+    few = [figure for figure in figures if figure.estimate.caution == FEW_ROWS]
+    if not few:
+        return None
+    n_intervals = sum(figure.estimate.low is not None for figure in figures)
+    return "" if len(few) == n_intervals else f" of {_join_cutoffs(few)}"
+
+
+def _join_cutoffs(figures: Sequence[Figure]) -> str:
+    """List metrics, each with its cutoffs together: P@1,3,5."""
+    cutoffs: dict[str, list[str]] = {}
+    for measure in (figure.measure for figure in figures):
+        cutoffs.setdefault(measure.head, []).append(measure.cutoff)
+    return listed([f"{head}@{','.join(of_head)}" if of_head[0] else head for head, of_head in cutoffs.items()])
 
 
 def join_letters(letters: Sequence[str]) -> str:

@@ -52,12 +52,15 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     if not rest:
         return "all systems have the same value"
     from_best = {name: [by_pair[pair] for top in best if (pair := frozenset((name, top))) in by_pair] for name in rest}
-    beaten = [
-        name for name in rest if from_best[name] and all(difference.is_detected for difference in from_best[name])
-    ]
+    beaten = [name for name in rest if from_best[name] and all(each.is_detected for each in from_best[name])]
     others = [name for name in rest if from_best[name] and name not in beaten]
     apart = [name for name in rest if not from_best[name]]
-    lead = _name_best(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
+    lead = f"{listed(best, 'and')} have equal values and are"
+    if len(best) == 1:
+        lead = f"{best[0]} is"
+    elif not all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)):  # their values may differ
+        all_of_them = "all " if len(best) > 2 else ""
+        lead = f"{listed(best, 'and')}, which are not {all_of_them}compared with each other, are"
     untested = f"; {listed(apart, 'and')} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
     if not others and beaten:
         return f"{lead} better than all others{untested}"
@@ -65,15 +68,6 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     if not beaten:
         return f"{lead} best, but no difference from any other was detected{after}"
     return f"{lead} better than {listed(beaten, 'and')}; no difference from {listed(others, 'or')} was detected{after}"
-
-
-def _name_best(best: Sequence[str], are_compared: bool) -> str:
-    """Begin a sentence on the best systems: pairs that were left out need not have the same value."""
-    if len(best) == 1:
-        return f"{best[0]} is"
-    if are_compared:
-        return f"{listed(best, 'and')} have equal values and are"
-    return f"{listed(best, 'and')}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
 
 
 def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
@@ -84,11 +78,12 @@ def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str
         NONE: "no difference was detected: ",
         UNTESTED: "not tested: ",
     }
-    by_mark = {mark: [difference.system for difference in differences if difference.mark == mark] for mark in words}
-    note = _note_few({difference.system: difference for difference in differences if difference.mark == NONE})
-    return "; ".join(
-        f"{words[mark]}{listed(names)}{note if mark == NONE else ''}" for mark, names in by_mark.items() if names
-    )
+    parts = []
+    for mark, word in words.items():
+        having = {difference.system: difference for difference in differences if difference.mark == mark}
+        if having:
+            parts.append(f"{word}{listed(having)}{_note_few(having) if mark == NONE else ''}")
+    return "; ".join(parts)
 
 
 def _note_few(differences: Mapping[str, Difference]) -> str:
@@ -140,50 +135,39 @@ def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
 
 def _write_sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
     """Describe the differences of one metric at all of its cutoffs; better and worse have sentences of their own."""
-    system, baseline = differences[0].system, differences[0].baseline
-    sentences: list[str] = []
-    for how in (BETTER, WORSE):
-        sizes = ", ".join(_describe(difference, layout) for difference in differences if difference.mark == how)
-        if sizes:
-            sentences.append(f"{system} is {how} than {baseline} on {sizes}")
-    undetected = [difference for difference in differences if difference.mark == NONE]
-    if not undetected:
-        return sentences
-    names = _name_with_few(undetected)
-    if not sentences:
-        return [f"no difference between {system} and {baseline} was detected on {names}"]
-    return [*sentences[:-1], f"{sentences[-1]}; no difference was detected on {names}"]
-
-
-def _name_with_few(differences: Sequence[Difference]) -> str:
-    """Name metrics, first those tested as always, then those in which few rows differ, with how few."""
-    by_few: dict[str, list[str]] = {}
+    system, baseline = differences[0].pair
+    sizes: dict[str, list[str]] = {BETTER: [], WORSE: []}
+    undetected: dict[str, list[str]] = {}  # by how few rows differ: first those tested as always
     for difference in sorted(differences, key=lambda difference: difference.n_differing is not None):
-        by_few.setdefault(describe_few(difference), []).append(difference.measure.name)
-    parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in by_few.items())
-    return ", and on ".join(parts)
+        if difference.mark == NONE:
+            undetected.setdefault(describe_few(difference), []).append(difference.measure.name)
+    for difference in differences:
+        if difference.mark in sizes:
+            few = describe_few(difference)
+            why = f"{difference.describe_p()}{f'; {few}' if few else ''}"
+            sizes[difference.mark].append(f"{difference.measure.name} by {describe_size(difference, layout)} ({why})")
+    sentences = [f"{system} is {how} than {baseline} on {', '.join(of)}" for how, of in sizes.items() if of]
+    if undetected:
+        parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in undetected.items())
+        names = ", and on ".join(parts)
+        if not sentences:
+            return [f"no difference between {system} and {baseline} was detected on {names}"]
+        sentences[-1] += f"; no difference was detected on {names}"
+    return sentences
 
 
 def list_untested(comparison: Compared) -> list[str]:
     """Write which metrics were tested for no pair, if there are any."""
     over_all = [difference for difference in comparison.differences if not difference.bin]
     tested = {difference.measure.name for difference in over_all if difference.p is not None}
-    names = list(
-        dict.fromkeys(difference.measure.name for difference in over_all if difference.measure.name not in tested)
-    )
-    return [_describe_untested(names)] if names else []
+    names = dict.fromkeys(name for difference in over_all if (name := difference.measure.name) not in tested)
+    return [_describe_untested(list(names))] if names else []
 
 
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
     """Write what was not tested, of one pair or, without a name, of all."""
     about = f" between {' and '.join(pair)}" if all(pair) else ""
     return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested{about}"
-
-
-def _describe(difference: Difference, layout: Layout) -> str:
-    few = describe_few(difference)
-    why = f"{difference.describe_p()}{f'; {few}' if few else ''}"
-    return f"{difference.measure.name} by {describe_size(difference, layout)} ({why})"
 
 
 def describe_size(difference: Difference, layout: Layout) -> str:

@@ -143,7 +143,7 @@ def test_blocks_threads_and_executors_keep_the_same_rows(n_other, monkeypatch):
     assert xmceval.compare(truth, scores, **options, threads=2).to_dict() == expected
     named = [Named(each, name) for name, each in scores.items()]
     one, parts = both_ways(named, truth, Testing())
-    assert parts.render("json") == one.render("json")
+    assert parts._render("json") == one._render("json")
     assert parts.to_dict()["comparisons"] == expected["comparisons"]
 
 
@@ -188,7 +188,7 @@ def test_executors_keep_the_rows_of_means_of_runs(monkeypatch):
     truth, scores = make(np.random.default_rng(3), 300, 4, 3)
     named = [Named([scores["a"], scores["b"]], "runs"), Named(scores["c"], "c")]
     one, parts = both_ways(named, truth, Testing())
-    assert parts.render("json") == one.render("json")
+    assert parts._render("json") == one._render("json")
     assert any(each.n_differing is not None for each in one.differences)
 
 

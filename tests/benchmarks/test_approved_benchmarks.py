@@ -83,7 +83,7 @@ make = cache(lambda name: MADE[name]())
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_an_output_is_as_it_was_approved(name, suffix):
     form, options = LAYOUTS[suffix]
-    check(__file__, f"{name}.{suffix}", make(name).render(form, Layout(**options)))
+    check(__file__, f"{name}.{suffix}", make(name)._render(form, Layout(**options)))
 
 
 def test_what_python_shows_of_objects_is_as_it_was_approved():

@@ -41,7 +41,7 @@ def test_a_benchmark_is_not_transposed(three):
     ],
 )
 def test_intervals_are_shown_where_they_fit_or_are_asked_for(three, form, options, value):
-    text = three.render(form, Layout(**options))
+    text = three._render(form, Layout(**options))
     assert value in text
     assert ("±" in text) == ("±" in value)
 
@@ -92,4 +92,4 @@ def test_a_benchmark_without_any_values_is_written_in_every_form(three):
     nothing = replace(three, datasets=three.datasets[3:])
     assert len(nothing) == 0
     assert nothing.to_dict()["datasets"][0]["comparison"] is None
-    assert all(nothing.render(form) for form in (*CHOICES, "html"))
+    assert all(nothing._render(form) for form in (*CHOICES, "html"))

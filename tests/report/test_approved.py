@@ -13,6 +13,7 @@ import xmceval
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.latex import draw
 from xmceval.report.forms.layout import Layout
+from xmceval.report.results import together
 from xmceval.report.sheet.model import Listing
 from xmceval.report.sheet.scoresheet import build_sheet
 
@@ -135,7 +136,7 @@ def make_listings():
 
 
 def render_results(form, results, layout):
-    return xmceval.Results.together(results).render(form, layout)
+    return together(results)._render(form, layout)
 
 
 def render_lists(form, listings, layout):
@@ -147,7 +148,7 @@ def render_lists(form, listings, layout):
 
 
 def render_one(form, shown, layout):
-    return shown.render(form, layout)
+    return shown._render(form, layout)
 
 
 MADE = {

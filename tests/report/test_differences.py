@@ -54,15 +54,15 @@ MARKS = {
 
 
 def test_json_and_csv_say_how_systems_compare_with_the_baseline(against):
-    document = json.loads(against.render("json"))
+    document = json.loads(against._render("json"))
     assert {each["name"]: each["marks"] for each in document["systems"]} == MARKS
-    lines = csv.DictReader(io.StringIO(against.render("csv")))
+    lines = csv.DictReader(io.StringIO(against._render("csv")))
     found = {(line["system"], f"{line['metric']}@{line['k']}".rstrip("@"), line["bin"]): line["mark"] for line in lines}
     for system, marks in MARKS.items():
         for name, mark in (marks or {}).items():
             assert found[system, name, ""] == mark
     every = replace(against, testing=replace(against.testing, against=None))
-    assert [each["marks"] for each in json.loads(every.render("json"))["systems"]] == [None] * 4
+    assert [each["marks"] for each in json.loads(every._render("json"))["systems"]] == [None] * 4
 
 
 def test_the_page_marks_better_and_worse_values(against):
@@ -76,7 +76,7 @@ def test_systems_with_runs_are_marked_and_pairs_left_out_are_untested():
     systems["run"] = systems["base"][0]
     found = xmceval.compare(TRUTH, systems, k=1, metrics="P", against="base")
     assert found.facts == ("base and run are not compared: run is one of the runs of base",)
-    document = json.loads(found.render("json"))
+    document = json.loads(found._render("json"))
     assert {each["name"]: each["marks"] for each in document["runs"]} == {"base": None, "up": {"P@1": "better"}}
     marks = {each["name"]: each["marks"] for each in document["systems"]}
     assert marks == dict.fromkeys(["base (1)", "base (2)", "up (1)", "up (2)"]) | {"run": {"P@1": "untested"}}
@@ -122,7 +122,7 @@ def test_intervals_of_few_rows_have_a_caution(tmp_path):
     assert few.to_dict()["comparisons"][0]["caution"] == "few_rows"
     line = "caution: the intervals are from fewer than 30 instances"
     for form in DRAWN:  # from 30 on; with it in approved files
-        assert line not in enough.render(form, Layout(pairs=True))
+        assert line not in enough._render(form, Layout(pairs=True))
     assert line in str(few)
     assert line.capitalize() in render_page(few.results, few)
     assert line.capitalize() not in render_page(enough.results, enough)

@@ -156,14 +156,14 @@ def test_names_of_systems_do_not_hide_their_files(files):
 def test_python_records_the_same_and_arrays_as_such(files):
     y_true, y_score = np.eye(3, 4), np.eye(3, 4)
     result = xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1], ties="best")
-    document = json.loads(result.render("json"))
+    document = json.loads(result._render("json"))
     assert (document["truth"], document["systems"][0]["scores"]) == ("array", "array")
     assert document["options"] == {"k": [1], "metrics": ["P@1"], "sample_weight": "array", "ties": "best"}
     assert "\noptions: sample_weight=array · ties=best\n" in str(result)
     assert result == xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1])  # of the same numbers
     from_files = xmceval.score("truth.txt", Path("preds.txt"), metrics="P@1-2", ties="best")
     command = json.loads(run("-m", "P@1-2", "--ties", "best", "-o", "json"))
-    assert json.loads(from_files.render("json"))["options"] == command["options"]
+    assert json.loads(from_files._render("json"))["options"] == command["options"]
 
 
 @pytest.mark.parametrize("name", ["DCG", "PSDCG"])

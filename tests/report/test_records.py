@@ -48,7 +48,7 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
     infinite = replace(result, figures=(replace(figure, estimate=replace(figure.estimate, value=math.inf)),))
     (system,) = infinite.to_dict()["systems"]
     assert system["metrics"]["P@1"]["value"] is None
-    (line,) = csv.DictReader(io.StringIO(infinite.render("csv")))
+    (line,) = csv.DictReader(io.StringIO(infinite._render("csv")))
     assert line["value"] == ""
     assert infinite.to_frame()["value"].tolist() == [math.inf]
 

@@ -11,6 +11,7 @@ import pytest
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.report.forms.layout import Layout
+from xmceval.report.results import together
 
 METHODS = {"json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
 LAYOUT = {
@@ -77,7 +78,7 @@ def test_long_and_odd_names_and_many_values_stay_three_lines(problem, results):
 @pytest.mark.parametrize("form", METHODS)
 def test_methods_return_what_the_command_prints_or_write_a_file(tmp_path, shown, form):
     layout = Layout(**LAYOUT.get(form, {}))
-    expected = shown.render(form, layout)
+    expected = shown._render(form, layout)
     method = getattr(shown, METHODS[form])
     assert method(**LAYOUT.get(form, {})) == expected
     path = tmp_path / "written"
@@ -90,7 +91,7 @@ def test_methods_return_what_the_command_prints_or_write_a_file(tmp_path, shown,
 
 def test_a_dict_is_the_json_document(shown):
     assert shown.to_dict() == json.loads(shown.to_json())
-    assert str(shown) == shown.render("table", Layout())
+    assert str(shown) == shown._render("table", Layout())
 
 
 def test_a_frame_of_values_is_indexed_by_metric_k_and_system(results):
@@ -165,7 +166,7 @@ def test_scoring_all_systems_gives_the_values_of_each(problem, results):
 def test_results_that_were_scored_alone_make_the_same_table(results):
     alone = [results["old"], results["new"]]
     assert xmceval.Results(alone) == xmceval.Results(dict(results)) == results
-    assert str(xmceval.Results(alone)) == str(results) == xmceval.Results.together(alone).render("table")
+    assert str(xmceval.Results(alone)) == str(results) == together(alone)._render("table")
     renamed = xmceval.Results({"A": alone[0], "B": alone[1]})
     assert [each.name for each in renamed.values()] == ["A", "B"]
     assert str(xmceval.Results(alone[0])) == str(alone[0])

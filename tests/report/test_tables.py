@@ -19,6 +19,7 @@ from xmceval.report.compared import format_p
 from xmceval.report.forms.columns import clean, text_width
 from xmceval.report.forms.latex import draw as draw_latex
 from xmceval.report.forms.layout import Layout
+from xmceval.report.results import together
 from xmceval.report.sheet.model import BEST, DOWN, UP, Cell, Listing, Row, Section, Sheet, split_columns
 from xmceval.report.sheet.scoresheet import build_sheet
 
@@ -62,7 +63,7 @@ def read_rows(text):
 
 def expected_rows(comparison, *, percent=True, intervals=True):
     """Return what the rows of a table must show, from the JSON alone."""
-    document = json.loads(comparison.render("json"))
+    document = json.loads(comparison._render("json"))
     letters = {system["name"]: "abcd"[i] for i, system in enumerate(document["systems"])}
     marks = {}
     for each in document["comparisons"]:
@@ -92,7 +93,7 @@ def expected_rows(comparison, *, percent=True, intervals=True):
 @pytest.mark.parametrize("shown", [{}, {"percent": False}, {"intervals": False}], ids=str)
 def test_every_number_is_that_of_the_json(four, form, shown):
     layout = replace(WIDE, pairs=False, **{"intervals": True, **shown})
-    assert read_rows(four.render(form, layout)) == expected_rows(four, **shown)
+    assert read_rows(four._render(form, layout)) == expected_rows(four, **shown)
 
 
 # What is best.
@@ -128,9 +129,9 @@ def test_the_best_and_the_second_value_are_marked(metric, values, emphases):
 
 
 def test_emphasis_is_the_only_style(four):
-    plain = xmceval.Results.together(four.results).render("table", WIDE)
+    plain = together(four.results)._render("table", WIDE)
     assert "\x1b" not in plain
-    assert STYLE.sub("", xmceval.Results.together(four.results).render("table", replace(WIDE, is_styled=True))) == plain
+    assert STYLE.sub("", together(four.results)._render("table", replace(WIDE, is_styled=True))) == plain
 
 
 # What fits.
@@ -138,7 +139,7 @@ def test_emphasis_is_the_only_style(four):
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_table_is_as_wide_as_the_terminal_and_complete(four, width):
-    text = four.render("table", Layout(width=width, is_terminal=True))
+    text = four._render("table", Layout(width=width, is_terminal=True))
     assert max(map(text_width, text.splitlines())) <= width
     assert read_rows(text.partition("differences:")[0]) == expected_rows(four)
 
@@ -151,13 +152,13 @@ def test_columns_of_a_metric_stay_together():
 
 
 def test_sentences_break_between_facts_where_there_is_no_terminal_and_they_are_long(four):
-    text = four.render("table", Layout(width=40))
+    text = four._render("table", Layout(width=40))
     lines = text.rstrip().rpartition("\n\n")[2].splitlines()
     verdicts = "\n".join(lines).replace("\n  ", " ").splitlines()
     assert max(map(len, text.splitlines())) <= 110 < max(map(len, verdicts))
     assert {before[-1] for before, line in pairwise(lines) if line.startswith("  ")} <= {";", ","}
     assert len(verdicts) == 6  # four measures of P and PSP, coverage_error, and what was not tested
-    wrapped = four.render("table", Layout(width=40, is_terminal=True)).rstrip().rpartition("\n\n")[2]
+    wrapped = four._render("table", Layout(width=40, is_terminal=True)).rstrip().rpartition("\n\n")[2]
     assert wrapped.replace("\n  ", " ").splitlines() == verdicts
 
 
@@ -184,11 +185,11 @@ NAMES = {
 def test_names_are_shown_as_they_are(name):
     results = [*made([0.1], name=name.replace("{", "{{").replace("}", "}}")), *made([0.2], name="other")]
     markdown, latex = NAMES[name]
-    assert f"| {markdown} " in xmceval.Results.together(results).render("md")
-    text = xmceval.Results.together(results).render("latex")
+    assert f"| {markdown} " in together(results)._render("md")
+    text = together(results)._render("latex")
     assert re.search(rf"^    {re.escape(latex)} & 10\.00 \\\\$", text, re.MULTILINE)
     assert all(line.startswith("%") or line.isascii() for line in text.splitlines())
-    plain = xmceval.Results.together(results).render("table")
+    plain = together(results)._render("table")
     assert clean(name) in plain
     assert "\x1b" not in plain
     intervals = [(line, re.search(INTERVAL, line)) for line in plain.splitlines() if not line.startswith("ties")]
@@ -204,7 +205,7 @@ def test_wide_characters_take_two_columns():
 
 @pytest.mark.parametrize("caption", [r"50\% of $x_1$", r"\cite{a_b}", "", r"a\_b \& c", r"\textbf{x}"])
 def test_captions_are_latex(caption):
-    text = xmceval.Results.together(made([0.1, 0.2])).render("latex", Layout(caption=caption, label="tab:x_1"))
+    text = together(made([0.1, 0.2]))._render("latex", Layout(caption=caption, label="tab:x_1"))
     assert f"  \\caption{{{caption}}}\n  \\label{{tab:x_1}}\n" in text
 
 
@@ -232,12 +233,12 @@ def test_latex_compiles_and_nothing_leaves_the_text_or_the_page(four, tmp_path):
     texts = Listing("Texts", rows, frozenset(), has_head=True)
     document = "\n".join([
         r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}\begin{document}",
-        xmceval.Results.together(results).render("latex", Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
-        xmceval.Results.together(four.results[:1]).render("latex"),
-        four.render("latex"),
-        four.render("latex", Layout(intervals=True)),
-        four.render("latex", Layout(transpose=True, pairs=True)),
-        compared(10, metrics="P").render("latex", Layout(intervals=True, pairs=True)),
+        together(results)._render("latex", Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
+        together(four.results[:1])._render("latex"),
+        four._render("latex"),
+        four._render("latex", Layout(intervals=True)),
+        four._render("latex", Layout(transpose=True, pairs=True)),
+        compared(10, metrics="P")._render("latex", Layout(intervals=True, pairs=True)),
         draw_latex(Sheet((), ("P@1", "PSP@1"), tuple(groups), (), (texts,), notes=notes, is_grouped=True)),
         r"\end{document}",
     ])  # fmt: skip
@@ -270,7 +271,7 @@ def test_a_table_that_is_too_wide_or_high_for_latex_is_several():
 
 
 def test_csv_of_a_comparison_has_values_and_how_they_were_tested(four):
-    lines = list(csv.DictReader(io.StringIO(four.render("csv"))))
+    lines = list(csv.DictReader(io.StringIO(four._render("csv"))))
     assert len(lines) == len(four.differences)
     for line, each in zip(lines, four.differences, strict=True):
         assert float(line["value"]) - float(line["baseline_value"]) == pytest.approx(each.difference, abs=1e-12)

@@ -289,5 +289,5 @@ def test_the_share_is_that_of_the_labels_of_the_grade():
 def test_the_auc_of_nothing_is_marked_as_undefined():
     result = xmceval.score(np.zeros((3, 4)), np.ones((3, 4)), metrics=["AUC", "LRAP"])
     assert (result["AUC"], result.estimates["AUC"].undefined) == (0.0, True)
-    metrics = json.loads(result.render("json"))["systems"][0]["metrics"]
+    metrics = json.loads(result._render("json"))["systems"][0]["metrics"]
     assert (metrics["AUC"]["undefined"], metrics["LRAP"]["undefined"]) == (True, False)

@@ -61,7 +61,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         The version of xmceval that made it.
     """
 
-    columns = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
+    _columns = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
 
     @overload
     def __getitem__(self, key: str) -> Comparison: ...
@@ -87,21 +87,21 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
     def __len__(self) -> int:
         return sum(dataset.comparison is not None for dataset in self.datasets)
 
-    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
         """Return the table of all data sets."""
         return build_benchmark_sheet(self, layout)
 
-    def render(self, form: str, layout: Layout = DEFAULT) -> str:
+    def _render(self, form: str, layout: Layout = DEFAULT) -> str:
         """Write it in one of the FORMS; by default only a plain table that fits has intervals."""
         if form not in {"json", "csv"}:
             if layout.transpose:
                 raise UsageError(f"{argument('transpose', True)} is not available for a benchmark")
             if layout.intervals is None:
                 may_fit, wide = form == "table", replace(layout, intervals=True)
-                layout = replace(layout, intervals=may_fit and measure_width(self.sheet(wide)) <= layout.width)
-        return super().render(form, layout)
+                layout = replace(layout, intervals=may_fit and measure_width(self._sheet(wide)) <= layout.width)
+        return super()._render(form, layout)
 
-    def records(self) -> Record:
+    def _records(self) -> Record:
         """Return the document of the self."""
         return {
             "schema": BENCHMARK_SCHEMA,
@@ -114,7 +114,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
             **record_gates(self.gates),
         }
 
-    def lines(self) -> Iterator[Record]:
+    def _lines(self) -> Iterator[Record]:
         """Yield a line for each value, data set by data set, each with its published values last."""
         for dataset in self.datasets:
             for line in _list_computed(dataset.comparison) if dataset.comparison else ():
@@ -150,7 +150,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
             pandas is not installed.
         """
         columns = {"kind": "", **VALUE_TYPES, "n_runs": "Int64", "sd": "float64"}
-        return make_frame(self.lines(), ["system"], columns, bins=bins, outer=["dataset"])
+        return make_frame(self._lines(), ["system"], columns, bins=bins, outer=["dataset"])
 
     def plot(self, *, metrics: str | Iterable[str] | None = None) -> Picture:
         """Draw the values of systems by data set, a panel per metric; needs matplotlib.

@@ -66,8 +66,7 @@ class InspectionReport(Displayed):
         parts = {"files": files, "together": pairs, "states": states}
         return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 
-    def render(self, form: str, layout: Layout) -> str:
-        """Write what was found as text, or as tables for a notebook."""
+    def _render(self, form: str, layout: Layout) -> str:
         if form == "table":
             return inspection_table(self.files, self.pairs, self.states)
         return render_listings(form, list(self._list(layout)), layout)

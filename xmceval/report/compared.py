@@ -180,7 +180,7 @@ class Difference(Displayed):
         """Write the p that decides."""
         return f"p {format_p(self.p_that_decides, relation=True)}"
 
-    def render(self, form: str, layout: Layout) -> str:
+    def _render(self, form: str, layout: Layout) -> str:
         """Write it as a list of one difference, of which it is not known how p was adjusted."""
         pair = f"{self.system} {MINUS} {self.baseline}"
         adjusted = None if self.p_adjusted is None else "p adjusted"

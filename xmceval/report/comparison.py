@@ -59,7 +59,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     6
     """
 
-    columns = DIFFERENCE_COLUMNS
+    _columns = DIFFERENCE_COLUMNS
 
     def __getitem__(self, key: Key) -> Difference:
         if key in self.by_key:
@@ -81,15 +81,15 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     def __len__(self) -> int:
         return len(self.by_key)
 
-    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
         """Return the table of the systems, the differences and the verdicts."""
         return build_comparison_sheet(self, layout)
 
-    def records(self) -> Record:
+    def _records(self) -> Record:
         """Return the document of the comparison."""
         return record_comparison(self)
 
-    def lines(self) -> Iterator[Record]:
+    def _lines(self) -> Iterator[Record]:
         """Yield a line for each difference."""
         return list_differences(self)
 
@@ -112,7 +112,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         DataError
             pandas is not installed.
         """
-        return make_frame(self.lines(), ["system", "baseline"], DIFFERENCE_TYPES, bins=bins)
+        return make_frame(self._lines(), ["system", "baseline"], DIFFERENCE_TYPES, bins=bins)
 
     @property
     def _subject(self) -> tuple[tuple[Result, ...], Comparison]:

@@ -16,7 +16,7 @@ class Displayed:
     __slots__ = ()
 
     @abstractmethod
-    def render(self, form: str, layout: Layout) -> str:
+    def _render(self, form: str, layout: Layout) -> str:
         """Write it in one of the FORMS."""
 
     @abstractmethod
@@ -24,13 +24,18 @@ class Displayed:
         """Return the lines of the repr: what it is, its main numbers, how to see more."""
 
     def __str__(self) -> str:
-        return self.render("table", DEFAULT)
+        return self._render("table", DEFAULT)
 
     def __repr__(self) -> str:
         return "<{}>".format("\n ".join(self._describe()))
 
     def _repr_html_(self) -> str:
-        return self.render("html", DEFAULT)
+        return self._render("html", DEFAULT)
+
+
+def render(thing: Displayed, form: str, layout: Layout = DEFAULT) -> str:
+    """Write what can be displayed in one of the FORMS."""
+    return thing._render(form, layout)
 
 
 def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:

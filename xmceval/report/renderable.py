@@ -47,31 +47,31 @@ class Tabular(Displayed):
 
     __slots__ = ()
 
-    columns: ClassVar[Sequence[str]]  # of CSV
+    _columns: ClassVar[Sequence[str]]  # of CSV
 
     @abstractmethod
-    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
         """Return what tables for people show."""
 
     @abstractmethod
-    def records(self) -> Record:
+    def _records(self) -> Record:
         """Return the JSON document."""
 
     @abstractmethod
-    def lines(self) -> Iterator[Record]:
+    def _lines(self) -> Iterator[Record]:
         """Yield the lines of CSV and frames."""
 
-    def render(self, form: str, layout: Layout = DEFAULT) -> str:
+    def _render(self, form: str, layout: Layout = DEFAULT) -> str:
         """Write it in one of the FORMS."""
         if form == "json":
-            return write_document(self.records())
+            return write_document(self._records())
         if form == "csv":
-            return write_lines(self.columns, self.lines())
-        return str(load_form(form).draw(self.sheet(layout.settle(form))))
+            return write_lines(self._columns, self._lines())
+        return str(load_form(form).draw(self._sheet(layout.settle(form))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists."""
-        document: dict[str, Any] = json.loads(self.render("json"))
+        document: dict[str, Any] = json.loads(self._render("json"))
         return document
 
     @overload
@@ -86,7 +86,7 @@ class Tabular(Displayed):
         path : path, optional
             A file to write instead, which is replaced if it exists.
         """
-        return _put(self.render("json"), path)
+        return _put(self._render("json"), path)
 
     @overload
     def to_csv(self, path: None = None) -> str: ...
@@ -100,7 +100,7 @@ class Tabular(Displayed):
         path : path, optional
             A file to write instead, which is replaced if it exists.
         """
-        return _put(self.render("csv"), path)
+        return _put(self._render("csv"), path)
 
     @overload
     def to_markdown(self, path: None = None, **layout: Unpack[MarkdownWords]) -> str: ...
@@ -135,7 +135,7 @@ class Tabular(Displayed):
             Whether a comparison shows each run, and lists of the differences of pairs.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
-        return _put(self.render("md", layout), path)
+        return _put(self._render("md", layout), path)
 
     @overload
     def to_latex(self, path: None = None, **layout: Unpack[LatexWords]) -> str: ...
@@ -169,7 +169,7 @@ class Tabular(Displayed):
             The caption, itself LaTeX, and the ``\label`` of the table.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
-        return _put(self.render("latex", replace(layout, caption=caption, label=label)), path)
+        return _put(self._render("latex", replace(layout, caption=caption, label=label)), path)
 
 
 class Renderable(Tabular):

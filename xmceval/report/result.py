@@ -33,17 +33,17 @@ class OfResults(Renderable):
 
     __slots__ = ()
 
-    columns = VALUE_COLUMNS
+    _columns = VALUE_COLUMNS
 
-    def sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
         """Return the table of one system, or of several."""
         return build_sheet(self._subject[0], layout)
 
-    def records(self) -> Record:
+    def _records(self) -> Record:
         """Return the document of the results."""
         return record_results(self._subject[0])
 
-    def lines(self) -> Iterator[Record]:
+    def _lines(self) -> Iterator[Record]:
         """Yield a line for each value of each system."""
         return list_values(self._subject[0])
 
@@ -71,7 +71,7 @@ class OfResults(Renderable):
             pandas is not installed.
         """
         columns = {**({"kind": ""} if bins else {}), **VALUE_TYPES}
-        return make_frame(self.lines(), ["system"], columns, bins=bins)
+        return make_frame(self._lines(), ["system"], columns, bins=bins)
 
 
 class Result(Scored, OfResults, Mapping[str, float]):

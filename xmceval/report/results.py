@@ -54,13 +54,6 @@ class Results(OfResults, Mapping[str, Result]):
         _check_together(named)
         self._results: dict[str, Result] = {result.name: result for result in named}
 
-    @classmethod
-    def together(cls, results: Iterable[Result]) -> Results:
-        """Take results that were scored together, whose names differ."""
-        made = cls.__new__(cls)
-        made._results = {result.name: result for result in results}
-        return made
-
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:
             raise KeyError(f"{name!r} is not one of the systems {listed(self._results)}")
@@ -132,3 +125,10 @@ def _check_together(results: list[Result]) -> None:
 def _describe(result: Result) -> str:
     counts = result.counts
     return f"{listed(describe_size(counts))} and {counted(counts.n_true, 'true label')}"
+
+
+def together(results: Iterable[Result]) -> Results:
+    """Return results that were scored together, whose names differ, without checking them."""
+    made = Results.__new__(Results)
+    made._results = {result.name: result for result in results}
+    return made

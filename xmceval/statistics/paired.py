@@ -83,15 +83,12 @@ def paired_test(
         p = max(math.ldexp(2.0, -differing.n), math.ulp(0.0))
         return PairedT(float(difference), p=p, n_differing=differing.n)
     tested = t_test(float(difference), math.sqrt(squares * n / (n - 1)), n)
-    return tested if gap is None or not is_uncertain(gap, n) else _with_fieller(tested, gap, n)
-
-
-def _with_fieller(tested: PairedT, gap: RowSums, n: int) -> PairedT:
-    """Return a test in which the denominators do not take part, and its interval, which may have no end."""
+    if gap is None or not is_uncertain(gap, n):
+        return tested
     spread, *_ = gap.spread(n)
     if spread <= 0:
         return tested
-    t = float(gap.num) / math.sqrt(spread * n / (n - 1))
+    t = float(gap.num) / math.sqrt(spread * n / (n - 1))  # the denominators do not take part
     low, high = fieller_interval(gap, n) or (None, None)
     return replace(tested, low=low, high=high, p=p_value(t, n - 1), effect=t / math.sqrt(n))
 
@@ -110,26 +107,16 @@ def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequ
     rows : sequence of (num_a, den_a, num_b, den_b)
         The rows that differ.
     """
-    found = [
-        abs(_difference_after(exchanged, totals, rows)) for exchanged in itertools.product((0, 1), repeat=len(rows))
-    ]
-    least = found[0] - Fraction(TIE) * max(found)
-    return sum(each >= least for each in found) / len(found)
-
-
-def _difference_after(
-    exchanged: Sequence[int], totals: Sequence[Fraction], rows: Sequence[Sequence[float]]
-) -> Fraction:
-    """Return R_a - R_b after the two systems are exchanged in some rows."""
-    num_a, den_a, num_b, den_b = totals
-    for row in itertools.compress(rows, exchanged):
-        num, den = Fraction(row[0]) - Fraction(row[2]), Fraction(row[1]) - Fraction(row[3])
-        num_a, den_a, num_b, den_b = num_a - num, den_a - den, num_b + num, den_b + den
-    return _ratio(num_a, den_a) - _ratio(num_b, den_b)
-
-
-def _ratio(num: Fraction, den: Fraction) -> Fraction:
-    return num / den if den > 0 else Fraction(0)
+    sizes = []
+    for exchanged in itertools.product((0, 1), repeat=len(rows)):
+        num_a, den_a, num_b, den_b = totals
+        for row in itertools.compress(rows, exchanged):
+            num, den = Fraction(row[0]) - Fraction(row[2]), Fraction(row[1]) - Fraction(row[3])
+            num_a, den_a, num_b, den_b = num_a - num, den_a - den, num_b + num, den_b + den
+        ratios = (num / den if den > 0 else Fraction(0) for num, den in ((num_a, den_a), (num_b, den_b)))
+        sizes.append(abs(next(ratios) - next(ratios)))
+    least = sizes[0] - Fraction(TIE) * max(sizes)
+    return sum(size >= least for size in sizes) / len(sizes)
 
 
 def t_test(difference: float, error: float, n: int) -> PairedT:
@@ -164,7 +151,10 @@ def welch(a: Sequence[float], b: Sequence[float]) -> PairedT:
     Where all runs of both are alike, nothing shows how far runs vary: there is a test only if the groups are alike too.
     """
     means = [mean_of_runs(group) for group in (a, b)]
-    errors = [_squared_error(group, mean) for group, mean in zip((a, b), means, strict=True)]
+    errors = [
+        math.fsum((value - mean) ** 2 for value in group) / (len(group) - 1) / len(group)
+        for group, mean in zip((a, b), means, strict=True)
+    ]
     error, difference = math.sqrt(sum(errors)), means[0] - means[1]
     if _are_alike([*a, *b]):
         return PairedT(difference, p=1.0)
@@ -183,10 +173,6 @@ def mean_of_runs(values: Sequence[float]) -> float:
 def _are_alike(values: Sequence[float]) -> bool:
     """Return whether values are equal but for rounding; a variance, itself rounded, would not tell."""
     return max(values) - min(values) <= TIE * max(map(abs, values))
-
-
-def _squared_error(group: Sequence[float], mean: float) -> float:
-    return math.fsum((value - mean) ** 2 for value in group) / (len(group) - 1) / len(group)
 
 
 LEVEL = 0.05  # p values below it are significant

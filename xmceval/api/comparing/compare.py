@@ -7,9 +7,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.comparing.matches import Matches
+from xmceval.api.comparing.matches import Matches, check_lists
 from xmceval.api.comparing.pairtests import Watch
-from xmceval.api.comparing.runs import check_lists
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.saving import check_outputs, check_saving, hold_rows, keep_rows
 from xmceval.api.scoring.score import finish_states, score_opened
@@ -160,12 +159,12 @@ def compare_systems(
     Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
     """
     matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
-    runs = truth.open_systems(matches.lineup.runs)
+    runs = truth.open_systems(matches.runs)
     if rows or save_rows is not None:
         check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
     setup = runs[0].setup
     columns = ValueColumns.of(setup.program, setup.bins)
-    pairs = Pairs(columns, matches.lineup.groups, matches.by_rows, setup.groups)
+    pairs = Pairs(columns, matches.groups, matches.by_rows, setup.groups)
     held = hold_rows(truth) if rows or save_rows is not None or matches.holds_rows else None
     states = score_opened(truth, runs, pairs=pairs, held=held, progress=progress)
     results = finish_states(truth, states)
@@ -179,7 +178,7 @@ def _list_outputs(
     matches: Matches, columns: ValueColumns, states: Sequence[State], pairs: Pairs, held: RowBlock | None
 ) -> list[Output]:
     """Return each metric that has values of rows, with what is to be tested: of all rows, then of each group."""
-    program, groups, runs = states[0].setup.program, states[0].setup.groups, matches.lineup.groups
+    program, groups, runs = states[0].setup.program, states[0].setup.groups, matches.groups
 
     def collect(totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = "") -> list[Output]:
         n_all = max(own.tally.n_rows for own in totals)

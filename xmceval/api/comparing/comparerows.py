@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
-from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
+from xmceval.api.comparing.pairtests import Watch, find_differences
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
@@ -18,10 +18,9 @@ from xmceval.files.savedrows import RowTable, read_rows
 from xmceval.metrics.names import restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
-from xmceval.rows.threads import default_threads
-from xmceval.scoring.comparing.pairsums import Output, outputs_of_rows
+from xmceval.scoring.comparing.pairsums import outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
-from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Figure
@@ -112,24 +111,18 @@ def compare_tables(
     outputs = outputs_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
     counts = _restore_counts(tables) if are_same_rows else None
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
-    results = tuple(
-        Result(
-            name,
-            tuple(Figure(output.measure, _estimate(output, system)) for output in outputs),
-            unknown if counts is None else counts[system],
-        )
-        for system, name in enumerate(called)
-    )
-    tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
-    tested = adjust([*tests.differences(outputs)], testing)
+    results = []
+    for i, name in enumerate(called):
+        of_rows = ((output.measure, output.sums[i], output.n_rows[i], output.extremes[i]) for output in outputs)
+        figures = tuple(Figure(own[0], estimate(*own).without_tie_bounds()) for own in of_rows)
+        results.append(Result(name, figures, unknown if counts is None else counts[i]))
+    tested = find_differences(called, pairs, outputs, testing, threads, watch)
     means = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, means, pairs))
-    warnings += [
-        *map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows)),
-        *warn_of_untested(differences, outputs),
-    ]
+    warnings += map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows))
+    warnings += warn_of_untested(differences, outputs)
     source = f"{counted(block.rows.size, 'instance')} from saved values"
-    return Comparison(results, differences, testing, tuple(warnings), source=source)
+    return Comparison(tuple(results), differences, testing, tuple(warnings), source=source)
 
 
 def _check_same_data(first: RowTable, other: RowTable) -> None:
@@ -171,7 +164,12 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     """
     rows_of = [set(table.rows) for table in tables]
     in_any = dict.fromkeys(row for table in tables for row in table.rows)
-    lines = _describe_lacking(tables, [[row for row in in_any if row not in rows] for rows in rows_of], len(in_any))
+    lines = []
+    for table, own in zip(tables, rows_of, strict=True):
+        lacking = [row for row in in_any if row not in own]
+        if lacking:
+            examples = listed(map(repr, lacking[:MOST_NAMED]))
+            lines.append(f"{table.name}: lacks {counted(len(lacking), 'row')} of {len(in_any):,}, such as {examples}")
     if lines and missing == "error":
         ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
         raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
@@ -200,22 +198,12 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     return block, [f"{line}, {outcome}" for line in lines]
 
 
-def _describe_lacking(tables: Sequence[RowTable], lacking: Sequence[Sequence[str]], n_rows: int) -> list[str]:
-    """Describe the rows that each table lacks, of `n_rows` in any."""
-    return [
-        f"{table.name}: lacks {counted(len(rows), 'row')} of {n_rows:,}, such as {listed(map(repr, rows[:MOST_NAMED]))}"
-        for table, rows in zip(tables, lacking, strict=True)
-        if rows
-    ]
-
-
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
     """Add the file to names that several systems have, and a number where that is not enough."""
     files = [to_path(table.name).name for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
-    numbers = [called[: i + 1].count(name) for i, name in enumerate(called)]
     return [
-        f"{name} ({number})" if called.count(name) > 1 else name for name, number in zip(called, numbers, strict=True)
+        f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)
     ]
 
 
@@ -237,11 +225,6 @@ def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
     except (AttributeError, KeyError, TypeError, ValueError):
         names = listed(table.name for table in tables)
         raise DataError(f"{names}: the counts cannot be read; is a file damaged?") from None
-
-
-def _estimate(output: Output, system: int) -> Estimate:
-    of_rows = output.sums[system], output.n_rows[system], output.extremes[system]
-    return estimate(output.measure, *of_rows).without_tie_bounds()
 
 
 def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:

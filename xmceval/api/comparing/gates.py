@@ -10,7 +10,6 @@ from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
-from xmceval.report.compared import Difference
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_worse, with_places
@@ -77,11 +76,10 @@ def judge_datasets(
     layout: Layout = DEFAULT,
 ) -> Iterator[GateOutcome]:
     """Judge the differences of systems from a baseline, by data set; without a comparison they are not decided."""
-    others = [system for system in systems if system != baseline]
     for gate in gates:
         for dataset, comparison in comparisons.items():
             for measure in find_measures(gate.metric, measures):
-                for system in others:
+                for system in (system for system in systems if system != baseline):
                     outcome = GateOutcome(gate.kind, system, baseline, dataset, measure, gate.limit)
                     yield _judge_difference(outcome, gate, comparison, layout)
 
@@ -91,8 +89,7 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     measure, system, baseline = outcome.measure, outcome.system, outcome.baseline
     difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
     if difference is not None:
-        p = difference.p if difference.p_adjusted is None else difference.p_adjusted
-        outcome = replace(outcome, value=difference.difference, p_adjusted=p)
+        outcome = replace(outcome, value=difference.difference, p_adjusted=difference.p_that_decides)
     if comparison is None or difference is None or outcome.p_adjusted is None:
         place = f" on {outcome.dataset}" if outcome.dataset else ""
         why = NOT_DECIDED.format(measure, f"{system} was not tested against {baseline}{place}")
@@ -104,16 +101,10 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     points = " points" if measure.metric.unit == "share" and not by.endswith("points") else ""
     more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
     place = f"{outcome.dataset}: " if outcome.dataset else ""
-    evidence = f"{difference.describe_p()}{_describe_family(difference, comparison)}"
-    return replace(outcome, why=f"{place}{system} is worse than {baseline} on {measure} by {by}{more} ({evidence})")
-
-
-def _describe_family(difference: Difference, comparison: Comparison) -> str:
-    """Write over which tests p is adjusted; nothing where there is only one."""
     family, tests = "tests", [other for other in comparison.differences if other.p is not None]
     if comparison.testing.adjust_over != "all":
-        metric = difference.measure.name
-        tests = [other for other in tests if (other.measure.name, other.bin) == (metric, difference.bin)]
-        family = f"pairs on {metric}"
+        family = f"pairs on {measure}"
+        tests = [other for other in tests if (other.measure.name, other.bin) == (measure.name, difference.bin)]
     how = "adjusted by Holm over" if comparison.testing.adjust == "holm" else "not adjusted for"
-    return f", {how} the {len(tests):,} {family}" if len(tests) > 1 else ""
+    evidence = difference.describe_p() + (f", {how} the {len(tests):,} {family}" if len(tests) > 1 else "")
+    return replace(outcome, why=f"{place}{system} is worse than {baseline} on {measure} by {by}{more} ({evidence})")

@@ -1,48 +1,81 @@
-"""Matches: which pairs of systems are compared, by rows or by runs, and the comparison that comes of it."""
+"""Matches: which systems are compared, the runs that each consists of, and the comparison that comes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
-from xmceval.api.comparing.runs import Lineup
+from xmceval.api.comparing.pairtests import Watch, find_differences
 from xmceval.api.scoring.setup import Named
-from xmceval.errors import Doubt, UsageError, argument, listed
-from xmceval.files.arrays.npypairs import identify
+from xmceval.errors import Doubt, UsageError, argument, counted, listed
+from xmceval.files.arrays.npypairs import identify, resolve
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.metrics.measure import Measure
-from xmceval.report.compared import Difference
+from xmceval.report.compared import Difference, RunsOf, RunSpread
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
-from xmceval.rows.threads import default_threads
+from xmceval.rows.matrices.lists import is_pair
+from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.comparing.pairsums import Output, all_pairs
 from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.summary import Figure
+from xmceval.statistics.paired import mean_of_runs, welch
+
+FEWEST = 3  # runs of both systems from which on the run is the unit of a test
 
 
 @dataclass(frozen=True)
 class Matches:
-    """The pairs of systems that are compared, each as (system, baseline) by number."""
+    """Systems by name with the runs of each, and the pairs (system, baseline) that are compared, by number."""
 
-    lineup: Lineup
+    names: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]  # the runs of each system, by number
+    runs: tuple[Named, ...]  # in the order of the systems
     testing: Testing
     pairs: list[tuple[int, int]]
-    by_rows: list[tuple[int, int]]  # the pairs whose unit of test is the row
     by_runs: list[tuple[int, int]]  # the pairs whose unit of test is the run
-    overlapping: tuple[str, ...] = ()  # a warning of each pair that shares runs
+    overlapping: tuple[str, ...]  # a warning of each pair that shares runs
 
     @classmethod
     def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Matches:
-        """Match systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error."""
-        lineup = Lineup.of(systems)
-        find = find_pairs if needs_pairs else list_pairs
-        pairs, overlapping = lineup.without_parts(find(lineup.names, testing))
+        """Match systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
+
+        A system whose scores are a list of matrices or paths has several runs.
+        """
+        groups: list[tuple[int, ...]] = []
+        runs: list[Named] = []
+        for system in systems:
+            first = len(runs)
+            if are_runs(system.y_score):
+                _check_runs(system)
+                n_runs = len(system.y_score)
+                names = [system.name] if n_runs == 1 else [f"{system.name} ({i + 1})" for i in range(n_runs)]
+                runs.extend(map(Named, system.y_score, names))
+            else:
+                runs.append(system)
+            groups.append(tuple(range(first, len(runs))))
+        called = [str(system.name) for system in systems]
+        repeated = [name for i, name in enumerate(called) if name in called[:i]]
+        if repeated:
+            raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
+        pairs, overlapping = list[tuple[int, int]](), list[str]()
+        for pair in (find_pairs if needs_pairs else list_pairs)(called, testing):
+            both = [[runs[run] for run in groups[i]] for i in pair]
+            warning, is_compared = _find_overlap(both, [called[i] for i in pair])
+            pairs += [pair] if is_compared else []
+            overlapping += [warning] if warning else []
         if needs_pairs and not pairs:
             raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
-        by_runs = lineup.by_runs(pairs)
-        by_rows = [pair for pair in pairs if pair not in by_runs]
-        return cls(lineup, testing, pairs, by_rows, by_runs, tuple(overlapping))
+        by_runs = [pair for pair in pairs if min(len(groups[i]) for i in pair) >= FEWEST]
+        return cls(tuple(called), tuple(groups), tuple(runs), testing, pairs, by_runs, tuple(overlapping))
+
+    @property
+    def by_rows(self) -> list[tuple[int, int]]:
+        """The pairs whose unit of test is the row."""
+        return [pair for pair in self.pairs if pair not in self.by_runs]
 
     @property
     def holds_rows(self) -> bool:
@@ -50,25 +83,76 @@ class Matches:
         return self.testing.holds_rows and len(self.by_rows) > 0
 
     def compare(
-        self,
-        results: tuple[Result, ...],
-        outputs: Sequence[Output],
-        *,
-        threads: int | None = None,
-        watch: Watch | None = None,
+        self, results: tuple[Result, ...], outputs: Sequence[Output], *, threads: int | None, watch: Watch | None
     ) -> Comparison:
         """Return the comparison: results are by run, outputs those of all metrics that have values of rows."""
-        lineup, testing = self.lineup, self.testing
-        tests = PairTests(lineup.names, self.by_rows, testing, threads or default_threads(), watch)
-        of_runs = lineup.differences(results, self.by_runs)
-        tested = adjust([*tests.differences(outputs), *of_runs], testing)
+        values = [list(_list_figures(result)) for result in results]  # by run: over all labels, then in each bin
+        places = [(bin_name, figure.measure) for bin_name, figure in values[0]]
+        by_system = [
+            [[values[run][i][1].estimate.value for run in group] for i in range(len(places))] for group in self.groups
+        ]
+        of_runs = [
+            Difference.of(
+                measure,
+                (self.names[system], self.names[baseline]),
+                welch(ours, theirs),
+                n=len(ours) + len(theirs),
+                bin=bin_name,
+                unit="run",
+            )
+            for system, baseline in self.by_runs
+            for (bin_name, measure), ours, theirs in zip(places, by_system[system], by_system[baseline], strict=True)
+        ]
+        tested = find_differences(self.names, self.by_rows, outputs, self.testing, threads, watch, of_runs)
         measures = [figure.measure for figure in results[0].figures]
+        means = [list(map(mean_of_runs, of_system[: len(measures)])) for of_system in by_system]
         differences = [
-            *in_order(tested, measures, lineup.names, lineup.means(results), self.pairs),
+            *in_order(tested, measures, self.names, means, self.pairs),
             *(difference for difference in tested if difference.bin),
         ]
-        warnings = *self.overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs)
-        return Comparison(results, tuple(differences), testing, warnings, tuple(lineup.spreads(results)))
+        runs = []
+        for name, group, of_system in zip(self.names, self.groups, by_system, strict=True):
+            if len(group) > 1:
+                named = tuple(results[run].name for run in group)
+                spreads = [RunSpread.of(place[1], of, place[0]) for place, of in zip(places, of_system, strict=True)]
+                runs.append(RunsOf(name, named, tuple(spreads[: len(measures)]), tuple(spreads[len(measures) :])))
+        same_files = _warn_of_files([self.runs[group[0]] for group in self.groups if len(group) == 1])
+        warnings = *self.overlapping, *same_files, *warn_of_untested(differences, outputs)
+        return Comparison(results, tuple(differences), self.testing, warnings, tuple(runs))
+
+
+def _find_overlap(pair: Sequence[Sequence[Named]], names: Sequence[str]) -> tuple[str, bool]:
+    """Return a warning if both systems of a pair consist of the same runs, and whether they are compared all the same.
+
+    A system and one of its own runs are not compared.
+    """
+    n_shared = sum(any(_are_same(run.y_score, other.y_score) for other in pair[1]) for run in pair[0])
+    sizes = [len(runs) for runs in pair]
+    if not n_shared or sizes == [1, 1]:
+        return "", True
+    if min(sizes) == 1:
+        part, whole = names if sizes[0] == 1 else reversed(names)
+        return f"{whole} and {part} are not compared: {part} is one of the runs of {whole}", False
+    shared = counted(n_shared, "run")
+    return Doubt(f"{' and '.join(names)} share {shared}, but their test assumes independent runs"), True
+
+
+def _warn_of_files(systems: Sequence[Named]) -> Iterator[str]:
+    """Warn of files, or of matrices in memory, that are several systems."""
+    seen: dict[tuple[Path | int, ...], str] = {}
+    for system in systems:
+        keys = identify(find_shards(system.y_score))
+        if keys in seen:
+            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
+            same = one if len(keys) == 1 else several
+            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every instance")
+        seen[keys] = str(system.name)
+
+
+def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of all labels, with an empty name, then those of each bin with its name."""
+    yield from (("", figure) for figure in result.figures)
+    yield from ((part.bin.name, figure) for part in result.slices for figure in part.figures)
 
 
 def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
@@ -106,18 +190,6 @@ def in_order(
             yield by_key.get(untested.key, untested)
 
 
-def _warn_of_files(lineup: Lineup) -> Iterator[str]:
-    """Warn of files, or of matrices in memory, that are several systems."""
-    seen: dict[tuple[Path | int, ...], str] = {}
-    for system in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        keys = identify(find_shards(system.y_score))
-        if keys in seen:
-            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
-            same = one if len(keys) == 1 else several
-            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every instance")
-        seen[keys] = str(system.name)
-
-
 def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output]) -> Iterator[str]:
     """Warn of metrics without a test, each with the reason."""
     of_rows = {output.measure.name for output in outputs}
@@ -134,3 +206,42 @@ def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output
         untested.setdefault(why, {})[difference.measure.name] = None
     for why, names in untested.items():
         yield f"no test and no interval for {listed(names)}: {why}"
+
+
+def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
+    """Refuse a list that could be the runs of a system as well as its shards."""
+    n_shards = len(parts_of(find_shards(y_true)))
+    for system in systems if n_shards > 1 else ():
+        is_list = are_runs(system.y_score) and len(system.y_score) == n_shards
+        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in system.y_score):
+            raise UsageError(
+                f"{system.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
+            )
+
+
+def _check_runs(system: Named) -> None:
+    """Refuse a run that is passed twice, which would count twice."""
+    for i, run in enumerate(system.y_score):
+        if any(_are_same(run, other) for other in system.y_score[:i]):
+            what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"
+            raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
+
+
+def _are_same(first: Any, second: Any) -> bool:
+    """Return whether the scores of two systems or runs are the same file, pair of files or array."""
+    if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
+        return first is second
+    return resolve(first) == resolve(second)
+
+
+def are_runs(y_score: Any) -> bool:
+    """Return whether scores are a list of matrices or paths: the runs of one system."""
+    return (
+        isinstance(y_score, (list, tuple))
+        and len(y_score) > 0
+        and all(
+            isinstance(y, (str, Path, Shards)) or len(getattr(y, "shape", ())) == 2 or is_by_query(y) for y in y_score
+        )
+        and not is_pair(y_score, "y_score")
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 from xmceval.errors import counted
 from xmceval.kernels.metrics.totals import FEW_DIFFER
 from xmceval.report.compared import Difference
+from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.pairsums import Output
 from xmceval.scoring.comparing.testoptions import Testing
-from xmceval.statistics.paired import PairedT, Resampling, detectable, holm, randomization_p
+from xmceval.statistics.paired import Resampling, detectable, holm, randomization_p
 
 BYTES = 16  # of a row's value, which is a numerator and a denominator
 
@@ -41,84 +42,62 @@ class Cost:
 Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
 
 
-@dataclass
-class PairTests:
-    """Tests the outputs of systems, pair by pair."""
+def find_differences(
+    names: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    outputs: Sequence[Output],
+    testing: Testing,
+    threads: int | None,
+    watch: Watch | None,
+    others: Sequence[Difference] = (),
+) -> list[Difference]:
+    """Test the outputs of systems, pair by pair, and adjust p for the number of tests, together with `others`.
 
-    names: Sequence[str]  # of the systems
-    pairs: Sequence[tuple[int, int]]  # (system, baseline) by number
-    testing: Testing
-    threads: int = 1
-    watch: Watch | None = None  # shows the cost of resampling, and how much of it is done
-    _progress: Callable[[int], None] | None = None
-
-    def differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
-        """Yield the differences of each pair in the order of the outputs, not adjusted for their number."""
-        cost = self.cost(outputs)
-        with nullcontext() if self.watch is None or cost is None else self.watch(cost) as self._progress:
-            yield from self._differences(outputs)
-
-    def cost(self, outputs: Sequence[Output]) -> Cost | None:
-        """Return what resampling costs; None where nothing is resampled."""
-        held = [output for output in outputs if output.rows is not None]
-        if not held or not self.pairs or not self.testing.holds_rows:
-            return None
-        n_rows = max(output.n(*pair) for output in held for pair in self.pairs)
+    Pairs are (system, baseline) by number; `watch` shows the cost of resampling, and how much of it is done.
+    """
+    held = [output for output in outputs if output.rows is not None]
+    watching: AbstractContextManager[Callable[[int], None] | None] = nullcontext()
+    if watch is not None and held and pairs and testing.holds_rows:
+        n_rows = max(output.n(*pair) for output in held for pair in pairs)
         n_values = sum(output.n_runs for output in held) * n_rows
-        return Cost(len(held) * len(self.pairs), self.testing.resamples, n_rows, BYTES * n_values)
-
-    def _differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
-        for system, baseline in self.pairs:
+        watching = watch(Cost(len(held) * len(pairs), testing.resamples, n_rows, BYTES * n_values))
+    differences = []
+    with watching as progress:
+        resampling = Resampling(testing.resamples, testing.seed, threads or default_threads(), progress)
+        for system, baseline in pairs:
             for output in outputs:
                 tested = output.difference(system, baseline)
                 if tested is None:
                     continue
-                yield Difference.of(
-                    output.measure,
-                    (self.names[system], self.names[baseline]),
-                    self._resampled(tested, output, system, baseline),
-                    n=output.n(system, baseline),
-                    bin=output.bin,
-                    record=output.record(system, baseline) or (None, None, None),
-                )
-
-    def _resampled(self, tested: PairedT, output: Output, system: int, baseline: int) -> PairedT:
-        """Replace p of t by that of randomization; where few rows differ, p is exact."""
-        m = tested.n_differing
-        if output.rows is None or self.testing.test == "t" or tested.p is None:
-            return tested
-        if m is not None and m <= FEW_DIFFER:
-            if self._progress is not None:
-                self._progress(self.testing.resamples)
-            return tested
-        resampling = Resampling(self.testing.resamples, self.testing.seed, self.threads, self._progress)
-        return replace(tested, p=randomization_p(output.rows(system), output.rows(baseline), resampling))
+                if output.rows is not None and testing.test != "t" and tested.p is not None:
+                    if tested.n_differing is None or tested.n_differing > FEW_DIFFER:
+                        p = randomization_p(output.rows(system), output.rows(baseline), resampling)
+                        tested = replace(tested, p=p)
+                    elif progress is not None:  # where few rows differ, p is exact
+                        progress(testing.resamples)
+                pair = names[system], names[baseline]
+                n, record = output.n(system, baseline), output.record(system, baseline) or (None, None, None)
+                differences.append(Difference.of(output.measure, pair, tested, n=n, bin=output.bin, record=record))
+    return _adjust([*differences, *others], testing)
 
 
-def adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
-    """Adjust p by Holm's method, where that was asked for, and add what so many tests could detect."""
+def _adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
+    """Adjust p by Holm's method where that was asked for, and add the smallest difference detectable after it.
+
+    Tests are adjusted together within each metric, or over all; without Holm's method each is alone.
+    """
+    families: dict[Any, list[int]] = {}
+    for i, difference in enumerate(differences):
+        if difference.p is not None:
+            within = () if testing.adjust_over == "all" else (difference.measure.name, difference.bin)
+            families.setdefault(within if testing.adjust == "holm" else i, []).append(i)
     adjusted = list(differences)
-    for members in _list_families(differences, testing):
+    for members in families.values():
         ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
         for i, p in zip(members, ps, strict=True):
-            smallest = _detectable(differences[i], testing, len(members))
-            adjusted[i] = replace(differences[i], p_adjusted=p, detectable=smallest)
+            own, smallest = differences[i], None
+            is_by_t = own.unit == "run" or testing.test == "t"
+            if is_by_t and own.error is not None and own.degrees is not None:
+                smallest = detectable(own.error, own.degrees, len(members))
+            adjusted[i] = replace(own, p_adjusted=p, detectable=smallest)
     return adjusted
-
-
-def _list_families(differences: Sequence[Difference], testing: Testing) -> list[list[int]]:
-    """Return which tests are adjusted together: within each metric, over all, or each alone."""
-    families: dict[Any, list[int]] = {}
-    for i, each in enumerate(differences):
-        if each.p is not None:
-            within = () if testing.adjust_over == "all" else (each.measure.name, each.bin)
-            families.setdefault(within if testing.adjust == "holm" else i, []).append(i)
-    return list(families.values())
-
-
-def _detectable(difference: Difference, testing: Testing, n_tests: int) -> float | None:
-    """Return the smallest difference that one of so many tests detects; None where the test is not by t."""
-    is_by_t = difference.unit == "run" or testing.test == "t"
-    if difference.error is None or difference.degrees is None or not is_by_t:
-        return None
-    return detectable(difference.error, difference.degrees, n_tests)

@@ -14,6 +14,7 @@ from xmceval.cli.plotting import Plots
 from xmceval.cli.runner import executor_of, note_compiling, watch
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
+from xmceval.report.displayed import render
 from xmceval.report.forms.layout import Layout
 from xmceval.report.pictures import save
 
@@ -77,7 +78,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
         say(f"note: {line}")
     warn(doubts if verbose else by_kind(doubts, outcome, "; -v shows all"))
     with enforced(outcome.gates, failures):
-        click.echo(outcome.render(form, layout), nl=False)
+        click.echo(render(outcome, form, layout), nl=False)
         for path in picture.files:
             save(outcome.plot(), path, force=picture.force)
         if not quiet:

@@ -17,6 +17,7 @@ from xmceval.cli.runner import find_inputs, long_work, open_inputs, watch
 from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import is_address, to_path
+from xmceval.report.displayed import render
 from xmceval.report.pictures import OF_COMPARISON
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
@@ -73,7 +74,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.doubts, form)
     with enforced(comparison.gates):
-        click.echo(comparison.render(form, layout), nl=False)
+        click.echo(render(comparison, form, layout), nl=False)
         pictures.write(comparison)
 
 

@@ -49,9 +49,10 @@ def command(
     layout = options.take_layout(arguments, form)
     from xmceval.api.merge import merge_states
     from xmceval.files.io.shardfiles import find_shards
+    from xmceval.report.displayed import render
     from xmceval.rows.shards import parts_of
 
     paths = [part for each in states for part in parts_of(find_shards(each))]
     result = merge_states(paths, name=name, save_state=save_state, force=force)
     warn_of_results(arguments, [result], form=form)
-    click.echo(result.render(form, layout), nl=False)
+    click.echo(render(result, form, layout), nl=False)

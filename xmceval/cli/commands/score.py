@@ -74,7 +74,8 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
-    from xmceval.report.results import Results
+    from xmceval.report.displayed import render
+    from xmceval.report.results import together
 
     pictures.check(OF_RESULTS, inputs.options)
     gates = required(arguments["require"], inputs.options.measures, layout)
@@ -93,5 +94,5 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
         results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
     warn_of_results(arguments, results, form=form)
     with enforced([outcome for result in results for outcome in result.gates]):
-        click.echo(Results.together(results).render(form, layout), nl=False)
+        click.echo(render(together(results), form, layout), nl=False)
         pictures.write(results)

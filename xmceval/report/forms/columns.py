@@ -11,7 +11,6 @@ from xmceval.report.forms.layout import WIDTH
 
 NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # text between them does not turn the line round
-RIGHT_TO_LEFT = {"R", "AL", "AN"}
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
@@ -74,5 +73,9 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown = escaped(text)
-    is_mixed = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in shown)
-    return f"{ISOLATE}{shown}{END_ISOLATE}" if is_mixed else shown
+    return f"{ISOLATE}{shown}{END_ISOLATE}" if any(map(is_right_to_left, shown)) else shown
+
+
+def is_right_to_left(letter: str) -> bool:
+    """Return whether a letter is written from right to left."""
+    return unicodedata.bidirectional(letter) in {"R", "AL", "AN"}

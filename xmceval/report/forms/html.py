@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from xmceval.report.forms.columns import is_right_to_left
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 # Elements without content, which have no end tag.
 VOID = frozenset({"meta", "wbr"})
@@ -28,7 +28,11 @@ Child = str | int | None | Iterable["Child"]
 
 def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
     """Make an element; `class_` is ``class``, `data_sort` is ``data-sort``, and what is None or False is left out."""
-    head = tag + "".join(_attributes(attributes))
+    head = tag
+    for key, value in attributes.items():
+        if value is not None and value is not False:
+            attribute = key.rstrip("_").replace("_", "-")
+            head += f" {attribute}" if value is True else f' {attribute}="{text(str(value))}"'
     return Markup(f"<{head}>" if tag in VOID else f"<{head}>{join(children)}</{tag}>")
 
 
@@ -55,7 +59,8 @@ def name(words: str) -> Markup:
 
 def isolate(words: str, names: Iterable[str]) -> Markup:
     """Escape a sentence in which those of the names that are written from right to left are isolated."""
-    isolated = sorted(filter(_is_reversed, set(names)), key=len, reverse=True)
+    reversed_names = {word for word in names if any(map(is_right_to_left, word))}
+    isolated = sorted(reversed_names, key=len, reverse=True)
     if not isolated:
         return text(words)
     parts = re.split("(" + "|".join(map(re.escape, isolated)) + ")", words)
@@ -65,19 +70,6 @@ def isolate(words: str, names: Iterable[str]) -> Markup:
 def raw(html: str) -> Markup:
     """Take HTML as it is, except for forbidden characters: only for what this package wrote."""
     return Markup(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", html))
-
-
-def _attributes(attributes: dict[str, object]) -> Iterable[str]:
-    for key, value in attributes.items():
-        attribute = key.rstrip("_").replace("_", "-")
-        if value is True:
-            yield f" {attribute}"
-        elif value is not None and value is not False:
-            yield f' {attribute}="{text(str(value))}"'
-
-
-def _is_reversed(words: str) -> bool:
-    return any(unicodedata.bidirectional(letter) in {"R", "AL", "AN"} for letter in words)
 
 
 TAGS = {BEST: "b", SECOND: "u"}
@@ -108,14 +100,12 @@ def _draw_section(section: Section, columns: Sequence[str]) -> Iterator[Markup]:
         yield element("tr", title)
     for row in section.rows:
         head = element("th", name(row.head), scope="row", style=LEFT)
-        cells = (element("td", _draw_cell(row.cells.get(column, EMPTY))) for column in columns)
+        cells = []
+        for cell in (row.cells.get(column, EMPTY) for column in columns):
+            value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
+            interval = f"\N{NO-BREAK SPACE}{cell.interval}" if cell.interval else None
+            cells.append(element("td", value, interval, element("sup", cell.marks) if cell.marks else None))
         yield element("tr", head, cells, style=RIGHT)
-
-
-def _draw_cell(cell: Cell) -> Markup:
-    value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
-    interval = f"\N{NO-BREAK SPACE}{cell.interval}" if cell.interval else None
-    return join([value, interval, element("sup", cell.marks) if cell.marks else None])
 
 
 def _draw_listing(listing: Listing) -> Markup:

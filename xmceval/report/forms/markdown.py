@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.columns import clean, pad, text_width
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # columns of the source that are aligned
@@ -21,12 +21,18 @@ MENTION = re.compile(r"(?<![\w@])(@\w+(?:\.\w+)*)")  # GitHub would notify a use
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as Markdown."""
     parts = [*map(escape_line, sheet.above)]
-    if sheet.is_grouped:
-        parts.append("\n".join(_draw_groups(sheet)))
+    if sheet.is_grouped:  # Markdown has no cell that spans columns, so titles are in the first
+        rows: list[tuple[str, ...]] = []
+        for section in sheet.sections:
+            if section.title:
+                rest = escape(section.title.removeprefix(section.name))
+                rows.append((f"**{escape(section.name)}**{rest}", *[""] * len(sheet.columns)))
+            rows.extend(_draw_rows(section, sheet.columns))
+        parts.append(_draw_values(sheet.columns, rows))
     for section in () if sheet.is_grouped else sheet.sections:
-        if section.title:
-            parts.append(escape_line(section.title))
-        parts.append("\n".join(_draw_section(section, sheet)))
+        columns = section.columns_with_values(sheet.columns)
+        parts += [escape_line(section.title)] if section.title else []
+        parts.append(_draw_values(columns, _draw_rows(section, columns)))
     parts.extend(_draw_list((*sheet.notes, *sheet.below)))
     for listing in sheet.listings:
         parts.extend(_draw_listing(listing))
@@ -52,31 +58,21 @@ def escape_line(text: str) -> str:
     return STARTING.sub(r"\\\g<0>", first + blank) + rest if blank else line
 
 
-def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
-    """Draw the table of a section, with the columns in which it has values."""
-    columns = section.columns_with_values(sheet.columns)
-    yield from _draw_table(("", *map(escape, columns)), _draw_rows(section, columns), range(1, len(columns) + 1))
-
-
-def _draw_groups(sheet: Sheet) -> Iterator[str]:
-    """Draw one table of all sections; Markdown has no cell that spans columns, so titles are in the first."""
-    rows: list[tuple[str, ...]] = []
-    for section in sheet.sections:
-        if section.title:
-            rest = escape(section.title.removeprefix(section.name))
-            rows.append((f"**{escape(section.name)}**{rest}", *[""] * len(sheet.columns)))
-        rows.extend(_draw_rows(section, sheet.columns))
-    yield from _draw_table(("", *map(escape, sheet.columns)), rows, range(1, len(sheet.columns) + 1))
-
-
 def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    return [(escape(row.head), *(_draw_cell(row.cells.get(name, EMPTY)) for name in columns)) for row in section.rows]
+    rows = []
+    for row in section.rows:
+        cells = []
+        for cell in (row.cells.get(name, EMPTY) for name in columns):
+            value = STYLES.get(cell.emphasis, "{}").format(cell.value)
+            interval = f" {cell.interval}" if cell.interval else ""
+            cells.append(value + interval + (f" <sup>{cell.marks}</sup>" if cell.marks else ""))
+        rows.append((escape(row.head), *cells))
+    return rows
 
 
-def _draw_cell(cell: Cell) -> str:
-    value = STYLES.get(cell.emphasis, "{}").format(cell.value)
-    interval = f" {cell.interval}" if cell.interval else ""
-    return f"{value}{interval}" + (f" <sup>{cell.marks}</sup>" if cell.marks else "")
+def _draw_values(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Draw a table of values below the names of its columns."""
+    return "\n".join(_draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1)))
 
 
 def _draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width, wrap_text
@@ -65,10 +65,10 @@ class PlainColumn:
         text = pad(self.head, self.value, right=True) if text_width(self.head) <= self.value else self.head
         return " " * GAP + pad(text, self.width - GAP)
 
-    def draw_cell(self, cell: Cell, *, is_styled: bool) -> str:
+    def draw_cell(self, cell: Cell, layout: Layout) -> str:
         """Draw one of its cells; only the value is bold or underlined."""
         interval, marks = _draw_parts(cell)
-        style = STYLES.get(cell.emphasis, "") if is_styled else ""
+        style = STYLES.get(cell.emphasis, "") if layout.is_styled else ""
         value = f"{style}{cell.value}{UNSTYLED}" if style else cell.value
         blanks = " " * (GAP + self.value - len(cell.value))
         return blanks + value + interval.ljust(self.interval) + marks.ljust(self.marks)
@@ -80,12 +80,8 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
 
 def measure_width(sheet: Sheet) -> int:
     """Return the columns of text that the table of a sheet takes where it is not wrapped."""
-    return _measure_heads(sheet) + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
-
-
-def _measure_heads(sheet: Sheet) -> int:
-    """Return the columns of text that the heads of rows take."""
-    return _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
+    heads = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
+    return heads + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
 
 
 def _indent(sheet: Sheet) -> int:
@@ -94,30 +90,23 @@ def _indent(sheet: Sheet) -> int:
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table, in blocks of columns that are as wide as the terminal at most."""
-    indent = _measure_heads(sheet)
+    indent = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
     columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
-    widths = [columns[name].width for name in sheet.columns]
+    widths = [column.width for column in columns.values()]
     blocks = list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
     for i, names in enumerate(blocks):
         yield from [""] if i else []
-        yield from _draw_block(sheet, {name: columns[name] for name in names}, indent, is_first=i == 0)
+        yield (" " * indent + "".join(columns[name].draw_head() for name in names)).rstrip()
+        sections = [(section, rows) for section in sheet.sections if (rows := section.rows_with(names))]
+        for j, (section, rows) in enumerate(sections):
+            yield from [""] if j and sheet.is_grouped else []
+            if section.title:
+                yield from [clean(section.name)] if i else _wrap([section.title], sheet.layout)
+            for row in rows:
+                head = pad(" " * _indent(sheet) + clean(row.head), indent)
+                cells = (columns[name].draw_cell(row.cells.get(name, EMPTY), sheet.layout) for name in names)
+                yield (head + "".join(cells)).rstrip()
     yield from [""] if len(blocks) > 1 or sheet.is_grouped else []
-
-
-def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *, is_first: bool) -> Iterator[str]:
-    yield (" " * indent + "".join(column.draw_head() for column in columns.values())).rstrip()
-    sections = [(section, rows) for section in sheet.sections if (rows := section.rows_with(columns))]
-    for i, (section, rows) in enumerate(sections):
-        yield from [""] if i and sheet.is_grouped else []
-        if section.title:
-            yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
-        heads = [" " * _indent(sheet) + clean(row.head) for row in rows]
-        for head, row in zip(heads, rows, strict=True):
-            cells = [
-                column.draw_cell(row.cells.get(name, EMPTY), is_styled=sheet.layout.is_styled)
-                for name, column in columns.items()
-            ]
-            yield (pad(head, indent) + "".join(cells)).rstrip()
 
 
 def _draw_listing(listing: Listing, layout: Layout) -> list[str]:

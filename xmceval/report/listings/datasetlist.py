@@ -21,6 +21,7 @@ SHOWN = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "PS
 HEAD = ("DATASET", "TRAIN", "TEST", "LABELS", "POINTS/LABEL", "LABELS/POINT", "A", "B", "FILTER", "RESULTS")
 NUMERIC = frozenset({1, 2, 3, 4, 5, 9})
 
+SOURCE_LINE = f"from {SOURCE}; signs other than {SUSPECT} are footnotes there"
 NO_RESULTS = "no published results in the catalogue"
 
 FOOTER = (
@@ -33,9 +34,14 @@ FOOTER = (
 def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
     """Write the catalogue, or some of its data sets with their published results, as a table, Markdown or JSON."""
     entries = [find_dataset(name) for name in names]
-    if form == "json":
-        return _write_json(entries)
-    if form != "table":
+    if form == "json":  # values are fractions
+        documents = [
+            {**asdict(entry), "published": [_record_published(row) for row in published(entry.name)]}
+            for entry in entries
+        ]
+        catalogue = documents or [asdict(entry) for entry in datasets().values()]
+        return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
+    if form == "md":
         return render_listings(form, list(_list_datasets(entries)))
     if not entries:
         rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
@@ -46,37 +52,22 @@ def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
     )
 
 
-def _write_json(entries: Sequence[Dataset]) -> str:
-    """Write data sets as JSON, those that were asked for with their published results; values are fractions."""
-    documents = [
-        {**asdict(entry), "published": [_record_published(row) for row in published(entry.name)]} for entry in entries
-    ]
-    catalogue = documents or [asdict(entry) for entry in datasets().values()]
-    return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
-
-
 def _list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:
     """List the facts on each data set, then its published results in percent; or all data sets, one per line."""
     for entry in entries:
         yield Listing(entry.name, tuple(_facts(entry)), frozenset())
-        yield _list_published(entry)
+        rows = published(entry.name)
+        suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
+        yield Listing(
+            f"published results for {entry.name}, in percent" if rows else NO_RESULTS,
+            (("", *SHOWN), *map(_result_row, rows)) if rows else (),
+            frozenset(range(1, len(SHOWN) + 1)),
+            (SOURCE_LINE, *suspects) if rows else (),
+            has_head=True,
+        )
     if not entries:
-        rows = (_table_row(entry) for entry in datasets().values())
-        yield Listing("", (tuple(map(str.lower, HEAD)), *rows), NUMERIC, FOOTER, has_head=True)
-
-
-def _list_published(entry: Dataset) -> Listing:
-    rows = published(entry.name)
-    if not rows:
-        return Listing(NO_RESULTS, ())
-    suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
-    return Listing(
-        f"published results for {entry.name}, in percent",
-        (("", *SHOWN), *map(_result_row, rows)),
-        frozenset(range(1, len(SHOWN) + 1)),
-        (f"from {SOURCE}; signs other than {SUSPECT} are footnotes there", *suspects),
-        has_head=True,
-    )
+        rows_of_all = (_table_row(entry) for entry in datasets().values())
+        yield Listing("", (tuple(map(str.lower, HEAD)), *rows_of_all), NUMERIC, FOOTER, has_head=True)
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -122,7 +113,7 @@ def _list_results(rows: Sequence[Published], width: int) -> list[str]:
         return [NO_RESULTS]
     table = [("published (%)", *SHOWN), *(_result_row(row) for row in rows)]
     lines = [*align_columns(table, right=range(1, len(SHOWN) + 1)), ""]
-    lines.append(f"from {SOURCE}; signs other than {SUSPECT} are footnotes there")
+    lines.append(SOURCE_LINE)
     suspects = [(row.method, row.suspect) for row in rows if row.suspect]
     if suspects:
         lines.extend([f"{SUSPECT} suspect values:", *(f"  {line}" for line in align_terms(suspects, width - 2))])

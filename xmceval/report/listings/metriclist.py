@@ -183,11 +183,27 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         yield str(measure), measure.definition
     for symbol, meaning in explain_symbols([metric]):
         yield "where", f"{symbol} is {meaning}"
-    yield "overall", _describe_averages(metric)
-    yield "from", _describe_input(metric)
+    averages = {
+        name: "as chosen by average=" if norm.over == "cells" else AVERAGE_TEXT[norm.over].format(labels="labels")
+        for name, norm in metric.norms.items()
+    }
+    distinct = set(averages.values())  # rows are combined in one way, or by norm
+    yield "overall", distinct.pop() if len(distinct) == 1 else "; ".join(f"{n}: {how}" for n, how in averages.items())
+    data = INPUTS[metric.family]
+    if metric.family == "row" and metric.cutoff != "none":
+        data = "the first k ranks of an instance"
+    elif metric.family == "row":
+        data = "all labels of an instance" if metric.needs_labels else "the whole list of an instance"
+    yield "from", f"{data}, and the number of labels" if metric.needs_labels else data
     yield "range", f"{format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
-    for line in _describe_options(metric):
-        yield "options", line
+    for name, choices in metric.options.items():
+        yield "options", f"{name}={'|'.join(choices)}, {choices[0]} by default"
+        for choice, norm in metric.norms.items() if name == "norm" else ():
+            yield "options", f"  {choice}: {norm.formula}"
+    for name, number in metric.numbers.items():
+        meaning = "; labels of this grade or above are true" if name == "rel" else ""
+        default = "the number after the @" if name == metric.level else f"{number.default:g} by default"
+        yield "options", f"{name}={default}, {number.kind}{meaning}"
     yield "no true label", describe_empty_rows(metric)
     yield "ties", describe_ties(metric)
     if metric.cost:
@@ -208,28 +224,6 @@ def explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
     return [(symbol, meaning) for symbol, meaning in SYMBOLS.items() if symbol in words]
 
 
-def _describe_input(metric: Metric) -> str:
-    """Describe what a metric is computed from."""
-    if metric.family != "row":
-        data = INPUTS[metric.family]
-    elif metric.cutoff != "none":
-        data = "the first k ranks of an instance"
-    else:
-        data = "all labels of an instance" if metric.needs_labels else "the whole list of an instance"
-    return f"{data}, and the number of labels" if metric.needs_labels else data
-
-
-def _describe_averages(metric: Metric) -> str:
-    """Describe how rows are combined, by norm where norms differ."""
-    averages = {
-        name: "as chosen by average=" if norm.over == "cells" else AVERAGE_TEXT[norm.over].format(labels="labels")
-        for name, norm in metric.norms.items()
-    }
-    if len(set(averages.values())) == 1:
-        return next(iter(averages.values()))
-    return "; ".join(f"{name}: {average}" for name, average in averages.items())
-
-
 def format_range(metric: Metric) -> str:
     """Write the bounds of a metric; nothing after the dots where there is no upper one."""
     low, high = metric.bounds
@@ -244,29 +238,12 @@ def option_words(metric: Metric) -> Iterator[str]:
         yield name if name == metric.level else f"{name}={number.default:g}"
 
 
-def _describe_options(metric: Metric) -> Iterator[str]:
-    """Describe the options, one per line; the choices of norm with their formulas."""
-    for name, choices in metric.options.items():
-        yield f"{name}={'|'.join(choices)}, {choices[0]} by default"
-        if name == "norm":
-            yield from (f"  {choice}: {norm.formula}" for choice, norm in metric.norms.items())
-    for name, number in metric.numbers.items():
-        meaning = "; labels of this grade or above are true" if name == "rel" else ""
-        default = "the number after the @" if name == metric.level else f"{number.default:g} by default"
-        yield f"{name}={default}, {number.kind}{meaning}"
-
-
-def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:
-    """Return the options by name: their choices, or as numbers their default and bounds."""
+def _record_metric(metric: Metric) -> dict[str, Any]:
+    """Return what programs read of a metric: options have their choices, or as numbers their default and bounds."""
     options: dict[str, dict[str, Any]] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
     for name, number in metric.numbers.items():
         bounds = {"low": number.low, "high": number.high, "open": number.is_open}
         options[name] = {"default": number.default, "whole": number.is_whole, **bounds}
-    return options
-
-
-def _record_metric(metric: Metric) -> dict[str, Any]:
-    """Return what programs read of a metric."""
     return {
         "name": metric.name,
         "title": metric.title,
@@ -274,7 +251,7 @@ def _record_metric(metric: Metric) -> dict[str, Any]:
         "cut": metric.cutoff,
         "definition": metric.formula,
         "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
-        "options": _list_options(metric),
+        "options": options,
         "range": metric.bounds,
         "higher_is_better": metric.higher_is_better,
         "unit": metric.unit,
@@ -290,7 +267,6 @@ def _record_metric(metric: Metric) -> dict[str, Any]:
     }
 
 
-MOST_VARIANTS = 1  # of a function with other arguments, that are shown one by one
 AGREES = ("equal", "equal with option")
 
 
@@ -346,20 +322,14 @@ def _describe(functions: list[tuple[Agreement, ...]]) -> Iterator[str]:
     for lines in functions:
         names.setdefault(lines[0].function.partition("(")[0], []).append(lines)
     for name, variants in names.items():
-        if len(variants) > MOST_VARIANTS:
-            inputs = dict.fromkeys(line.inputs for lines in variants for line in exceptions(lines))
-            yield f"{name} in {len(variants)} variants" + (f", except on {listed(inputs)}" if inputs else "")
-        else:
-            yield from map(_describe_one, variants)
-
-
-def _describe_one(lines: tuple[Agreement, ...]) -> str:
-    first, inputs = lines[0], [line.inputs for line in exceptions(lines)]
-    name = first.function.partition("(")[0]
-    text = f"{name} with {first.option}" if first.option else name
-    if not agrees(lines):
-        return f"{text}, which {first.reason}"
-    return f"{text}, except on {listed(inputs)}" if inputs else text
+        excepted = list(dict.fromkeys(line.inputs for lines in variants for line in exceptions(lines)))
+        first = variants[0][0]
+        text = f"{name} with {first.option}" if first.option else name
+        if len(variants) > 1:
+            text = f"{name} in {len(variants)} variants"
+        elif not agrees(variants[0]):
+            text, excepted = f"{text}, which {first.reason}", []
+        yield text + (f", except on {listed(excepted)}" if excepted else "")
 
 
 class MetricTable(Displayed, Mapping[str, Metric]):
@@ -376,8 +346,7 @@ class MetricTable(Displayed, Mapping[str, Metric]):
     def __len__(self) -> int:
         return len(TABLE)
 
-    def render(self, form: str, layout: Layout) -> str:
-        """Write the list of ``xmceval metrics``."""
+    def _render(self, form: str, layout: Layout) -> str:
         return write_metrics([], form, layout.width)
 
     def _describe(self) -> tuple[str, ...]:

@@ -103,11 +103,6 @@ class Sheet:
         """The rows of all sections."""
         return [row for section in self.sections for row in section.rows]
 
-    @property
-    def has_intervals(self) -> bool:
-        """Whether any value has an interval beside it."""
-        return any(cell.interval for row in self.rows for cell in row.cells.values())
-
     def cells_of(self, column: str) -> list[Cell]:
         """Return the cells of a column."""
         return [row.cells[column] for row in self.rows if column in row.cells]
@@ -116,13 +111,13 @@ class Sheet:
 def transpose(sheet: Sheet) -> Sheet:
     """Return a sheet with the rows of its table as columns."""
     heads = tuple(dict.fromkeys(row.head for row in sheet.rows))
-    sections = tuple(_transpose_section(section, sheet.columns) for section in sheet.sections)
-    return replace(sheet, columns=heads, sections=sections, groups=())
-
-
-def _transpose_section(section: Section, columns: Sequence[str]) -> Section:
-    by_column = {name: {row.head: row.cells[name] for row in section.rows if name in row.cells} for name in columns}
-    return replace(section, rows=tuple(Row(name, cells) for name, cells in by_column.items() if cells))
+    sections = []
+    for section in sheet.sections:
+        rows = {
+            name: {row.head: row.cells[name] for row in section.rows if name in row.cells} for name in sheet.columns
+        }
+        sections.append(replace(section, rows=tuple(Row(name, cells) for name, cells in rows.items() if cells)))
+    return replace(sheet, columns=heads, sections=tuple(sections), groups=())
 
 
 def split_columns(

@@ -218,11 +218,13 @@ class Output:
         runs the mean of theirs; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1 this is the paired t test.
         """
         runs, others = self.groups[system], self.groups[baseline]
-        if any(self._moments[run].den == 0 for run in (*runs, *others)):
+        moments = [self._moments[run] for run in (*runs, *others)]
+        if any(of_run.den == 0 for of_run in moments):
             return None
         n, gap = self.n(system, baseline), self._gap(runs, others)
         squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * self._covariance(runs, others)
-        size = _mean(map(self._size, runs)) + _mean(map(self._size, others))
+        sizes = [Fraction(of_run.num2) / of_run.den**2 for of_run in moments]
+        size = _mean(sizes[: len(runs)]) + _mean(sizes[len(runs) :])  # of what errors are computed from
         if gap is not None:
             squared = self._num_num(runs, runs) + self._num_num(others, others)
             if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ alike
@@ -268,24 +270,19 @@ class Output:
     def _ratio(self, run: int) -> Fraction:
         return Fraction(self._moments[run].num) / self._moments[run].den
 
-    def _size(self, run: int) -> Fraction:
-        """Return the sum of squares that errors are computed from."""
-        return Fraction(self._moments[run].num2) / self._moments[run].den ** 2
-
     def _num_num(self, left: Runs, right: Runs) -> Fraction:
         """Return the sum of products of the numerators of two means over runs."""
         return _mean(self._products(i, j).num_num for i in left for j in right)
 
     def _covariance(self, left: Runs, right: Runs) -> Fraction:
-        """Return the sum of products of the errors of two means, each the mean of the errors of its runs."""
-        return _mean(self._errors(i, j) for i in left for j in right)
-
-    def _errors(self, i: int, j: int) -> Fraction:
-        """Return the sum of products of e = (num - R den) / sum den of two runs."""
-        products, ratio, other_ratio = self._products(i, j), self._ratio(i), self._ratio(j)
-        shared = Fraction(products.num_num) - other_ratio * products.num_den - ratio * products.den_num
-        shared += ratio * other_ratio * products.den_den
-        return shared / (self._moments[i].den * self._moments[j].den)
+        """Return the sum of products of the errors of two means, e = (num - R den) / sum den averaged over runs."""
+        shared = []
+        for i, j in itertools.product(left, right):
+            products, ratio, other_ratio = self._products(i, j), self._ratio(i), self._ratio(j)
+            errors = Fraction(products.num_num) - other_ratio * products.num_den - ratio * products.den_num
+            errors += ratio * other_ratio * products.den_den
+            shared.append(errors / (self._moments[i].den * self._moments[j].den))
+        return _mean(shared)
 
     @cached_property
     def _moments(self) -> list[RowSums]:

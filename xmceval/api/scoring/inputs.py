@@ -175,7 +175,8 @@ def _open_true_part(
         opened.source.warnings.extend(check_numbers(opened.by_row))
         if opened.by_row.labels is not None and (first is None or first.documents is None):
             raise names_beside_ids(name, "y_true" if first is None else first.name)
-    return _join_rows(matrix, opened, opened.source, options)
+    opened = replace(opened, name=str(matrix))
+    return _join_rows(opened, opened.rows or Axis(opened.name, "row"), options)
 
 
 def open_scores(
@@ -262,7 +263,8 @@ def _open_scored_part(
         opened = _open_lean(matrix, request, is_shard=is_shard)
         _check_beside_truth(matrix, opened, truth, width)
         _check_reading(opened.source, were_ids, in_batch=in_batch)
-        return _join_rows(matrix, opened, opened.fit_width(width.or_none), options, truth)
+        opened = replace(opened, source=opened.fit_width(width.or_none), name=str(matrix))
+        return _join_rows(opened, opened.rows or Axis(opened.name, "row"), options, truth)
     if truth.judgments is not None:
         raise DataError(
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
@@ -358,45 +360,37 @@ def _in_known_order(
     in_batch: bool = False,
 ) -> Opened:
     """Return a matrix in the order of the rows and labels that were named before."""
-    label_order = None if known is None else find_order(known, labels)
-    ours = None if truth is None else truth.rows
-    row_order = None if ours is None else find_order(ours, rows, in_batch=in_batch)
+    order = None if known is None else find_order(known, labels)
     if truth is not None and known is not None and truth.labels is not None:
-        if label_order is not None and truth.labels.is_numbered:
+        if order is not None and truth.labels.is_numbered:
             raise unnamed_error(known, labels, truth.source.name)
         if truth.are_reordered and labels.is_numbered:
             raise unnamed_error(known, replace(truth.labels, source=truth.source.name), labels.source)
-    if label_order is not None or row_order is not None:
-        source = source.ordered(row_order, label_order)
-    reading = source.reading.replace("dense array", "data frame") if is_frame(value) else source.reading
-    return Opened(
-        merge_duplicate_labels(source) if options.duplicates == "max" else source,
-        facts=(reading,),
+    opened = Opened(
+        source if order is None else source.ordered(None, order),
+        facts=(source.reading.replace("dense array", "data frame") if is_frame(value) else source.reading,),
         name=source.name,
         is_ranked=source.is_ranked,
-        rows=rows,
-        labels=labels if label_order is None else known,
-        rows_by=say_how(ours, rows, "position"),
+        labels=labels if order is None else known,
         labels_by=say_how(known, labels, "number"),
-        are_reordered=label_order is not None,
+        are_reordered=order is not None,
     )
+    return _join_rows(opened, rows, options, truth, in_batch=in_batch)
 
 
 def _join_rows(
-    matrix: str | Path | Records | Table, opened: Opened, source: Source, options: Options, truth: Opened | None = None
+    opened: Opened, rows: Axis, options: Options, truth: Opened | None = None, *, in_batch: bool = False
 ) -> Opened:
-    """Return an opened file or table in the order of the rows that were named before."""
-    rows, ours = opened.rows or Axis(str(matrix), "row"), None
-    is_by_query = opened.judgments is not None or opened.is_joined
+    """Return an input in the order of the rows that were named before; its own have the names of `rows`."""
+    source, ours, is_by_query = opened.source, None, opened.judgments is not None or opened.is_joined
     if truth is not None:
         ours, rows = _named_rows(truth, rows, opened.by_row)
-    order = None if ours is None or is_by_query else find_order(ours, rows)
+    order = None if ours is None or is_by_query else find_order(ours, rows, in_batch=in_batch)
     if order is not None and isinstance(source, MatrixSource):
         source = source.ordered(order)
     return replace(
         opened,
         source=merge_duplicate_labels(source) if options.duplicates == "max" else source,
-        name=str(matrix),
         rows=rows,
         rows_by="query" if is_by_query else say_how(ours, rows, "position"),
         labels_by="name" if is_by_query else opened.labels_by,

@@ -97,13 +97,7 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None, may
 
 
 class LabelCounts:
-    """A number of rows, and for each label the rows in which it is true.
-
-    Parameters
-    ----------
-    n_labels : int
-        Labels below are counted in arrays; default as many as possible.
-    """
+    """A number of rows, and for each label the rows in which it is true; labels below `n_labels` have fast arrays."""
 
     def __init__(self, n_labels: int = DENSE_IDS) -> None:
         self.n_rows = 0

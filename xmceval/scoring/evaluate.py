@@ -80,28 +80,11 @@ def evaluate(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
-    """Score systems on the same truth, which is read once.
+    """Return the totals of systems on the same truth, which is read once: the same bits as if each were scored alone.
 
-    Parameters
-    ----------
-    truth : Source
-    systems : sequence of System
-        Of the same rows, program, weights and filter; each may have a width of its own where the truth has none.
-    pairs : Pairs, optional
-        Sums over pairs of systems, to which the rows are added.
-    held : HeldRows, optional
-        Holds the values of all rows.
-    first : list, optional
-        Gets copies of the first rows.
-    threads : int, optional
-        Default: one per processor.
-    progress : callable, optional
-        Called with a number of rows each time that many more are done.
-
-    Returns
-    -------
-    list of Totals
-        One per system; the same bits as if each were scored alone.
+    Systems have the same rows, program, weights and filter; each may have a width of its own where the truth has none.
+    Rows are added to the sums over `pairs` of systems too, their values are `held`, and `first` gets copies of the
+    first ones. `progress` is called with a number of rows each time that many more are done.
     """
     totals = [empty(system.setup) for system in systems]
     sources = [select_scores(system.setup, system.scores) for system in systems]

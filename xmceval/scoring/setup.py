@@ -88,13 +88,7 @@ class Program:
         return {each: by_column[each] for each in self.measures if each in by_column}
 
     def check_mergeable(self, what: str) -> None:
-        """Refuse metrics whose sums grow with the rows, for what carries sums from one place to another.
-
-        Parameters
-        ----------
-        what : str
-            Such as ``"Evaluator"`` or ``"shards"``, for the message.
-        """
+        """Refuse metrics whose sums grow with the rows, for what carries sums elsewhere, such as an ``"Evaluator"``."""
         growing = [measure for measure in self.measures if not measure.metric.mergeable]
         if growing:
             raise UsageError(

@@ -94,18 +94,8 @@ def join_values(
 ) -> tuple[Any, str]:
     """Return one value per row, in the order of the rows where values have names of rows, and how they were read.
 
-    Parameters
-    ----------
-    values : object
-        An array or sequence, a Series, a mapping by id, a table of two columns, or a path.
-    name, noun : str
-        What messages call them, and one of them.
-    ids : RowIds or None
-        Those of the rows.
-    rows : Axis or None
-        Those of the truth, which the index of a Series may have in another order.
-    in_batch : bool
-        Whether they are those of a batch.
+    Values are an array or sequence, a Series, a mapping by id, a table of two columns, or a path; messages call them
+    `name`, and one of them `noun`. `rows` are those of the truth, in whose order a Series may be put.
     """
     joined, how = values, "position"
     index, is_file = getattr(values, "index", None), isinstance(values, (str, Path))

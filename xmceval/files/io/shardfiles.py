@@ -23,14 +23,7 @@ _NUMBER = re.compile(r"([0-9]+)")
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
-    """Check that the paths in `inputs` are files that can be read; anything else is skipped.
-
-    Parameters
-    ----------
-    inputs : iterable
-    may_have_shards : container of Path
-        Those of which a directory could be the shards, for the message.
-    """
+    """Check that the paths among inputs can be read; a folder in `may_have_shards` could have shards in it."""
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if not paths:
         return
@@ -82,17 +75,10 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
 def find_shards(value: Any, *, directories: bool = False, are_scores: bool = False) -> Any:
     """Return the shards that a pattern, ``@LIST`` or a list names; anything else as it is.
 
-    The path of an existing file is that file, whatever its name looks like.
-
-    Parameters
-    ----------
-    value : path, list or anything else
-        A pattern such as ``"preds-*.npz"`` stands for the files that match, in natural order: 2 before 10. ``@LIST`` is
-        a file with one path per line, and a list has paths or matrices: their order is kept.
-    directories : bool
-        A directory stands for the files in it.
-    are_scores : bool
-        Labels and their scores in a list are a pair, and not two shards.
+    A pattern such as ``"preds-*.npz"`` stands for the files that match, in natural order: 2 before 10. ``@LIST`` is a
+    file with one path per line, and a list has paths or matrices: their order is kept. With `directories` a directory
+    stands for the files in it. With `are_scores` labels and their scores in a list are a pair, and not two shards. The
+    path of an existing file is that file, whatever its name looks like.
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))

@@ -6,11 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
-from xmceval.kernels.text.bytes import line_end, n_digits, number_of, word_at
+from xmceval.kernels.text.bytes import blank_marks, first_place, line_end, n_digits, number_of, word_at
 from xmceval.kernels.text.lines import (
     BAD_ID,
     COMMENT,
-    DIGIT,
     DIGIT_0,
     HARD_FULL,
     ID_TOO_LARGE,
@@ -32,12 +31,12 @@ from xmceval.kernels.text.lines import (
     parse_id,
     write_error,
 )
-from xmceval.kernels.text.numbers import UNDECIDED, parse_decimal, parse_number
+from xmceval.kernels.text.numbers import POINT, POW10, SCALES, UNDECIDED, parse_decimal, parse_number
 
 MINUS, COLON, BLANK, TAB = b"-: \t"
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1 = np.uint64(0), np.uint64(1)
+U0, U1, U2, U8, U9, ZERO = (np.uint64(i) for i in (0, 1, 2, 8, 9, DIGIT_0))
 
 
 @kernel
@@ -64,10 +63,20 @@ def parse_pairs(
             begin, sign = colon + U1, 1.0
             if text[begin] == MINUS:
                 begin, sign = begin + U1, -1.0
-            if KINDS[text[begin]] == DIGIT and KINDS[text[begin + U1]] >= LINE_END:
-                value, after = np.float64(text[begin] - DIGIT_0), begin + U1
+            whole, after = np.uint64(text[begin]) - ZERO, begin + U1
+            if whole <= U9 and KINDS[text[after]] >= LINE_END:
+                value = np.float64(np.int64(whole))
             else:
-                value, _, after, _, _ = parse_decimal(text, begin)
+                # The end of up to 17 bytes is found apart: so the next pair can begin before this number is made.
+                near = first_place(blank_marks(word_at(text, at + U1)))
+                far = first_place(blank_marks(word_at(text, at + U9)))
+                after = at + U1 + near + (far if near == U8 else U0)
+                places, tail = after - begin - U2, word_at(text, begin + U2)
+                is_usual = whole <= U9 and text[begin + U1] == POINT and KINDS[text[after]] >= LINE_END
+                if is_usual and places - U1 < U8 and n_digits(tail) == places:
+                    value = np.float64(np.int64(whole * POW10[places] + number_of(tail, places))) / SCALES[places]
+                else:
+                    value, _, after, _, _ = parse_decimal(text, begin)
             if after != begin and KINDS[text[after]] >= LINE_END:
                 label, value = np.int64(number_of(word, digits)), sign * value
                 indices[n], values[n] = label, value

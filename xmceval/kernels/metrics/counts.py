@@ -15,13 +15,14 @@ def count_labels(indices, counts, wraps):
     at 0.
     """
     largest = np.int64(-1)
-    size = counts.size
-    for entry in range(indices.size):
+    size = np.uint64(counts.size)
+    for entry in range(np.uint64(indices.size)):
         label = indices[entry]
         largest = label if label > largest else largest
-        if label < size:
-            count = np.uint8(counts[label] + np.uint8(1))
-            counts[label] = count
+        place = np.uint64(label)
+        if place < size:
+            count = np.uint8(counts[place] + np.uint8(1))
+            counts[place] = count
             if count == 0:
-                wraps[label] += 1
+                wraps[place] += 1
     return largest

@@ -9,8 +9,8 @@ import pytest
 from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, scored, write
 
 import xmceval
+from xmceval.files import opened
 from xmceval.files.io import chunks, streams
-from xmceval.files.text import textlayout
 
 # Broken files: the whole message of each. The other file is good.
 
@@ -100,7 +100,7 @@ def test_broken_truth_is_reported(name, size, monkeypatch):
 
 @pytest.mark.parametrize("which", ["t.txt", "p.txt"])
 def test_blank_lines_are_refused_also_beyond_the_bytes_that_the_format_is_detected_by(which, monkeypatch):
-    monkeypatch.setattr(textlayout, "HEAD_BYTES", 8)
+    monkeypatch.setattr(opened, "HEAD_BYTES", 8)
     contents = {"t.txt": "0:1\n" * 20, "p.txt": "0:.5\n" * 20}
     for rest in "", "0:1\n":
         for name, content in {**contents, which: "\n" * (20 - bool(rest)) + rest}.items():

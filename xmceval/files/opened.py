@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from xmceval.errors import UsageError, argument
 from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import read_first_bytes
 from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from xmceval.files.tables.rownumbers import ByRow
 
 Role = Literal["truth", "scores"]
+
+HEAD_BYTES = 1 << 20
+
+MOST_LINES, MOST_BYTES = 1000, 1 << 16  # that are split into words
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,15 @@ class Request:
         return self.role == "scores"
 
 
+class HeadRow(NamedTuple):
+    """A line of text that is neither blank nor a comment."""
+
+    number: int  # from 1 on
+    text: bytes  # without the blanks around it
+    fields: list[bytes]  # its words, where only whole lines are comments
+    words: list[bytes]  # its words before a comment, which begins where a word does
+
+
 @dataclass(frozen=True)
 class Head:
     """The first bytes of a file, and whether these are all of it."""
@@ -69,17 +84,38 @@ class Head:
     content: bytes
     is_whole: bool
 
+    @classmethod
+    def of(cls, path: Path) -> Head:
+        """Read the head of a file."""
+        content = read_first_bytes(path, HEAD_BYTES)
+        return cls(path, content, is_whole=len(content) < HEAD_BYTES)
+
     @cached_property
     def lines(self) -> list[bytes]:
-        """The whole lines of text, without a byte order mark."""
+        """The whole lines of text, without a byte order mark; a single line may be the beginning of one."""
         lines = self.content.removeprefix(UTF8_BOM).split(b"\n")
-        return lines if self.is_whole else lines[:-1]
+        return lines if self.is_whole or len(lines) == 1 else lines[:-1]
 
     @property
     def first_line(self) -> tuple[int, bytes]:
         """The number of the first line that is neither blank nor a comment, and that line; 0 without one."""
-        numbered = enumerate(self.lines, 1)
-        return next(((i, line) for i, line in numbered if line.strip() and not line.startswith(b"#")), (0, b""))
+        number = self.rows[0].number if self.rows else 0
+        return number, self.lines[number - 1] if number else b""
+
+    @cached_property
+    def rows(self) -> list[HeadRow]:
+        """The first lines that are neither blank nor comments, as words: these tell formats apart."""
+        rows, n_bytes = list[HeadRow](), 0
+        for number, line in enumerate(self.lines[:MOST_LINES], 1):
+            text, n_bytes = line.strip(), n_bytes + len(line) + 1
+            if n_bytes > MOST_BYTES:
+                break
+            if text and not text.startswith(b"#"):
+                fields = words = text.split()
+                if b"#" in text:
+                    words = list(takewhile(lambda word: not word.startswith(b"#"), fields))
+                rows.append(HeadRow(number, text, fields, words))
+        return rows
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
@@ -14,21 +15,17 @@ from xmceval.files.io.inputfiles import input_at, take_pipe
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import quote, read_first_bytes
-from xmceval.files.opened import Head, Opened, Request, Role
-from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.kinds import open_short_run, open_trec, refuse_graded_features
+from xmceval.files.opened import HEAD_BYTES, Head, Opened, Request, Role
+from xmceval.files.ranking.judgments import Judgments, LineColumns
+from xmceval.files.ranking.kinds import find_beir, find_json, find_qrels, find_run, find_short_run
 from xmceval.files.ranking.recordlines import Records
 from xmceval.files.sidecars.labelnames import Names, names_beside_ids
+from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
 from xmceval.files.text.textsource import open_text
 
 if TYPE_CHECKING:
+    from xmceval.files.tables.opening import Header
     from xmceval.files.tables.table import Table
-
-HEAD_BYTES = 1 << 16
-
-JSON_HEAD_BYTES = 1 << 20
-
-LINES_LOOKED_AT = 1000  # for a word with a colon
 
 ROLES: tuple[Role, Role] = ("truth", "scores")
 
@@ -48,8 +45,6 @@ SIGNED = (
     *(signatures.ZIP, signatures.NPY, signatures.PARQUET, signatures.ARROW_FILE, signatures.ARROW_STREAM),
     *REFUSED,
 )
-
-_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon that is not the first
 
 
 def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = MAX_LINE) -> Opened:
@@ -131,7 +126,7 @@ def open_either(
 def _is_json_truth(path: Path) -> bool:
     """Return whether a file has JSON lines of true labels, even if some of them are wrong."""
     try:
-        head = read_first_bytes(path, JSON_HEAD_BYTES).removeprefix(signatures.UTF8_BOM).lstrip()
+        head = read_first_bytes(path, HEAD_BYTES).removeprefix(signatures.UTF8_BOM).lstrip()
     except DataError:  # a pair of npy files by their stem, or an error that opening reports
         return False
     return head.startswith(b"{") and _TARGETS.search(head) is not None
@@ -141,10 +136,9 @@ def _open(path: Path, request: Request) -> Opened:
     """Open a file, or a pipe that was taken before, as what a request says."""
     if request.are_scores and is_pair(path):
         return open_pair(path, request)
-    content = read_first_bytes(path, HEAD_BYTES)
-    if not content:
+    head = Head.of(path)
+    if not head.content:
         raise DataError(f"{path}: the file is empty")
-    head = Head(path, content, is_whole=len(content) < HEAD_BYTES)
     opened = _open_signed(head, request) or _open_text(head, request)
     return replace(opened, is_copied=input_at(path).is_copied)
 
@@ -163,33 +157,86 @@ def _open_signed(head: Head, request: Request) -> Opened | None:
     if signature in REFUSED:
         name, hint = REFUSED[signature]
         raise DataError(f"{head.path}: is {name}; expected UTF-8 text, npz or npy (hint: {hint})")
-    from xmceval.files.tables.opening import open_arrow, open_parquet
+    from xmceval.files.tables.opening import open_table
+    from xmceval.files.tables.table import arrow_table, parquet_table
 
-    return (open_parquet if signature == signatures.PARQUET else open_arrow)(head, request)
+    return open_table((parquet_table if signature == signatures.PARQUET else arrow_table)(head.path), request)
 
 
 def _open_text(head: Head, request: Request) -> Opened:
-    """Open a text file: formats are tried in turn, and the last one reads any text."""
+    """Open a text file as the first of the formats whose evidence it has."""
     _refuse_pages(head)
+    for _, find_evidence, read in TEXT_FORMATS:
+        evidence = find_evidence(head, request)
+        if evidence is not None:
+            return read(head, request, evidence)
+    return _open_rows(head, request)
+
+
+def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
+    """Open lines of query, document and grade or score."""
+    from xmceval.files.ranking.trec import open_by_query
+
+    return open_by_query(head.path, request, columns)
+
+
+def _open_json(head: Head, request: Request, place: str) -> Opened:
+    """Open JSON by query."""
+    from xmceval.files.ranking.jsonruns import open_json_queries
+
+    return open_json_queries(head, request, place)
+
+
+def _may_have_header(head: Head) -> bool:
+    return bool(head.rows) and not head.rows[0].text[:1].isdigit()  # no header has a number first
+
+
+def _find_header(head: Head, request: Request) -> Header | None:
+    """Return the header of a table as text, if its names are known."""
+    if not _may_have_header(head):
+        return None
+    from xmceval.files.tables.opening import find_header
+
+    return find_header(head, request)
+
+
+def _open_csv(head: Head, request: Request, header: Header) -> Opened:
+    """Open a table as text."""
+    from xmceval.files.tables.opening import open_csv
+
+    return open_csv(head, request, header)
+
+
+def _open_rows(head: Head, request: Request) -> Opened:
+    """Open any other text as rows of labels; what looks like them and is not is refused first."""
     refuse_graded_features(head, request)
-    opened = open_trec(head, request)
-    if opened is None:
-        from xmceval.files.ranking.jsonruns import open_json_queries
+    if _may_have_header(head):
+        from xmceval.files.tables.opening import refuse_header
 
-        opened = open_json_queries(head, request)
-    if opened is None and not head.first_line[1].lstrip()[:1].isdigit():  # no header has a number first
-        from xmceval.files.tables.opening import open_csv
+        refuse_header(head, request)
+    refuse_headerless(head, request)
+    if request.are_scores:
+        refuse_decimals(head)
+    return open_text(head, request)
 
-        opened = open_csv(head, request)
-    opened = opened or open_short_run(head, request)
-    if opened is None:
-        stripped = map(bytes.strip, head.lines[:LINES_LOOKED_AT])
-        filled = [line for line in stripped if line and not line.startswith(b"#")]
-        if not any(map(_PAIR, filled[1:])):  # no rows of idx:value
-            from xmceval.files.tables.headerless import refuse_headerless
 
-            refuse_headerless(head, request)
-    return opened or open_text(head.path, request)
+class TextFormat(NamedTuple):
+    """A format of text that its head shows."""
+
+    name: str
+    find_evidence: Callable[[Head, Request], Any]  # returns what shows the format, None in other text
+    read: Callable[[Head, Request, Any], Opened]  # opens a file, given the evidence
+
+
+# The first whose evidence a file has is its format. Any other text is read as rows, whose layout textlayout.py infers.
+TEXT_FORMATS = (
+    TextFormat("run", find_run, _open_lines),
+    TextFormat("beir", lambda head, _: find_beir(head), _open_lines),
+    TextFormat("qrels", find_qrels, _open_lines),
+    TextFormat("json-queries", lambda head, _: find_json(head), _open_json),
+    TextFormat("csv", _find_header, _open_csv),
+    TextFormat("short-run", find_short_run, _open_lines),
+)
 
 
 def _refuse_pages(head: Head) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, listed
-from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.recordlines import records_of
@@ -18,21 +16,16 @@ from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 
 META = "mteb_model_meta"  # a key beside the subsets of a task
 
-_BY_QUERY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
 
-
-def open_json_queries(head: Head, request: Request) -> Opened | None:
-    """Open JSON whose first key has an object, or lines of a query with its results; return None for other files."""
-    content, may_be_frame = head.content.removeprefix(UTF8_BOM), False
-    if _BY_QUERY.match(content):
+def open_json_queries(head: Head, request: Request, place: str) -> Opened:
+    """Open JSON whose queries are the keys of an object with objects, or each in a line with its results."""
+    may_be_frame = False
+    if place == "keys":
         table = _load(head.path)
         may_be_frame = META not in table
         table = table if may_be_frame else _subset(head.path, table)
-    elif _LINE.match(content) and b'"results"' in content:
-        table = _results(head.path)
     else:
-        return None
+        table = _results(head.path)
     noun = "score" if request.are_scores else "grade"
     records = records_of(table, str(head.path), noun, head.path)
     return open_by_query(replace(records, may_be_frame=may_be_frame), request)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, Doubt, argument, counted
-from xmceval.files.formats import FORMATS, Format
+from xmceval.files.formats import BOTH, FORMATS, SCORES, Format
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.bycolumn import find_full, refuse_full
@@ -57,8 +57,9 @@ def open_qrels(path: Path | Records | QueryTable, request: Request, columns: Lin
 
 
 def open_by_query(source: Path | Records | QueryTable, request: Request, columns: LineColumns | None = None) -> Opened:
-    """Open a file, records or a table by query as truth or predictions."""
-    if request.are_scores:
+    """Open a file, records or a table by query: as truth or predictions, unless its columns are those of one only."""
+    holds = BOTH if columns is None else FORMATS[columns.format].holds
+    if holds == (SCORES,) or (holds == BOTH and request.are_scores):
         return open_run(source, request, columns or RUN)
     return open_qrels(source, request, columns or QRELS)
 

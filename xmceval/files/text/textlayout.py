@@ -12,11 +12,10 @@ from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import count_lines
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import quote, read_first_bytes
+from xmceval.files.io.streams import quote
+from xmceval.files.opened import Head
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, Grammar
-
-HEAD_BYTES = 1 << 20
 
 LINES_LOOKED_AT = 1000  # for what marks a format
 
@@ -86,14 +85,11 @@ class TextLayout:
         return ", ".join(self.facts)
 
 
-def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
+def detect_layout(head: Head, names: Names | None) -> TextLayout:
     """Infer the layout of a text file from its first megabyte."""
-    head = read_first_bytes(path, HEAD_BYTES)
-    start = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
-    lines = head[start:].split(b"\n")
-    _check_text(path, lines[0], is_blank=len(head) < HEAD_BYTES and not head[start:].strip())
-    if len(head) == HEAD_BYTES and len(lines) > 1:
-        lines.pop()
+    path, lines = head.path, head.lines
+    start = len(UTF8_BOM) if head.content.startswith(UTF8_BOM) else 0
+    _check_text(path, lines[0], is_blank=head.is_whole and not head.content[start:].strip())
     kind = _find_marked_kind(path, lines)
     if kind:
         are_ids = kind == "json" and any(map(_JSON_IDS.search, lines[:LINES_LOOKED_AT]))

@@ -14,12 +14,11 @@ from xmceval.errors import DataError, Fault, argument, counted
 from xmceval.files.formats import SCORES, TRUTH
 from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
-from xmceval.files.opened import Opened, Request
+from xmceval.files.io.streams import is_uncompressed, quote
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
-from xmceval.files.text.decimals import check_decimals
 from xmceval.files.text.grammars import Grammar
-from xmceval.files.text.textlayout import HEAD_BYTES, TextLayout, describe_blank, detect_layout
+from xmceval.files.text.textlayout import TextLayout, describe_blank, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch, StoredRows
 
 NEWLINE = 0x0A
@@ -29,11 +28,10 @@ _ROW_WITHOUT_COMMENT = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
 _ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
 
 
-def open_text(path: Path, request: Request) -> Opened:
+def open_text(head: Head, request: Request) -> Opened:
     """Open a text file, of a layout that is inferred from its content."""
-    if request.are_scores:
-        check_decimals(path, read_first_bytes(path, HEAD_BYTES))
-    layout = detect_layout(path, request.names)
+    path = head.path
+    layout = detect_layout(head, request.names)
     actual, expected = (TRUTH, SCORES) if request.are_scores else (SCORES, TRUTH)
     if expected not in layout.format.holds:
         row = "idx:score" if request.are_scores else "idx:value"

@@ -1,4 +1,4 @@
-"""Text of equally many words per line: a table without a header, a matrix, or lists of labels of one length."""
+"""Text that looks like rows of labels: grades before features, matrices, tables without a header; they are refused."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from xmceval.errors import AmbiguousError, DataError
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.lines import NUMBER, without_comment
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Head, Request
+from xmceval.files.opened import MOST_LINES, Head, Request
+from xmceval.files.text.decimals import COMMA, PERCENT, explain_decimal
 from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
 WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
 
-LOOKED_AT = 1000  # lines
+SIZES = frozenset({".query", ".group"})  # names of files with how many lines each query has
+
+RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
 
 LEAST_COUNTED = 3  # lines whose first words count up, which labels seldom do
 
@@ -23,19 +26,70 @@ _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
 
+_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon that is not the first
+
+_FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
+
+_GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
+
+_ODD = PERCENT + b"|" + COMMA
+
+# A score with a percent sign or a decimal comma, in each kind of text.
+_IN_PAIRS = re.compile(rb"\A[^#]*?[ \t]*\d+:(%b)(?=[ \t\r]|\Z)" % _ODD)
+_IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
+_ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
+_IN_FASTTEXT = re.compile(rb"\A[ \t]*__label__\S+[ \t]+(%b)(?=[ \t\r]|\Z)" % _ODD)
+_IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
+
 _NAMES = "row, label and score or user, item and rating"
+
+
+def refuse_graded_features(head: Head, request: Request) -> None:
+    """Refuse lines of a grade before features, as in SVMlight, LETOR and LightGBM files, which have no labels.
+
+    A grade is told from a label by a ``qid:``, a sign or a fraction; whole numbers are grades where there is no header
+    and every line has a single one of 0 to 4.
+    """
+    rows = [row.words for row in head.rows]
+    if not rows:
+        return
+    if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
+        raise DataError(
+            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost have them beside their data; expected "
+            f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
+        )
+    if request.names is not None and request.names.has_all(rows[0]):
+        return
+    have_queries = 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows)
+    first = next((row for row in head.rows if len(row.words) > 1 and _GRADED.match(row.words[1])), None)
+    if first is not None and (have_queries or _have_grades(head, rows)):
+        raise DataError(
+            f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
+            f"files: {quote(first.text)} (hint: {RECIPE}; labels before features need a first line 'points features "
+            "labels')"
+        )
+
+
+def _have_grades(head: Head, rows: Sequence[list[bytes]]) -> bool:
+    """Return whether all lines have one number before features, and these numbers can hardly be labels."""
+    if not all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
+        return False
+    if any(not row[0].isdigit() for row in rows):
+        return True
+    are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
+    return are_small and not any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])  # maybe a header
 
 
 def refuse_headerless(head: Head, request: Request) -> None:
     """Refuse lines that may be no lists of labels: matrices as text, tables without a header, numbers before lists."""
-    lines = [(number, line.strip()) for number, line in enumerate(head.lines[:LOOKED_AT], 1) if line.strip()]
-    lines = [(number, line) for number, line in lines if not line.startswith(b"#")]
-    rows = [_SEPARATOR.split(line) for _, line in lines]
-    if not rows:
+    lines = [row.text for row in head.rows]
+    if not lines or any(map(_PAIR, lines[1:])):  # rows of idx:value
         return
+    rows = [_SEPARATOR.split(line) for line in lines]
+    place = f"{head.path}:{head.rows[0].number}"
     if _count_up(rows):
         raise AmbiguousError(
-            f"{head.path}:{lines[0][0]}: may begin with the number of the row, or with a label, as the first words are "
+            f"{place}: may begin with the number of the row, or with a label, as the first words are "
             f"{rows[0][0].decode()} to {rows[-1][0].decode()} in order (hint: leave numbers of rows out; above lists "
             "write how many rows and labels there are)"
         )
@@ -43,10 +97,9 @@ def refuse_headerless(head: Head, request: Request) -> None:
         return
     if request.names is not None and request.names.has_all(rows[0]):
         return
-    place = f"{head.path}:{lines[0][0]}"
     if _are_cells(rows):
         raise DataError(
-            f"{place}: looks like a matrix with a column per label, found {quote(lines[0][1])} (hint: save it with "
+            f"{place}: looks like a matrix with a column per label, found {quote(lines[0])} (hint: save it with "
             "numpy.save)"
         )
     if len(rows) > 2 and all(set(row) == {b"0", b"1"} for row in rows):
@@ -56,11 +109,11 @@ def refuse_headerless(head: Head, request: Request) -> None:
         )
     if len(rows[0]) not in WIDTHS - {2}:
         return
-    are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for _, line in lines)
+    are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for line in lines)
     is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score, label score
     if are_ids and not is_pair and any(_DECIMAL.fullmatch(row[2]) for row in rows):
         raise DataError(
-            f"{place}: may be lines of {_NAMES}, found {quote(lines[0][1])} (hint: name the columns in a first line "
+            f"{place}: may be lines of {_NAMES}, found {quote(lines[0])} (hint: name the columns in a first line "
             "such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
         )
 
@@ -83,6 +136,27 @@ def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
     if words <= {b"0", b"1"}:  # a single line may be a header
         return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
     return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(NUMBER.fullmatch, words))
+
+
+def refuse_decimals(head: Head) -> None:
+    """Refuse predictions whose scores have percent signs or decimal commas, once for the file."""
+    if b"%" not in head.content and b"," not in head.content:
+        return
+    are_scored = all(not _ALL_SCORED.sub(b"", row.text) for row in head.rows)
+    for row in head.rows:
+        found = _find_odd_score(row.text, are_scored=are_scored)
+        if found:
+            hint = explain_decimal(found[1], is_json=found.re is _IN_JSON)
+            raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(found[1])}{hint}")
+
+
+def _find_odd_score(line: bytes, *, are_scored: bool) -> re.Match[bytes] | None:
+    """Return the first score of a line that has a percent sign or a decimal comma."""
+    if line.startswith((b"{", b"[")):
+        return _IN_JSON.search(line)
+    if are_scored:
+        return _IN_SCORED.search(line)
+    return _IN_PAIRS.search(line) or _IN_FASTTEXT.search(line)
 
 
 def check_lists(truth: Path, scores: Path) -> None:

@@ -1,4 +1,4 @@
-"""Archives of arrays: the members of an npz file, read in order, from any item on, or by threads where they are."""
+"""Array files: npy files and the members of npz archives, read in order, or from any row on where they are stored."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import io
 import os
 import struct
 import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.files.arrays.npy import ArrayStream
-from xmceval.files.arrays.storedmembers import CAN_READ, StoredArray, StoredFile
+from xmceval.files.arrays.npy import ArrayStream, Header, damage_error, open_array, take_strings
 from xmceval.files.io.inputfiles import stored_at
-from xmceval.files.io.streams import open_bytes
+from xmceval.files.io.streams import is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
 
@@ -32,7 +32,7 @@ class Archive:
     """The members of an npz file, which is opened anew for each pass."""
 
     path: Path
-    content: bytes | None = None
+    content: bytes | None = None  # all bytes, of a file that is compressed itself
 
     @contextmanager
     def open(self) -> Iterator[zipfile.ZipFile]:
@@ -54,9 +54,13 @@ class Archive:
             yield opened
 
     def open_array(self, opened: zipfile.ZipFile, name: str) -> ArrayStream:
-        """Open a member."""
+        """Open a member; one that is stored as it is, in the file itself."""
         try:
-            member: Any = opened.open(f"{name}.npy")
+            info = opened.getinfo(f"{name}.npy")
+            member: Any = opened.open(info)  # checks its header
+            if self.content is None and info.compress_type == zipfile.ZIP_STORED:
+                member.close()
+                member = _StoredMember(open_bytes(self.path), info)
         except DataError:
             raise
         except Exception as error:
@@ -75,41 +79,6 @@ class Archive:
         with self.open() as opened:
             return all(member.compress_type == zipfile.ZIP_STORED for member in opened.infolist())
 
-    def open_stored(self, opened: zipfile.ZipFile, name: str) -> ArrayStream:
-        """Open a member that is stored as it is, in which items can be left out; its checksum is not checked."""
-        stream = open_bytes(self.path)
-        try:
-            start = opened.getinfo(f"{name}.npy").header_offset
-            stream.seek(start)
-            head = stream.read(LOCAL_HEADER)
-            n_name, n_extra = struct.unpack("<HH", head[-4:])
-            stream.seek(start + LOCAL_HEADER + n_name + n_extra)
-            return ArrayStream(
-                cast(BinaryIO, _Until(stream, opened.getinfo(f"{name}.npy").file_size)), f"{self.path} ({name})"
-            )
-        except BaseException:
-            stream.close()
-            raise
-
-    def find_stored(self, opened: zipfile.ZipFile, names: Sequence[str]) -> list[StoredArray] | None:
-        """Return members that threads can read where they are in the file; None where they cannot."""
-        if self.content is not None or not CAN_READ:
-            return None
-        file, arrays = StoredFile(stored_at(self.path)), list[StoredArray]()
-        for name in names:
-            with self.open_array(opened, name) as stream:  # checks what is before its items
-                header, n_head = stream.header, stream.stream.tell()
-            info, head = opened.getinfo(f"{name}.npy"), np.empty(LOCAL_HEADER, dtype=np.uint8)
-            is_read = file.read(info.header_offset, head) == head.size
-            offset = info.header_offset + LOCAL_HEADER + sum(struct.unpack("<HH", head[-4:].tobytes()))
-            n_items = (info.file_size - n_head) // header.dtype.itemsize
-            is_whole = offset + info.file_size <= file.size and header.shape[0] <= n_items
-            if info.compress_type != zipfile.ZIP_STORED or not (is_read and is_whole):
-                return None
-            where = offset, n_head, info.file_size, info.CRC
-            arrays.append(StoredArray(file, f"{self.path} ({name})", info.filename, header, *where))
-        return arrays
-
     def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
         """Read a whole member as an array [n_items]."""
         with self.open_array(opened, name) as stream:
@@ -125,11 +94,18 @@ def refuse_repeated_members(opened: zipfile.ZipFile) -> None:
         raise zipfile.BadZipFile(f"{members[0][0]} appears twice")
 
 
-class _Until(io.RawIOBase):
-    """The next so many bytes of a stream, as a stream."""
+class _StoredMember(io.RawIOBase):
+    """A member that is stored as it is: its bytes go into the caller's memory at once, and can be left out.
 
-    def __init__(self, stream: BinaryIO, size: int) -> None:
-        self._stream, self._left = stream, size
+    As in zipfile, its checksum is checked at its end, unless bytes were left out.
+    """
+
+    def __init__(self, stream: BinaryIO, info: zipfile.ZipInfo) -> None:
+        self._stream, self._left, self._info = stream, info.file_size, info
+        self._crc: int | None = 0  # None where bytes were left out
+        stream.seek(info.header_offset)
+        n_name, n_extra = struct.unpack("<HH", stream.read(LOCAL_HEADER)[-4:])
+        stream.seek(n_name + n_extra, os.SEEK_CUR)
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -137,16 +113,92 @@ class _Until(io.RawIOBase):
 
     def readinto(self, view: Any) -> int:
         """Read into a buffer."""
-        n_read = self._stream.readinto(memoryview(view)[: self._left])  # type: ignore[attr-defined]
+        part = memoryview(view)[: self._left]
+        n_read = int(self._stream.readinto(part))  # type: ignore[attr-defined]
         self._left -= n_read
-        return int(n_read)
+        if self._crc is not None:
+            self._crc = zlib.crc32(part[:n_read], self._crc)
+            if not self._left and self._crc != self._info.CRC:
+                raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._info.filename!r}")
+        return n_read
 
     def seek(self, offset: int, whence: int = os.SEEK_CUR) -> int:
         """Leave bytes out."""
-        self._left = max(self._left - offset, 0)
+        self._left, self._crc = max(self._left - offset, 0), None
         return self._stream.seek(offset, whence)
 
     def close(self) -> None:
-        """Close the stream."""
+        """Close the file."""
         self._stream.close()
         super().close()
+
+
+@dataclass(frozen=True)
+class ArrayFile:
+    """An array that is read anew for each pass: an npy file, or a member of an archive."""
+
+    path: Path
+    archive: Archive | None = None
+    part: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return str(self.path) if self.archive is None else f"{self.path} ({self.part})"
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return is_uncompressed(self.path) if self.archive is None else self.archive.can_start
+
+    @contextmanager
+    def open(self) -> Iterator[ArrayStream]:
+        """Open it."""
+        with ExitStack() as stack:
+            if self.archive is None:
+                yield stack.enter_context(open_array(self.path))
+            else:
+                opened = stack.enter_context(self.archive.open())
+                yield stack.enter_context(self.archive.open_array(opened, self.part))
+
+    def header(self) -> Header:
+        """Read its header."""
+        with self.open() as stream:
+            return stream.header
+
+    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
+        """Yield the rows of a matrix, from one on, in pieces [n, n_columns] of about `n_entries` entries.
+
+        A matrix in Fortran order is mapped into memory, or read whole where it is compressed or in an archive.
+        """
+        with self.open() as stream:
+            n_rows, width = stream.header.shape
+            n_piece = max(n_entries // max(width, 1), 1)
+            if stream.header.is_fortran:
+                whole = self._map(stream)
+                yield from (whole[row : row + n_piece] for row in range(first_row, n_rows, n_piece))
+                return
+            if first_row:
+                stream.skip(first_row * width)
+            for row in range(first_row, n_rows, n_piece):
+                n = min(n_piece, n_rows - row)
+                yield stream.read(n * width).reshape(n, width)
+            stream.check_end()
+
+    def strings(self) -> NDArray[np.object_]:
+        """Read it as an array of strings."""
+        with self.open() as stream:
+            return take_strings(stream)
+
+    def _map(self, stream: ArrayStream) -> AnyArray:
+        """Return an opened matrix in Fortran order."""
+        if self.archive is None and is_uncompressed(self.path):
+            try:
+                whole: AnyArray = np.load(stored_at(self.path), mmap_mode="r", allow_pickle=False)
+            except ValueError as error:
+                raise damage_error(self.name, error) from None
+            stream.skip(whole.size)
+        else:
+            whole = stream.read_rest().reshape(stream.header.shape, order="F")
+        stream.check_end()
+        return whole

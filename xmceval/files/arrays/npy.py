@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.files.io.inputfiles import stored_at
-from xmceval.files.io.streams import is_uncompressed, open_bytes
+from xmceval.files.io.streams import open_bytes
 
 AnyArray = NDArray[Any]
 
@@ -62,37 +60,27 @@ class ArrayStream:
     def read(self, n_items: int) -> AnyArray:
         """Read the next items, as an array [n_items] of the type in the header."""
         n_bytes, filled = n_items * self.header.dtype.itemsize, 0
-        if n_bytes == 0:
-            return np.empty(n_items, dtype=self.header.dtype)
-        buffer = bytearray(min(n_bytes, PIECE_BYTES))
+        buffer = np.empty(min(n_bytes, PIECE_BYTES), dtype=np.uint8)
         try:
-            while True:
-                with memoryview(buffer)[filled:] as view:
-                    self._fill(view)
-                filled = len(buffer)
-                if filled == n_bytes:
-                    break
-                # A wrong header may declare any size: memory grows only as bytes come.
-                buffer.extend(bytes(min(n_bytes - filled, filled)))
+            while filled < n_bytes:
+                if filled == buffer.size:  # a wrong header may declare any size: memory grows only as bytes come
+                    buffer.resize(min(2 * filled, n_bytes), refcheck=False)
+                n_read = self.stream.readinto(buffer[filled:].data)  # type: ignore[attr-defined]
+                if not n_read:
+                    shape = self.header.shape
+                    raise DataError(f"{self.name}: the file is truncated; its header declares shape {shape}")
+                filled += n_read
         except DataError:
             raise
         except Exception as error:  # zipfile and zlib raise nearly anything over damaged bytes
             raise damage_error(self.name, error) from None
         self._n_left -= n_items
-        return np.frombuffer(buffer, dtype=self.header.dtype)
+        return buffer.view(self.header.dtype)
 
     def skip(self, n_items: int) -> None:
         """Leave items out, of a file in which bytes can be left out."""
         self.stream.seek(n_items * self.header.dtype.itemsize, os.SEEK_CUR)
         self._n_left -= n_items
-
-    def _fill(self, view: memoryview) -> None:
-        filled = 0
-        while filled < len(view):
-            n_read = self.stream.readinto(view[filled:])  # type: ignore[attr-defined]
-            if not n_read:
-                raise DataError(f"{self.name}: the file is truncated; its header declares shape {self.header.shape}")
-            filled += n_read
 
     def read_rest(self) -> AnyArray:
         """Read all items that are left, as an array [n_items]."""
@@ -169,106 +157,6 @@ def take_strings(array: ArrayStream) -> NDArray[np.object_]:
         return items.astype(object).reshape(array.header.shape, order=order)  # type: ignore[call-overload, no-any-return]
     except ValueError as error:  # a code point that Unicode does not have
         raise damage_error(array.name, error) from None
-
-
-class ArrayFile(Protocol):
-    """An array that is read anew for each pass: an npy file, or a member of an archive."""
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-
-    @property
-    def path(self) -> Path:
-        """The file that it is in."""
-
-    def header(self) -> Header:
-        """Read its header."""
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-
-    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
-
-    def strings(self) -> NDArray[np.object_]:
-        """Read it as an array of strings."""
-
-
-@dataclass(frozen=True)
-class NpyFile:
-    """An npy file."""
-
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-        return str(self.path)
-
-    def header(self) -> Header:
-        """Read its header."""
-        return read_header(self.path)
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return is_uncompressed(self.path)
-
-    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
-        return read_row_pieces(self.path, n_entries, first_row)
-
-    def strings(self) -> NDArray[np.object_]:
-        """Read it as an array of strings."""
-        return read_strings(self.path)
-
-
-def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-    """Yield the rows of a matrix, from one on, in pieces [n, n_columns] of about `n_entries` entries.
-
-    A matrix in Fortran order is mapped into memory, or read whole if the file is compressed.
-    """
-    header = read_header(path)
-    if header.is_fortran and is_uncompressed(path):
-        try:
-            whole = np.load(stored_at(path), mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
-            raise damage_error(str(path), error) from None
-        with open_array(path) as array:
-            array.skip(whole.size)
-            array.check_end()
-        yield from _cut(whole[first_row:], n_entries)
-        return
-    with open_array(path) as array:
-        yield from take_row_pieces(array, n_entries, first_row)
-
-
-def take_row_pieces(array: ArrayStream, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-    """Yield the rows of an opened matrix, from one on, in pieces [n, n_columns]; one in Fortran order is read whole."""
-    n_rows, width = array.header.shape
-    if array.header.is_fortran:
-        whole = array.read_rest().reshape(array.header.shape, order="F")
-        array.check_end()
-        yield from _cut(whole[first_row:], n_entries)
-        return
-    n_rows -= first_row
-    if first_row:
-        array.skip(first_row * width)
-    n_piece = max(n_entries // max(width, 1), 1)
-    if width == 0:
-        yield np.empty((n_rows, 0), dtype=array.header.dtype)
-    else:
-        for start in range(0, n_rows, n_piece):
-            n = min(n_piece, n_rows - start)
-            yield array.read(n * width).reshape(n, width)
-    array.check_end()
-
-
-def _cut(whole: AnyArray, n_entries: int) -> Iterator[AnyArray]:
-    n_piece = max(n_entries // max(whole.shape[1], 1), 1)
-    return (whole[i : i + n_piece] for i in range(0, whole.shape[0], n_piece))
 
 
 def damage_error(name: str, error: Exception) -> DataError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault, argument, names_flags
-from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
+from xmceval.files.arrays.archive import ArrayFile
+from xmceval.files.arrays.npy import Header
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import RemotePath, sibling, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
@@ -21,7 +23,7 @@ from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.storage import Matrix, PaddedLists
+from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
 from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text, is_ranking
 from xmceval.rows.shards import parts_of
 
@@ -35,27 +37,29 @@ def open_npy(path: Path, request: Request) -> Opened:
 
     `are_ids` tells which; the first piece shows it.
     """
-    header = read_header(path)
+    array = ArrayFile(path)
+    header = array.header()
     if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iufUO":
         return open_dense(path, request)
     if header.dtype.kind in "UO":
-        return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
-    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, header.shape[1]), header.dtype))
+        return open_lists(array, None, request, FORMATS["npy-ranked"])
+    piece = next(array.row_pieces(BLOCK_ENTRIES), np.empty((0, header.shape[1]), header.dtype))
     n_seen = request.n_seen
     if n_seen is None:  # alone, integers beyond the columns are taken for ids
         n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
     if are_ids(piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen):
         may_be_scores = is_ranking(piece)
-        return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"], may_be_scores=may_be_scores)
+        return open_lists(array, None, request, FORMATS["npy-ranked"], may_be_scores=may_be_scores)
     return open_dense(path, request)
 
 
 def open_dense(path: Path, request: Request) -> Opened:
     """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth."""
-    shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
+    array = ArrayFile(path)
+    shape, _, dtype = _check_matrix(array, "biuf")
     if not request.are_scores:
-        check_truth(next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, shape[1]))), str(path))
-    pieces = _DensePieces(path, request.are_scores)
+        check_truth(next(array.row_pieces(BLOCK_ENTRIES), np.empty((0, shape[1]))), str(path))
+    pieces = FilePieces((path,), partial(_read_dense, array, request.are_scores), partial(_can_start, (array,)))
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     form = FORMATS["npy"]
     fact = f"{form.title} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
@@ -122,8 +126,8 @@ def open_pair(path: Path, request: Request) -> Opened:
         [fact] = opened.facts
         return replace(opened, facts=(f"{fact} (there is no {labels.name})",))
     return open_lists(
-        NpyFile(labels),
-        NpyFile(scores) if scores.exists() else None,
+        ArrayFile(labels),
+        ArrayFile(scores) if scores.exists() else None,
         request,
         FORMATS["npy-pair" if scores.exists() else "npy-ranked"],
         missing=scores.name,
@@ -169,7 +173,12 @@ def open_lists(
         option = argument("labels", kind="FILE")
         only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
         raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
-    pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
+    arrays = (labels,) if scores is None else (labels, scores)
+    pieces = FilePieces(
+        tuple(dict.fromkeys(array.path for array in arrays)),
+        partial(_read_lists, labels, scores, header.dtype, request.names if are_names else None),
+        None if header.dtype.hasobject else partial(_can_start, arrays),
+    )
     source = MatrixSource(
         labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype, may_be_scores=may_be_scores
     )
@@ -234,95 +243,48 @@ def _find_pair(path: Path) -> tuple[Path, Path]:
     return files[0], files[1]
 
 
-@dataclass(frozen=True)
-class _DensePieces:
-    """The rows of a dense npy file."""
-
-    path: Path
-    are_scores: bool
-    first_row: int = 0
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return NpyFile(self.path).can_start
-
-    def starting_at(self, row: int) -> _DensePieces:
-        """Return the rows from one on."""
-        return replace(self, first_row=row)
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the file."""
-        return (self.path,)
-
-    def __iter__(self) -> Iterator[Dense]:
-        """Yield pieces of about BLOCK_ENTRIES entries."""
-        for piece in read_row_pieces(self.path, BLOCK_ENTRIES, self.first_row):
-            yield Dense(piece, self.are_scores)
+def _can_start(arrays: Sequence[ArrayFile]) -> bool:
+    """Return whether reading can begin at any row of some arrays."""
+    return all(array.can_start for array in arrays)
 
 
-@dataclass(frozen=True)
-class _PairPieces:
-    """The rows of a pair of arrays."""
-
-    labels: ArrayFile
-    scores: ArrayFile | None
-    header: Header
-    names: Names | None
-    first_row: int = 0
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return not self.header.dtype.hasobject and all(
-            each.can_start for each in (self.labels, self.scores) if each is not None
-        )
-
-    def starting_at(self, row: int) -> _PairPieces:
-        """Return the rows from one on."""
-        return replace(self, first_row=row)
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files of both arrays."""
-        return tuple(dict.fromkeys(each.path for each in (self.labels, self.scores) if each is not None))
-
-    def __iter__(self) -> Iterator[Matrix]:
-        """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
-        pieces = None if self.scores is None else self.scores.row_pieces(BLOCK_ENTRIES, self.first_row)
-        take_scores = None if pieces is None else _make_taker(pieces)
-        row = self.first_row
-        for labels in self._read_labels():
-            n_rows = labels.shape[0]
-            scores = _falling_scores(labels) if take_scores is None else take_scores(n_rows)
-            if self.names is None:
-                yield PaddedLists(labels, scores)
-            else:
-                yield _NamedLists(labels, scores, self.names, self.labels.name, row)
-            row += n_rows
-        if pieces is not None:
-            next(pieces, None)  # what follows the last row is an error
-
-    def _read_labels(self) -> Iterator[AnyArray]:
-        if not self.header.dtype.hasobject:
-            pieces = self.labels.row_pieces(BLOCK_ENTRIES, self.first_row)
-            return (as_ids(piece, self.labels.name) for piece in pieces) if self.header.dtype.kind == "f" else pieces
-        strings = self.labels.strings()
-        n = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
-        return (strings[i : i + n] for i in range(0, strings.shape[0], n))
+def _read_dense(array: ArrayFile, are_scores: bool, first_row: int) -> Iterator[Dense]:
+    """Yield the rows of a dense matrix, from one on, in pieces of about BLOCK_ENTRIES entries."""
+    for piece in array.row_pieces(BLOCK_ENTRIES, first_row):
+        yield Dense(piece, are_scores)
 
 
-def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
-    """Return a function that takes the next n rows [n, width] from pieces of any size."""
-    held: list[AnyArray] = []
+def _read_lists(
+    labels: ArrayFile, scores: ArrayFile | None, dtype: np.dtype[Any], names: Names | None, first_row: int
+) -> Iterator[Matrix]:
+    """Yield the rows of labels and their scores in step, from one on, in pieces of about BLOCK_ENTRIES entries."""
+    score_pieces = iter(()) if scores is None else scores.row_pieces(BLOCK_ENTRIES, first_row)
+    held: list[AnyArray] = []  # scores that were read, for rows of the next piece of labels
 
     def take(n: int) -> AnyArray:
+        """Return the scores of the next rows [n, width]; their pieces may be of another size."""
         while sum(piece.shape[0] for piece in held) < n:
-            held.append(next(pieces))
+            held.append(next(score_pieces))
         rows = held[0] if len(held) == 1 else np.concatenate(held)
         held[:] = [rows[n:]]
         return rows[:n]
 
-    return take
+    label_pieces: Iterator[AnyArray]
+    if dtype.hasobject:
+        strings = labels.strings()
+        n_piece = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
+        label_pieces = (strings[i : i + n_piece] for i in range(0, strings.shape[0], n_piece))
+    else:
+        label_pieces = labels.row_pieces(BLOCK_ENTRIES, first_row)
+    row = first_row
+    for piece in label_pieces:
+        values = _falling_scores(piece) if scores is None else take(piece.shape[0])
+        if names is None:
+            yield PaddedLists(as_ids(piece, labels.name) if dtype.kind == "f" else piece, values)
+        else:
+            yield _NamedLists(piece, values, names, labels.name, row)
+        row += piece.shape[0]
+    next(score_pieces, None)  # what follows the last row is an error
 
 
 def _falling_scores(labels: AnyArray) -> AnyArray:

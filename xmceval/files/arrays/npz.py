@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed, names_flags
-from xmceval.files.arrays.archive import Archive
-from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
+from xmceval.files.arrays.archive import Archive, ArrayFile
 from xmceval.files.arrays.npypairs import open_lists
-from xmceval.files.arrays.storedmembers import StoredArray
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr, csc_to_csr, early_end_error, indptr_error
-from xmceval.rows.matrices.storage import Csr
+from xmceval.rows.matrices.storage import Csr, FilePieces
 
 AnyArray = NDArray[Any]
 
@@ -61,7 +59,8 @@ def open_npz(path: Path, request: Request) -> Opened:
                 raise DataError(f"{path}: its arrays of indices and data have different lengths")
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
-            pieces = _CsrPieces(archive, *shape, n_stored, request.are_scores)
+            read = partial(_read_csr, archive, shape, n_stored, request.are_scores)
+            pieces = FilePieces((path,), read, partial(getattr, archive, "can_start"))
             is_held = archive.content is not None
             source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:
@@ -82,52 +81,11 @@ def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
     labels, *others = sorted(parts & _LISTS)
     if others:
         raise DataError(f"{archive.path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
-    scores = Member(archive, "scores") if "scores" in parts else None
+    scores = ArrayFile(archive.path, archive, "scores") if "scores" in parts else None
     is_held = archive.content is not None
     form, missing = FORMATS["npz-arrays"], "array 'scores'"
-    return open_lists(Member(archive, labels), scores, request, form, missing=missing, is_held=is_held)
-
-
-@dataclass(frozen=True)
-class Member:
-    """An array of an archive."""
-
-    archive: Archive
-    part: str
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-        return f"{self.archive.path} ({self.part})"
-
-    @property
-    def path(self) -> Path:
-        """The archive."""
-        return self.archive.path
-
-    def header(self) -> Header:
-        """Read its header."""
-        with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
-            return stream.header
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return self.archive.can_start
-
-    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
-        if first_row:
-            with self.archive.open() as opened, self.archive.open_stored(opened, self.part) as stream:
-                yield from take_row_pieces(stream, n_entries, first_row)
-            return
-        with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
-            yield from take_row_pieces(stream, n_entries)
-
-    def strings(self) -> NDArray[np.object_]:
-        """Read it as an array of strings."""
-        with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
-            return take_strings(stream)
+    array = ArrayFile(archive.path, archive, labels)
+    return open_lists(array, scores, request, form, missing=missing, is_held=is_held)
 
 
 def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int], np.dtype[Any]]:
@@ -203,100 +161,59 @@ def _check_array(archive: Archive, opened: zipfile.ZipFile, part: str, kinds: st
     return int(shape[0]), dtype
 
 
-@dataclass(frozen=True)
-class _CsrPieces:
-    """The rows of a CSR matrix whose three arrays are read in step."""
+def _read_csr(
+    archive: Archive,
+    shape: tuple[int, int],
+    n_stored: int,
+    are_scores: bool,
+    first_row: int,
+) -> Iterator[Csr]:
+    """Yield the rows of a CSR matrix, from one on, in pieces of about BLOCK_ENTRIES entries.
 
-    archive: Archive
-    n_rows: int
-    n_labels: int
-    n_stored: int
-    are_scores: bool
-    first_row: int = 0
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return self.archive.can_start
-
-    def starting_at(self, row: int) -> _CsrPieces:
-        """Return the rows from one on."""
-        return replace(self, first_row=row)
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the archive."""
-        return (self.archive.path,)
-
-    def __iter__(self) -> Iterator[Csr]:
-        """Yield pieces: of many rows whose entries threads read, or of about BLOCK_ENTRIES entries."""
-        with self.archive.open() as opened:
-            stored = self.archive.find_stored(opened, _CSR_ARRAYS)
-            yield from self._read_in_step(opened) if stored is None else self._find(*stored)
-
-    def _find(self, ends: StoredArray, indices: StoredArray, values: StoredArray) -> Iterator[Csr]:
-        last = int(ends[self.first_row : self.first_row + 1][0])
-        self._check_first(last)
-        for row in range(self.first_row, self.n_rows, ROWS_AT_ONCE):
-            indptr = self._indptr(row, last, ends[row + 1 : min(row + ROWS_AT_ONCE, self.n_rows) + 1])
-            yield Csr(indptr, indices, values, self.are_scores)
-            last = int(indptr[-1])
-        if not self.first_row:
-            for array in (ends, indices, values):
-                array.check_end()
-
-    def _read_in_step(self, opened: zipfile.ZipFile) -> Iterator[Csr]:
-        with ExitStack() as stack:
-            open_part = self.archive.open_stored if self.first_row else self.archive.open_array
-            ends, indices, values = (stack.enter_context(open_part(opened, part)) for part in _CSR_ARRAYS)
-            last = self._skip_rows(ends, indices, values)
-            for row in range(self.first_row, self.n_rows, ROWS_AT_ONCE):
-                indptr = self._indptr(row, last, ends.read(min(ROWS_AT_ONCE, self.n_rows - row)))
-                start, n_rows = 0, indptr.size - 1
-                while start < n_rows:
-                    stop = int(np.searchsorted(indptr, indptr[start] + BLOCK_ENTRIES, side="right")) - 1
-                    stop = min(max(stop, start + 1), n_rows)
-                    n = int(indptr[stop] - indptr[start])
-                    part = indptr[start : stop + 1] - indptr[start]
-                    yield Csr(part, indices.read(n), values.read(n), self.are_scores)
-                    start = stop
-                last = int(indptr[-1])
-            if not self.first_row:
-                for stream in (ends, indices, values):
-                    stream.check_end()
-
-    def _indptr(self, row: int, last: int, ends: AnyArray) -> AnyArray:
-        """Return where rows from one on begin and end, int64 [n_rows + 1], once their `ends` [n_rows] are checked."""
-        # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
-        indptr = np.concatenate([[last], ends.astype(np.int64)])
-        if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:
-            raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
-        if row + ends.size == self.n_rows and indptr[-1] < self.n_stored:
-            raise early_end_error(str(self.archive.path), int(indptr[-1]), self.n_stored)
-        self._check_lengths(row, indptr)
-        return indptr
-
-    def _check_first(self, last: int) -> None:
-        """Check the entries before the first row."""
-        if not (0 <= last <= self.n_stored if self.first_row else last == 0):
-            raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
-
-    def _skip_rows(self, ends: ArrayStream, indices: ArrayStream, values: ArrayStream) -> int:
-        """Go to the first row and return the entries before it."""
-        if self.first_row:
-            ends.skip(self.first_row)
+    Its three arrays are read in step, and checked before entries are read that they ask for.
+    """
+    name, n_rows = str(archive.path), shape[0]
+    with ExitStack() as stack:
+        opened = stack.enter_context(archive.open())
+        streams = [stack.enter_context(archive.open_array(opened, part)) for part in _CSR_ARRAYS]
+        ends, indices, values = streams
+        if first_row:
+            ends.skip(first_row)
         last = int(ends.read(1)[0])
-        self._check_first(last)
+        if not (0 <= last <= n_stored if first_row else last == 0):
+            raise indptr_error(name, n_rows, n_stored)
         if last:
             indices.skip(last)
             values.skip(last)
-        return last
+        for row in range(first_row, n_rows, ROWS_AT_ONCE):
+            n = min(ROWS_AT_ONCE, n_rows - row)
+            # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
+            indptr = np.concatenate([[last], ends.read(n).astype(np.int64)])
+            if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > n_stored:
+                raise indptr_error(name, n_rows, n_stored)
+            if row + n == n_rows and indptr[-1] < n_stored:
+                raise early_end_error(name, int(indptr[-1]), n_stored)
+            _check_lengths(name, row, indptr, shape[1])
+            start = 0
+            while start < n:
+                stop = int(np.searchsorted(indptr, indptr[start] + BLOCK_ENTRIES, side="right")) - 1
+                stop = min(max(stop, start + 1), n)
+                n_entries = int(indptr[stop] - indptr[start])
+                part = indptr[start : stop + 1] - indptr[start]
+                yield Csr(part, indices.read(n_entries), values.read(n_entries), are_scores)
+                start = stop
+            last = int(indptr[-1])
+        if not first_row:
+            for stream in streams:
+                stream.check_end()
 
-    def _check_lengths(self, first_row: int, indptr: AnyArray) -> None:
-        """Refuse a row with more entries than there are labels before it is read, if it is longer than a block."""
-        lengths = np.diff(indptr)
-        row = int(np.argmax(lengths > max(self.n_labels, BLOCK_ENTRIES)))
-        if lengths[row] > max(self.n_labels, BLOCK_ENTRIES):
-            raise DataError(
-                f"{self.archive.path} row {first_row + row}: has {counted(int(lengths[row]), 'entry')}, but the matrix "
-                f"has {counted(self.n_labels, 'column')}; a label appears at most once in a row"
-            )
+
+def _check_lengths(name: str, first_row: int, indptr: AnyArray, n_labels: int) -> None:
+    """Refuse a row with more entries than there are labels before it is read, if it is longer than a block."""
+    lengths = np.diff(indptr)
+    row = int(np.argmax(lengths > max(n_labels, BLOCK_ENTRIES)))
+    if lengths[row] > max(n_labels, BLOCK_ENTRIES):
+        raise DataError(
+            f"{name} row {first_row + row}: has {counted(int(lengths[row]), 'entry')}, but the matrix has "
+            f"{counted(n_labels, 'column')}; a label appears at most once in a row"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,47 +104,28 @@ def read_values(
     return label, np.ones(len(label.array)), lengths
 
 
-@dataclass(frozen=True)
-class RowPieces(FilePieces):
-    """The rows of a file whose entries are in the order of rows, as pieces that are read anew for each pass."""
+def _read_sorted(rows: RowTable, n_rows: int, _first_row: int) -> Iterator[Matrix]:
+    """Yield the rows of a file whose entries are in the order of rows; reading cannot begin elsewhere."""
+    done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
 
-    rows: RowTable
-    path: Path
-    n_rows: int
+    def piece(parts: list[Entries], stop: int) -> Csr:
+        """Return the rows that are not done up to one as CSR."""
+        numbers, labels, values = _join(parts)
+        indptr = np.searchsorted(numbers, np.arange(done, stop + 1, dtype=numbers.dtype))
+        return Csr(indptr, labels, values, rows.are_scores)
 
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return False
-
-    def starting_at(self, row: int) -> FilePieces:
-        """Refuse: lines are read from the first on."""
-        raise TypeError(f"{self.path}: cannot be read from row {row:,} on")
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the file."""
-        return (self.path,)
-
-    def __iter__(self) -> Iterator[Matrix]:
-        done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
-        for part in self.rows.entries():
-            last = int(part.lines.max())
-            cut = int(np.searchsorted(part.rows, last))
-            if last > done:
-                yield self._piece([*held, _slice(part, 0, cut)], done, last)
-                held, done = [], last
-            held.append(_slice(part, cut, part.rows.size))
-            n_held = sum(entries.rows.size for entries in held)
-            if n_held > LONGEST_ROW:
-                raise DataError(f"{self.rows.table.name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
-            refuse_repeats(f"{self.rows.table.name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
-        yield self._piece(held, done, self.n_rows)
-
-    def _piece(self, parts: list[Entries], start: int, stop: int) -> Csr:
-        """Return rows from one on up to another as CSR."""
-        rows, labels, values = _join(parts)
-        indptr = np.searchsorted(rows, np.arange(start, stop + 1, dtype=rows.dtype))
-        return Csr(indptr, labels, values, self.rows.are_scores)
+    for part in rows.entries():
+        last = int(part.lines.max())
+        cut = int(np.searchsorted(part.rows, last))
+        if last > done:
+            yield piece([*held, _slice(part, 0, cut)], last)
+            held, done = [], last
+        held.append(_slice(part, cut, part.rows.size))
+        n_held = sum(entries.rows.size for entries in held)
+        if n_held > LONGEST_ROW:
+            raise DataError(f"{rows.table.name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
+        refuse_repeats(f"{rows.table.name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
+    yield piece(held, n_rows)
 
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
@@ -178,7 +159,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         warnings.extend(check_numbers(truth, by_row))
     pieces: FilePieces | list[Matrix]
     if is_streamed and table.path is not None:
-        pieces = RowPieces(rows, table.path, n_rows)
+        pieces = FilePieces((table.path,), partial(_read_sorted, rows, n_rows))
     else:
         csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]

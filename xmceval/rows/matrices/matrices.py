@@ -138,7 +138,7 @@ class MatrixSource:
         """Return the same source, read from a row on."""
         if isinstance(self.pieces, Sequence):
             return self.sliced(row, self.n_rows)
-        return replace(self, pieces=self.pieces.starting_at(row), first_row=row)
+        return replace(self, pieces=replace(self.pieces, first_row=row), first_row=row)
 
     def sliced(self, start: int, stop: int) -> MatrixSource:
         """Return some rows of a matrix in memory, under their own numbers."""
@@ -157,7 +157,7 @@ class MatrixSource:
 
     def files(self) -> tuple[Path, ...]:
         """Return the files that the pieces are read from; none where they are in memory."""
-        return () if isinstance(self.pieces, Sequence) else self.pieces.files()
+        return () if isinstance(self.pieces, Sequence) else self.pieces.files
 
     def selecting(self, depth: int) -> MatrixSource:
         """Return dense scores such that only the `depth` best labels per row are selected, at least 2; others as is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -75,17 +75,6 @@ class BFloat16Matrix:
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-class Items(Protocol):
-    """An array whose items become one of numpy when they are sliced."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type in which the items are stored."""
-
-    def __getitem__(self, items: slice) -> AnyArray:
-        """Return some items."""
-
-
 class Matrix(Protocol):
     """Some rows of a matrix, in any storage, that can be copied out as CSR."""
 
@@ -103,21 +92,23 @@ class Matrix(Protocol):
         """Return some rows, which share the memory of this where they are in memory."""
 
 
-class FilePieces(Protocol):
+@dataclass(frozen=True)
+class FilePieces:
     """The rows of files as pieces of a matrix, which are read anew for each pass."""
+
+    files: tuple[Path, ...]
+    read: Callable[[int], Iterator[Matrix]]  # yields the pieces in order, from a row on
+    # returns whether reading can begin at any row; None where it cannot
+    starts_anywhere: Callable[[], bool] | None = None
+    first_row: int = 0
 
     @property
     def can_start(self) -> bool:
         """Whether reading can begin at any row."""
-
-    def starting_at(self, row: int) -> FilePieces:
-        """Return the rows from one on."""
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files, each once."""
+        return self.starts_anywhere is not None and self.starts_anywhere()
 
     def __iter__(self) -> Iterator[Matrix]:
-        """Yield the pieces in order."""
+        return self.read(self.first_row)
 
 
 @dataclass(frozen=True)
@@ -125,8 +116,8 @@ class Csr:
     """The three arrays of a CSR matrix, or of some of its rows."""
 
     indptr: AnyArray
-    indices: Items
-    values: Items
+    indices: AnyArray
+    values: AnyArray
     are_scores: bool
 
     @property

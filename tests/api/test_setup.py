@@ -55,6 +55,15 @@ def test_each_path_is_found_once(found):
     assert found == {"train.txt": 1}
 
 
+def test_all_files_of_all_runs_are_looked_for_before_anything_is_read():
+    Path("t.txt").write_text("no truth")
+    for kind in (list, tuple):
+        runs = kind([xmceval.Shards(["a.txt", "no shard.txt"]), "no run.txt"])
+        with pytest.raises(xmceval.DataError) as refused:
+            xmceval.compare("t.txt", {"a": runs, "b": "b.txt"}, metrics="P", k=1)
+        assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == ["no shard.txt", "no run.txt"]
+
+
 def test_a_saved_state_has_the_warnings_of_the_result():
     options = {"metrics": ["P", "PSP"], "k": 1, "train": "train.txt", "sample_weight": [1.0, 2.0**-40, 0.0]}
     with pytest.warns(xmceval.XmcevalWarning):

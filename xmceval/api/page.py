@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.comparing.matches import are_runs
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.scoring.saving import check_saving
 from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, OpenedTruth
+from xmceval.api.scoring.setup import Named, OpenedTruth, are_runs
 from xmceval.files.io.digests import digest_files
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.paths import to_path

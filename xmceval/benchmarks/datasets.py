@@ -10,7 +10,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
-from xmceval.api.comparing.matches import are_runs
+from xmceval.api.scoring.setup import are_runs
 from xmceval.benchmarks.config import Config, Keys, are_paths, is_path, show
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.labels.catalogue import find_dataset

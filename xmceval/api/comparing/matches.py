@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.comparing.pairtests import Watch, find_differences
-from xmceval.api.scoring.setup import Named
+from xmceval.api.scoring.setup import Named, are_runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed
 from xmceval.files.arrays.npypairs import identify, resolve
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.ranking.recordlines import is_by_query
 from xmceval.metrics.measure import Measure
 from xmceval.report.compared import Difference, RunsOf, RunSpread
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
-from xmceval.rows.matrices.lists import is_pair
-from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.shards import parts_of
 from xmceval.scoring.comparing.pairsums import Output, all_pairs
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.summary import Figure
@@ -233,15 +231,3 @@ def _are_same(first: Any, second: Any) -> bool:
     if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
         return first is second
     return resolve(first) == resolve(second)
-
-
-def are_runs(y_score: Any) -> bool:
-    """Return whether scores are a list of matrices or paths: the runs of one system."""
-    return (
-        isinstance(y_score, (list, tuple))
-        and len(y_score) > 0
-        and all(
-            isinstance(y, (str, Path, Shards)) or len(getattr(y, "shape", ())) == 2 or is_by_query(y) for y in y_score
-        )
-        and not is_pair(y_score, "y_score")
-    )

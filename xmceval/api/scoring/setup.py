@@ -41,6 +41,7 @@ from xmceval.labels.propensity import (
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import rows_of
+from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.matrices import check_narrow
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
 from xmceval.rows.rowids import RowIds
@@ -74,8 +75,19 @@ class Named:
     @cached_property
     def leaves(self) -> Sequence[Any]:
         """The runs, or the predictions of a single one, with their shards found."""
-        are_runs = isinstance(self.y_score, list) and isinstance(self.input, Shards)
-        return list(map(find_shards, self.y_score)) if are_runs else [self.input]
+        return list(map(find_shards, self.y_score)) if are_runs(self.y_score) else [self.input]
+
+
+def are_runs(y_score: Any) -> bool:
+    """Return whether scores are a list of matrices or paths: the runs of one system."""
+    return (
+        isinstance(y_score, (list, tuple))
+        and len(y_score) > 0
+        and all(
+            isinstance(y, (str, Path, Shards)) or len(getattr(y, "shape", ())) == 2 or is_by_query(y) for y in y_score
+        )
+        and not is_pair(y_score, "y_score")
+    )
 
 
 def check_systems(systems: object) -> None:

@@ -10,7 +10,7 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, same_numbe
 import xmceval
 from xmceval.files.io import chunks
 from xmceval.files.opening import open_truth
-from xmceval.files.sidecars.numbers import read_numbers
+from xmceval.files.sidecars.per_row import read_numbers
 
 TEXTS = {
     "as it is": lambda text: text,

@@ -21,7 +21,7 @@ from xmceval.files.opening import open_source
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.recordlines import Records, find_records
 from xmceval.files.sidecars.labelnames import Names, names_beside_ids
-from xmceval.files.sidecars.numbers import read_numbers
+from xmceval.files.sidecars.per_row import read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter

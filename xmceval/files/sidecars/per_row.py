@@ -1,0 +1,85 @@
+"""Files with one line per row or label: numbers such as counts and weights, ids of rows, groups of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from xmceval.errors import DataError
+from xmceval.files.arrays.npy import read_array
+from xmceval.files.io.inputfiles import take_pipe
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.io.signatures import NPY, UTF8_BOM
+from xmceval.files.io.streams import check_is_text, quote, read_all_bytes, read_first_bytes
+from xmceval.rows.block import Float64
+from xmceval.rows.rowgroups import RowGroups
+from xmceval.rows.rowids import RowIds, join_by_id
+from xmceval.rows.shards import Shards, parts_of
+
+
+def read_numbers(path: str | Path) -> Float64:
+    """Read one number per line, or an npy array of one dimension."""
+    path = to_path(path)
+    take_pipe(path)
+    if read_first_bytes(path, len(NPY)) == NPY:
+        array = read_array(path)
+        if array.ndim != 1 or array.dtype.kind not in "iuf":
+            raise DataError(f"{path}: expected numbers in one dimension, got shape {array.shape} of {array.dtype}")
+        return array.astype(np.float64)
+    lines = _read_lines(path) or [b""]
+    numbers = np.empty(len(lines))
+    for i, line in enumerate(lines):
+        try:
+            numbers[i] = float(line)
+        except ValueError:
+            raise DataError(f"{path}:{i + 1}: expected one number per line, found {quote(line)}") from None
+    return numbers
+
+
+def read_row_ids(path: str | Path | Shards) -> RowIds:
+    """Read one id per line, of one file or of several, whose rows run on."""
+    lines, source = _read_words(path)
+    ids = RowIds([line for _, line in lines], source)
+    ids.check_each([place for place, _ in lines])
+    return ids
+
+
+def read_row_groups(path: str | Path | Shards, ids: RowIds | None, named: RowIds | None) -> tuple[RowGroups, bool]:
+    """Read the group of each row, one per line; where rows have ids and each line two words, those are id and group.
+
+    Whether they are is returned too. A tab between id and group allows for spaces in the group, and says that rows are
+    meant by the names of an index.
+    """
+    lines, source = _read_words(path)
+    pairs = [line.split("\t") if "\t" in line else line.split() for _, line in lines]
+    if pairs and all(len(pair) == 2 for pair in pairs) and (ids is not None or all("\t" in line for _, line in lines)):
+        groups: dict[str, str] = {}
+        for (place, _), (name, group) in zip(lines, pairs, strict=True):
+            if groups.setdefault(name, group) != group:
+                raise DataError(f"{place}: the group of {name[:40]!r} is {group!r}, but {groups[name]!r} above")
+        names = join_by_id(groups, ids or named, source, "group")
+        return RowGroups.of_names(names, [source] * len(names), source), True
+    return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source), False
+
+
+def _read_words(path: str | Path | Shards) -> tuple[list[tuple[str, str]], str]:
+    """Return the lines of one file or of several, each after its place, and the name of all for messages."""
+    shards = find_shards(path)
+    files = [to_path(part) for part in parts_of(shards)]
+    for file in files:
+        take_pipe(file)
+    lines = [
+        (f"{file}:{number}", line.decode(errors="surrogateescape"))
+        for file in files
+        for number, line in enumerate(_read_lines(file), 1)
+    ]
+    return lines, shards.name if len(files) > 1 else str(files[0])
+
+
+def _read_lines(path: Path) -> list[bytes]:
+    """Return the lines of a small file without the blanks around them."""
+    check_is_text(path)
+    text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
+    return [line.strip() for line in text.split(b"\n")] if text else []

@@ -1,12 +1,12 @@
-"""Grammars of rows of text, by the name of their format: each parses lines into arrays, or reports a bad row."""
+"""Rows of text, and their grammars by the name of the format: each parses lines into arrays, or reports a bad row."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from xmceval.errors import Fault, argument
 from xmceval.files.io.chunks import PADDING, Chunk
 from xmceval.files.io.streams import quote
 from xmceval.files.sidecars.labelnames import Names, parse_label, unknown_name
-from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
+from xmceval.rows.block import Int64, Rows, Scratch, SortedRows, StoredRows
 
 FASTTEXT_PREFIX = b"__label__"
 
@@ -24,27 +24,10 @@ NO_PREDICTION = b"n/a"  # a line of fastText for a text without known words
 _FASTTEXT_PAIRS = "expected pairs of __label__name and score"
 
 
-class Region(Protocol):
-    """Some rows of a chunk of text."""
+_ROW_WITHOUT_COMMENT = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
+_ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
 
-    chunk: Chunk
-    start: int
-    stop: int
-    n_rows: int
-
-    @property
-    def names(self) -> Names | None:
-        """The names of labels, where the rows have names."""
-
-    @property
-    def are_scores(self) -> bool:
-        """Whether the rows are predictions."""
-
-    def parse_fault(self, code: int, offset: int, row: int, end: int) -> Fault:
-        """Return the fault for the error code of a kernel and the token where it stopped."""
-
-    def row_fault(self, row: int, message: str) -> Fault:
-        """Return the fault of a row, with its place."""
+NEWLINE = 0x0A
 
 
 def _expected(code: int) -> str:
@@ -77,7 +60,7 @@ def _expected_scored(code: int) -> str:
 class Grammar:
     """One grammar of rows."""
 
-    parse: Callable[[Region, Scratch], Rows]  # parses the rows of a region
+    parse: Callable[[TextRows, Scratch], Rows]  # parses the rows of a region
     has_comments: bool = True  # whether ``#`` starts a comment
     # whether rows are lists of labels without values, which as predictions are ranked by their order
     is_ranked: bool = False
@@ -86,7 +69,91 @@ class Grammar:
     expected: Callable[[int], str] = _expected  # returns the expectation that failed, by the error code of a kernel
 
 
-def _parse_pairs(region: Region, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
+@dataclass
+class TextRows(StoredRows):
+    """Some rows of a chunk of text, from `start` to `stop`."""
+
+    name: str  # the file, for messages
+    grammar: Grammar
+    names: Names | None  # the names of labels, where the rows have names
+    are_scores: bool  # whether the rows are predictions
+    chunk: Chunk
+    first_line: int  # the number of the first line of the chunk
+    start: int
+    n_rows: int
+    stop: int
+
+    def split(self, n_rows: int) -> tuple[TextRows, TextRows]:
+        """Return the first rows, and the rest."""
+        stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
+        return replace(self, n_rows=n_rows, stop=stop), replace(self, n_rows=self.n_rows - n_rows, start=stop)
+
+    def parse(self, scratch: Scratch) -> Rows:
+        """Parse the text."""
+        return self.grammar.parse(self, scratch)
+
+    def parse_fault(self, code: int, offset: int, row: int, end: int) -> Fault:
+        """Return the fault for the error code of a kernel and the token where it stopped."""
+        from xmceval.kernels.text.lists import UNKNOWN_NAME
+
+        token = bytes(self.chunk.buffer[offset:end])
+        if code == UNKNOWN_NAME:
+            hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
+            name = token[:40].decode(errors="backslashreplace")
+            return self.row_fault(row, unknown_name(name, self.names) + hint)
+        return self.row_fault(row, f"{self.grammar.expected(code)}, found {quote(token)}")
+
+    def row_fault(self, row: int, message: str) -> Fault:
+        """Return the fault of a row, with its place."""
+        return Fault(row, f"{self.place(row)}: {message}")
+
+    def place(self, row: int) -> str:
+        """Return file and line of a row."""
+        offset = self._offset_of(row) if row else self.start
+        line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, offset)
+        while self.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(b"#"):
+            offset = self.chunk.buffer.index(b"\n", offset) + 1
+            line += 1
+        return f"{self.name}:{line}"
+
+    def blank_from(self) -> int:
+        """Return the row from which on all rows are blank lines."""
+        last = max((match.end() for match in self._find_filled()), default=0)
+        if last == 0:
+            return 0
+        end = self.chunk.buffer.index(b"\n", self.start + last) + 1
+        return count_rows(self.grammar, self.chunk, self.start, end)[0]
+
+    def first_filled(self) -> str:
+        """Return the place of the first row that is not a blank line, or an empty string."""
+        for match in self._find_filled():
+            line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, self.start + match.end())
+            return f"{self.name}:{line}"
+        return ""
+
+    def _find_filled(self) -> Iterator[re.Match[bytes]]:
+        """Find the beginnings of lines that are neither blank nor comments."""
+        pattern = _ROW_WITHOUT_COMMENT if self.grammar.has_comments else _ROW
+        return pattern.finditer(bytes(self.chunk.buffer[self.start : self.stop]))
+
+    def _offset_of(self, row: int) -> int:
+        """Return the offset of a row, counted from 0 (of the end, if there are no more)."""
+        from xmceval.kernels.text.lines import skip_rows
+
+        if self.grammar.has_comments:
+            return int(skip_rows(self.chunk.text, self.start, self.stop, row))
+        return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[row - 1]) + 1
+
+
+def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[int, int]:
+    """Count the rows and the lines in some bytes of whole lines."""
+    from xmceval.kernels.text.lines import count_rows as count_uncommented
+
+    n_rows, n_lines = count_uncommented(chunk.text, start, stop)
+    return n_rows if grammar.has_comments else n_lines, n_lines
+
+
+def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import parse_pairs
@@ -108,7 +175,7 @@ def _parse_pairs(region: Region, scratch: Scratch, text: NDArray[np.uint8] | Non
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
 
 
-def _parse_scored(region: Region, scratch: Scratch) -> Rows:
+def _parse_scored(region: TextRows, scratch: Scratch) -> Rows:
     """Parse ``label score<TAB>label score`` as ``idx:value``, with colons for spaces and spaces for tabs."""
     from xmceval.kernels.text.pairs import write_as_pairs
 
@@ -127,7 +194,7 @@ def _parse_scored(region: Region, scratch: Scratch) -> Rows:
     return _parse_pairs(region, scratch, text)
 
 
-def _parse_labels(region: Region, scratch: Scratch) -> Rows:
+def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
     """Parse ``label,label feature:value``, without the features."""
     from xmceval.kernels.text.labels import parse_label_lists
 
@@ -137,7 +204,7 @@ def _parse_labels(region: Region, scratch: Scratch) -> Rows:
     return _with_values_of_one(region, rows)
 
 
-def _parse_ids(region: Region, scratch: Scratch) -> Rows:
+def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
     """Parse lists of label ids."""
     from xmceval.kernels.text.lists import parse_ids
 
@@ -147,9 +214,9 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
-def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
-    """Parse lists of label names; the kernel numbers the separators."""
-    from xmceval.kernels.text.lists import UNKNOWN_NAME, split_names
+def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks", prefix: bytes = b"") -> Rows:
+    """Parse lists of label names between blanks, tabs, or commas and blanks."""
+    from xmceval.kernels.text.lists import BLANKS, COMMAS, TABS, UNKNOWN_NAME, split_names
     from xmceval.kernels.text.words import find_words
 
     names = region.names
@@ -158,6 +225,7 @@ def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix
     rows = _room_for_labels(region, scratch)
     begins, ends = (scratch.array(name, rows.indices.size, np.int64) for name in ("begins", "ends"))
     start = np.frombuffer(bytearray(prefix), dtype=np.uint8)
+    separator = {"blanks": BLANKS, "tabs": TABS, "commas": COMMAS}[between]
     split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
     n = int(rows.indptr[region.n_rows])
     unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
@@ -167,28 +235,14 @@ def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
-def _parse_tabbed_names(region: Region, scratch: Scratch) -> Rows:
-    """Parse lists of label names separated by tabs."""
-    from xmceval.kernels.text.lists import TABS
-
-    return _parse_names(region, scratch, separator=TABS)
-
-
-def _parse_comma_names(region: Region, scratch: Scratch) -> Rows:
-    """Parse lists of label names separated by commas or blanks."""
-    from xmceval.kernels.text.lists import COMMAS
-
-    return _parse_names(region, scratch, separator=COMMAS)
-
-
-def _parse_fasttext_lists(region: Region, scratch: Scratch) -> Rows:
+def _parse_fasttext_lists(region: TextRows, scratch: Scratch) -> Rows:
     """Parse ``__label__x __label__y``, as predictions the best first."""
     if region.are_scores:
         return _parse_by_line(region, scratch, lambda line: _read_fasttext_ranks(line, region.names))
     return _parse_fasttext(region, scratch)
 
 
-def _parse_fasttext(region: Region, scratch: Scratch) -> Rows:
+def _parse_fasttext(region: TextRows, scratch: Scratch) -> Rows:
     """Parse text with ``__label__x`` anywhere in it, or in predictions ``__label__x 0.5 __label__y 0.25``."""
     if region.are_scores:
         return _parse_by_line(region, scratch, lambda line: _read_fasttext_scores(line, region.names))
@@ -229,7 +283,7 @@ def _fasttext_label(word: bytes, names: Names | None) -> int:
     return parse_label(word[len(FASTTEXT_PREFIX) :].decode(errors="surrogateescape"), names)
 
 
-def _parse_json(region: Region, scratch: Scratch) -> Rows:
+def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
     """Parse JSON lines: by a kernel, and those where it stops in Python."""
     from xmceval.files.text.jsonlines import read_scores, read_truth
     from xmceval.kernels.text.json import parse_json
@@ -260,7 +314,7 @@ def _parse_json(region: Region, scratch: Scratch) -> Rows:
     return rows
 
 
-def _find_names(region: Region, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
+def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
     """Write labels for names from an entry on, of which the places in the text are given; return how many there are."""
     stop = int(rows.indptr[n_rows])
     entries = slice(first, stop)
@@ -280,7 +334,7 @@ def _find_names(region: Region, rows: Rows, places: Int64, n_rows: int, first: i
 
 
 def _read_line(
-    region: Region, row: int, line: bytes, read: Callable[[bytes], Iterator[tuple[int, float]]]
+    region: TextRows, row: int, line: bytes, read: Callable[[bytes], Iterator[tuple[int, float]]]
 ) -> Iterator[tuple[int, float]]:
     """Read a line in Python; `read` yields (label, value) or raises ValueError."""
     try:
@@ -289,7 +343,7 @@ def _read_line(
         raise region.row_fault(row, str(error)) from None
 
 
-def _parse_by_line(region: Region, scratch: Scratch, read: Callable[[bytes], Iterator[tuple[int, float]]]) -> Rows:
+def _parse_by_line(region: TextRows, scratch: Scratch, read: Callable[[bytes], Iterator[tuple[int, float]]]) -> Rows:
     """Parse line by line in Python."""
     labels, values, ends = list[int](), list[float](), [0]
     text = bytes(region.chunk.buffer[region.start : region.stop])
@@ -303,12 +357,12 @@ def _parse_by_line(region: Region, scratch: Scratch, read: Callable[[bytes], Ite
     return rows
 
 
-def _room_for_labels(region: Region, scratch: Scratch) -> Rows:
+def _room_for_labels(region: TextRows, scratch: Scratch) -> Rows:
     """Return arrays with room for all labels that the text can hold."""
     return scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8)
 
 
-def _with_values_of_one(region: Region, rows: Rows) -> Rows:
+def _with_values_of_one(region: TextRows, rows: Rows) -> Rows:
     rows.values[: rows.indptr[region.n_rows]] = 1.0
     return rows
 
@@ -317,7 +371,7 @@ def _status(scratch: Scratch) -> Int64:
     return scratch.array("status", 8, np.int64)
 
 
-def _check_status(region: Region, status: Int64) -> list[int]:
+def _check_status(region: TextRows, status: Int64) -> list[int]:
     """Raise the fault that a kernel reported, if any; return all that it reported."""
     numbers: list[int] = status.tolist()
     if numbers[1]:
@@ -332,8 +386,8 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "ids": Grammar(_parse_ids, is_ranked=True),
         "scored": Grammar(_parse_scored, expected=_expected_scored),
         "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
-        "tabbed-names": Grammar(_parse_tabbed_names, has_comments=False, is_ranked=True),
-        "comma-names": Grammar(_parse_comma_names, has_comments=False, is_ranked=True),
+        "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),
+        "comma-names": Grammar(partial(_parse_names, between="commas"), has_comments=False, is_ranked=True),
         "fasttext": Grammar(_parse_fasttext, has_comments=False),
         "fasttext-lists": Grammar(_parse_fasttext_lists, has_comments=False, is_ranked=True),
         "json": Grammar(_parse_json, has_comments=False),

@@ -18,7 +18,7 @@ from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import HEAD_BYTES, Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments, LineColumns
 from xmceval.files.ranking.kinds import find_beir, find_json, find_qrels, find_run, find_short_run
-from xmceval.files.ranking.recordlines import Records
+from xmceval.files.ranking.recordlines import Records, read_records
 from xmceval.files.sidecars.labelnames import Names, names_beside_ids
 from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
 from xmceval.files.text.textsource import open_text
@@ -176,15 +176,16 @@ def _open_text(head: Head, request: Request) -> Opened:
 def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
     """Open lines of query, document and grade or score."""
     from xmceval.files.ranking.trec import open_by_query
+    from xmceval.files.ranking.trecrows import LineFile
 
-    return open_by_query(head.path, request, columns)
+    return open_by_query(LineFile(head.path, columns), request)
 
 
 def _open_json(head: Head, request: Request, place: str) -> Opened:
     """Open JSON by query."""
-    from xmceval.files.ranking.jsonruns import open_json_queries
+    from xmceval.files.ranking.trec import open_by_query
 
-    return open_json_queries(head, request, place)
+    return open_by_query(read_records(head.path, place, "score" if request.are_scores else "grade"), request)
 
 
 def _may_have_header(head: Head) -> bool:

@@ -15,10 +15,10 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_first_bytes
 from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
-from xmceval.files.ranking.recordlines import RecordLines, RecordPart, Records
+from xmceval.files.ranking.recordlines import RecordPart, Records
 from xmceval.files.ranking.trecrows import Entries, Lines
-from xmceval.files.tables.byquery import QueryTable, TableLines
-from xmceval.files.tables.columns import find_columns
+from xmceval.files.tables.byquery import QueryTable
+from xmceval.files.tables.columns import find_pairs
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.opening import table_at
 from xmceval.files.tables.table import Table
@@ -64,17 +64,17 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
 def _read_table(table: Table, judgments: Judgments) -> Lines:
     """Read the columns of queries and documents."""
     lists = [name for name in table.names if table.is_list(name)]
-    columns = find_columns(table.name, table.names, lists, are_scores=False)
+    columns, _ = find_pairs(table.name, table.names, lists, are_scores=False)
     if not columns.has_queries:
         raise DataError(f"{table.name}: has numbers of rows, and {judgments.name} has queries; expected names of these")
-    return TableLines(QueryTable(table, columns, are_scores=False), judgments.queries)
+    return QueryTable(table, columns, are_scores=False).lines(judgments.queries)
 
 
 def _read_lines(name: str, pairs: Iterable[tuple[Any, Any]], judgments: Judgments) -> Lines:
     """Read pairs one by one."""
     queries, documents = map(list, zip(*pairs, strict=True)) if (pairs := list(pairs)) else ([], [])
     part = RecordPart(queries, np.ones(len(queries), dtype=np.int64), documents, np.zeros(len(queries)))
-    return RecordLines(Records(name, "pair", [part]), judgments.queries)
+    return Records(name, "pair", [part]).lines(judgments.queries)
 
 
 def _pairs_of(path: Path) -> Iterable[tuple[str, str]]:

@@ -1,4 +1,7 @@
-"""Queries, documents and values in memory, as other tools for ranking have them: dicts by query."""
+"""Queries, documents and values as other tools for ranking have them: dicts by query, in memory or as JSON.
+
+JSON is ``{query: {document: score}}`` of ranx, BEIR and MTEB, or has the lines of sentence-transformers.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, listed
+from xmceval.files.formats import FORMATS, Format
+from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.trecrows import Lines
 from xmceval.files.tables.columns import are_known
+from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.files.text.words import PADDING, Words
 from xmceval.rows.block import Float64, Int64
 
 PART_SIZE = 1 << 16  # documents that are read at a time
 NUMBERS = (Real, np.bool_)
+META = "mteb_model_meta"  # a key of JSON beside the subsets of a task
 TOO_LARGE = "a {} is an integer too large for float64"
 
 
@@ -51,28 +58,29 @@ class Records:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def form(self) -> Format:
+        """The format."""
+        return FORMATS["run" if self.noun == "score" else "qrels"] if self.path is None else FORMATS["json-queries"]
 
-class RecordLines(Lines):
-    """Records as lines; each document is one."""
+    @property
+    def facts(self) -> list[str]:
+        """What people are told of them."""
+        return [f"{self.noun}s by query and document"]
 
-    noun = "document"
-
-    def __init__(
-        self, records: Records, judged: Mapping[bytes, int] | None = None, documents: Words | None = None
-    ) -> None:
-        super().__init__(judged, documents)
-        for part in records.parts:
-            self._read(records, part)
-
-    def _read(self, records: Records, part: RecordPart) -> None:
-        text, places = _encode(part, "query", records.name)
-        rows = np.repeat(self._rows_of(self.queries.number(text, *places)), part.lengths)
-        wrong = np.flatnonzero(np.isnan(part.values) & (rows >= 0))
-        if wrong.size:
-            place = _place(records.name, *part.names_at(int(wrong[0])))
-            raise DataError(f"{place}: the {records.noun} is NaN; expected a number")
-        text, places = _encode(part, "document", records.name)
-        self._add(text, rows, places, part.values)
+    def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
+        """Read the records; each document is a line."""
+        lines = Lines("document", judged, Words() if documents is None else documents)
+        for part in self.parts:
+            text, places = _encode(part, "query", self.name)
+            rows = np.repeat(lines.rows_of(lines.queries.number(text, *places)), part.lengths)
+            wrong = np.flatnonzero(np.isnan(part.values) & (rows >= 0))
+            if wrong.size:
+                place = _place(self.name, *part.names_at(int(wrong[0])))
+                raise DataError(f"{place}: the {self.noun} is NaN; expected a number")
+            text, places = _encode(part, "document", self.name)
+            lines.add(text, rows, places, part.values)
+        return lines
 
 
 def is_by_query(value: Any) -> bool:
@@ -88,15 +96,8 @@ def is_dict(value: Any) -> bool:
 def find_records(value: Any, name: str, noun: str) -> Records | None:
     """Return the records in a dict by query, or a Qrels or Run of ranx; None if it is neither.
 
-    In truth a query may have the set of its relevant documents instead of grades.
-
-    Parameters
-    ----------
-    value : object
-    name : str
-        What messages call it.
-    noun : {"grade", "score"}
-        What its values are.
+    In truth a query may have the set of its relevant documents instead of grades. `name` is what messages call the
+    value, and `noun` what it has: ``grade`` or ``score``.
     """
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
@@ -126,6 +127,75 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None
             f"{{document: {noun}}}}} (hint: {pass_frame(frame_code(name, path), path)})"
         )
     return Records(name, noun, _parts_of_dict(table, name, noun), path)
+
+
+def read_records(path: Path, place: str, noun: str) -> Records:
+    """Read JSON whose queries are the keys of an object with objects, or each in a line with its results."""
+    if place == "lines":
+        return records_of(_results(path), str(path), noun, path)
+    table = _load(path)
+    if META in table:
+        return records_of(_subset(path, table), str(path), noun, path)
+    return replace(records_of(table, str(path), noun, path), may_be_frame=True)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    """Load an object with objects; a key that appears twice is refused."""
+    text = _text(path)
+    try:
+        loaded = json.loads(text, object_pairs_hook=to_dict)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{error.lineno}: expected JSON ({error.msg}: character {error.colno})") from None
+    except RepeatedKeyError as error:
+        raise DataError(f"{path}: {error}") from None
+    except (RecursionError, ValueError):
+        raise DataError(f"{path}: expected JSON without deep nesting and huge numbers") from None
+    return dict(loaded)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_all_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
+
+
+def _subset(path: Path, task: dict[str, Any]) -> dict[str, Any]:
+    """Return the scores of the only subset and split of a task's predictions."""
+    found = {
+        f"{subset}/{split}": table
+        for subset, splits in task.items()
+        if subset != META and isinstance(splits, dict)
+        for split, table in splits.items()
+    }
+    if len(found) != 1:
+        names = listed([repr(name) for name in found], "and") or "none"
+        raise DataError(f"{path}: has predictions of several subsets or splits, {names}; expected one (hint: keep one)")
+    (table,) = found.values()
+    return dict(table) if isinstance(table, dict) else {"": table}
+
+
+def _results(path: Path) -> dict[str, Any]:
+    """Return the scores of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``."""
+    table: dict[str, Any] = {}
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, object_pairs_hook=to_dict)
+            pairs = [(str(hit["corpus_id"]), hit["score"]) for hit in row["results"]]
+            query = str(row["query_id"])
+        except RepeatedKeyError as error:
+            raise DataError(f"{path}:{number}: {error}") from None
+        except (ValueError, TypeError, KeyError, RecursionError):
+            expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
+            raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}") from None
+        documents = dict(pairs)
+        if query in table or len(documents) < len(pairs):
+            what = f"the query {query[:40]!r}" if query in table else "a document"
+            raise DataError(f"{path}:{number}: {what} appears twice")
+        table[query] = documents
+    return table
 
 
 def frame_code(name: str, path: Path | None, more: str = "") -> str:

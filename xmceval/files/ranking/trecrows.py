@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Chunk, LineChunks
-from xmceval.files.io.lines import Places
+from xmceval.files.io.lines import Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import quote
+from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.ranking.judgments import LineColumns
-from xmceval.files.text.decimals import explain_decimal
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch
 
 Int32 = NDArray[np.int32]
+
+BYTES_WITH_RANKS = 1 << 16  # of a file, whose ranks are compared with its scores
 
 
 class SomeLines(NamedTuple):
@@ -39,36 +42,39 @@ class Entries(NamedTuple):
     values: Float64
 
 
+Ranked = tuple[int | bytes, int, float]  # query, rank and score
+
+
+class LineSource(Protocol):
+    """Queries with documents and values: a file of lines, records in memory, or a table; `str` names it."""
+
+    @property
+    def form(self) -> Format:
+        """The format."""
+
+    @property
+    def facts(self) -> list[str]:
+        """What people are told of it."""
+
+    def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
+        """Read the lines; the arguments are those of `Lines`."""
+
+
+@dataclass(eq=False)
 class Lines:
-    """Lines of queries, documents and values, from a file or from memory.
+    """Lines of queries, documents and values, which are added some at a time."""
 
-    Parameters
-    ----------
-    judged : mapping of bytes to int, or None
-        The row of each query; lines of others are left out. Without it, queries are rows in the order in which they
-        first appear.
-    documents : Words, optional
-        Documents that have numbers before; others are added.
+    noun: str  # what a line is called
+    # the row of each query, lines of others are left out; without it, queries are rows as they first appear
+    judged: Mapping[bytes, int] | None = None
+    documents: Words = field(default_factory=Words)  # some may have numbers before; others are added
+    queries: Words = field(default_factory=Words)
+    n_ignored: int = 0  # the lines that are left out
+    place: Callable[[int], str] | None = None  # returns where a line is, from 0 on of all, if lines have places
+    ranked: Iterable[Ranked] = ()  # the ranks and scores of the first lines, if there are ranks beside scores
+    nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each score that is NaN in a file
 
-    Attributes
-    ----------
-    queries, documents : Words
-        The queries, and the documents that have numbers: beside those before, those of the lines that are not left out.
-    n_ignored : int
-        The lines that are left out.
-    noun : str
-        What a line is called.
-    place : callable or None
-        Returns where a line is, from 0 on of all, if lines have places.
-    """
-
-    noun = "line"
-
-    def __init__(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> None:
-        self.judged = judged
-        self.queries, self.documents = Words(), Words() if documents is None else documents
-        self.n_ignored = 0
-        self.place: Callable[[int], str] | None = None
+    def __post_init__(self) -> None:
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
         self._parts: list[SomeLines] = []
         self._runs: list[tuple[Int32, Int64]] = []  # the rows of lines that follow each other, and how many these are
@@ -85,7 +91,7 @@ class Lines:
 
     def first_nan(self) -> int | None:
         """Return the number of the first line whose value is NaN, of those that are not left out."""
-        return None
+        return next((line for query, line in self.nans if self._rows[query] >= 0), None)
 
     def gather(self, n_rows: int) -> Entries:
         """Return the lines by row, with the numbers of documents instead of labels; they are not kept here."""
@@ -102,7 +108,7 @@ class Lines:
             self._parts[i] = _NO_LINES
         return Entries(indptr, documents, values)
 
-    def _rows_of(self, queries: Int32) -> Int32:
+    def rows_of(self, queries: Int32) -> Int32:
         """Return the rows of some queries, -1 where they have none."""
         first = self._rows.size
         if self.judged is None:
@@ -112,7 +118,7 @@ class Lines:
         self._rows = np.append(self._rows, np.array(new, dtype=np.int32))
         return self._rows[queries]
 
-    def _add(self, text: NDArray[np.uint8], rows: Int32, documents: Int64, values: Float64) -> None:
+    def add(self, text: NDArray[np.uint8], rows: Int32, documents: Int64, values: Float64) -> None:
         """Add lines, int64 [2, n] where their documents are in some text."""
         starts = np.flatnonzero(np.diff(rows, prepend=-2))
         self._runs.append((rows[starts], np.diff(starts, append=rows.size)))
@@ -123,53 +129,56 @@ class Lines:
         self._parts.append(SomeLines(rows, self.documents.number(text, *documents), values.copy()))
 
 
-class TrecLines(Lines):
-    """The lines of a file.
+@dataclass(frozen=True)
+class LineFile:
+    """A file of lines of the ranking field."""
 
-    Parameters
-    ----------
-    path : Path
-    columns : LineColumns
-    judged, documents
-        As in `Lines`.
-    """
+    path: Path
+    columns: LineColumns
 
-    def __init__(
-        self,
-        path: Path,
-        columns: LineColumns,
-        judged: Mapping[bytes, int] | None = None,
-        documents: Words | None = None,
-    ) -> None:
-        super().__init__(judged, documents)
-        self.path, self.columns = path, columns
-        self._nans: list[tuple[int, int]] = []  # query and line of each value that is NaN
-        scratch, line, n_header_lines = Scratch(), 1, 0
-        for chunk in LineChunks(path):
-            if line == 1:
-                n_header_lines = self._skip_header(chunk)
-                line += n_header_lines
-            line += self._read(chunk, line, scratch)
-        self.place = Places(path, n_header_lines, has_comments=True)
+    def __str__(self) -> str:
+        return str(self.path)
 
-    def first_nan(self) -> int | None:
-        """Return the number of the first line whose value is NaN, of those that are not left out."""
-        return next((line for query, line in self._nans if self._rows[query] >= 0), None)
+    @property
+    def form(self) -> Format:
+        """The format."""
+        return FORMATS[self.columns.format]
 
-    def _skip_header(self, chunk: Chunk) -> int:
-        """Move the start of the first chunk behind what is no line, and return how many lines that are."""
-        if chunk.buffer.startswith(UTF8_BOM):
-            chunk.start = len(UTF8_BOM)
-        n_lines, is_header = 0, not self.columns.has_header
-        while not is_header:
-            end = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
-            text = chunk.buffer[chunk.start : end]
-            is_header = bool(text.strip()) and not text.startswith(b"#")
-            chunk.start, n_lines = end, n_lines + 1
-        return n_lines
+    @property
+    def facts(self) -> list[str]:
+        """What people are told of it."""
+        return [self.form.title]
 
-    def _read(self, chunk: Chunk, line: int, scratch: Scratch) -> int:
-        """Read a chunk, of which the number of the first line is given, and return how many lines it has."""
+    def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
+        """Read the lines."""
+        lines = Lines("line", judged, Words() if documents is None else documents, ranked=self._first_ranks())
+        scratch, number, n_header_lines = Scratch(), 1, 0
+        for chunk in LineChunks(self.path):
+            if number == 1:
+                chunk.start = len(UTF8_BOM) if chunk.buffer.startswith(UTF8_BOM) else 0
+                is_header = not self.columns.has_header
+                while not is_header:
+                    end = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
+                    text = chunk.buffer[chunk.start : end]
+                    is_header = bool(text.strip()) and not text.startswith(b"#")
+                    chunk.start, n_header_lines = end, n_header_lines + 1
+                number += n_header_lines
+            number += self._read(chunk, number, lines, scratch)
+        lines.place = Places(self.path, n_header_lines, has_comments=True)
+        return lines
+
+    def _first_ranks(self) -> Iterator[Ranked]:
+        """Yield query, rank and score of the first lines of a file that has both ranks and scores."""
+        names = self.columns.names.split()
+        if "rank" not in names or self.columns.are_ranks:
+            return
+        for line in read_first_bytes(self.path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
+            words = line.split()
+            if len(words) == self.columns.number and words[names.index("rank")].isdigit():
+                yield words[0], int(words[names.index("rank")]), float(words[self.columns.value])
+
+    def _read(self, chunk: Chunk, line: int, lines: Lines, scratch: Scratch) -> int:
+        """Add the lines of a chunk, of which the number of the first is given, and return how many it has."""
         from xmceval.kernels.text import fields as kernel
 
         columns = self.columns
@@ -182,20 +191,32 @@ class TrecLines(Lines):
         region = chunk.text, chunk.start, chunk.stop
         kernel.split_fields(*region, columns.places, runs, fields, values, hard, status)
         n_runs, n_rows, n_lines, n_hard, wrong = status.tolist()
-        queries = self.queries.number(chunk.text, *runs[:2, :n_runs])
+        queries = lines.queries.number(chunk.text, *runs[:2, :n_runs])
         for row, place, begin, end in hard[:n_hard].tolist():
             values[row] = _read_number(self.path, line + place, bytes(chunk.buffer[begin:end]), columns.role)
             if math.isnan(values[row]):
                 run = int(np.searchsorted(runs[2, :n_runs], row, side="right")) - 1
-                self._nans.append((int(queries[run]), line + place))
+                lines.nans.append((int(queries[run]), line + place))
         if wrong >= 0:
             text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
             raise DataError(f"{self.path}:{line + n_lines}: {columns.explain(text)}")
         if columns.are_ranks:
             np.negative(values[:n_rows], out=values[:n_rows])
         lengths = np.diff(runs[2, :n_runs], append=n_rows)
-        self._add(chunk.text, np.repeat(self._rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
+        lines.add(chunk.text, np.repeat(lines.rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
         return n_lines
+
+
+def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: Float64) -> int:
+    """Raise equal scores of a row by the least possible steps, the bytewise greatest document highest.
+
+    So trec_eval orders them. Return how many scores were equal to another one; none may be NaN.
+    """
+    from xmceval.kernels.text.runs import raise_ties
+
+    keys, order = np.empty((2, int(np.diff(indptr).max(initial=0))), dtype=np.int64)
+    numbers, bits = numbers.astype(np.int32, copy=False), values.view(np.int64)
+    return int(raise_ties(indptr, numbers, bits, documents.ends, documents.blob, keys, order))
 
 
 def _read_number(path: Path, number: int, word: bytes, role: str) -> float:

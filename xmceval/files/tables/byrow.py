@@ -9,27 +9,37 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xmceval.errors import AmbiguousError, DataError, counted, listed
+from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
+from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Documents
-from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
-from xmceval.files.tables.arrays import Column, falling, flatten, flatten_like, is_text, to_numbers, to_text, to_whole
+from xmceval.files.ranking.trecrows import break_ties
+from xmceval.files.sidecars.labelnames import Names, is_id, names_beside_ids, unknown_name
+from xmceval.files.tables.arrays import (
+    AnyArray,
+    Column,
+    falling,
+    flatten,
+    flatten_like,
+    is_text,
+    to_float,
+    to_numbers,
+    to_text,
+    to_whole,
+)
 from xmceval.files.tables.columns import Columns
-from xmceval.files.tables.labelwords import LabelNames, find_words, join_words
 from xmceval.files.tables.rownames import check_ids, find_rows, id_columns, index_columns, index_of
 from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
-from xmceval.rows.block import Int64
+from xmceval.rows.block import EntryNames, Int64
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 
-AnyArray = NDArray[Any]
-
 MOST_REPEATS = 64  # entries per label of a row, or per document of a query, in tables that are long
+LEAST_ROWS = 3  # whose labels are none of the truth's, that give reason for a doubt
 BYTES_OF_ENTRY = 48  # while entries are sorted
 
 
@@ -130,9 +140,9 @@ def _read_sorted(rows: RowTable, n_rows: int, _first_row: int) -> Iterator[Matri
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
-    if columns.are_lists and columns.value is None and not request.are_scores:
+    if columns.are_ranked and not request.are_scores:
         _refuse_indicators(table, columns.label)
-    names, words = _find_names(table, columns.label, request.names), find_words(table, columns.label, request)
+    names, words = _find_names(table, columns.label, request.names), _find_words(table, columns.label, request)
     others = [] if columns.key is not None else id_columns(table, columns)
     index = [] if columns.key is not None else index_columns(table)
     held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
@@ -164,7 +174,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
         if labels is not None:
-            csr, more_facts, doubts = join_words(table.name, csr, labels, request)
+            csr, more_facts, doubts = _join_words(table.name, csr, labels, request)
             facts, warnings = [*facts, *more_facts], [*warnings, *doubts]
         pieces = [csr]
     names_of = None if labels is None else LabelNames(table.name, labels)
@@ -175,7 +185,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         tuple(facts),
         request.role,
         is_held=not is_streamed,
-        is_ranked=request.are_scores and columns.are_lists and columns.value is None,
+        is_ranked=request.are_scores and columns.are_ranked,
         rows=table.rows if columns.key is not None else find_rows(by_row, table.rows or index_of(by_row)),
         labels_by="number" if names is None and words is None else "name",
         by_row=by_row,
@@ -227,6 +237,72 @@ def _find_names(table: Table, label: str, names: Names | None) -> Names | None:
     words = [word for word in column.array.to_pylist() if word is not None]
     are_ids = all(map(is_id, words)) and not any(word in names.labels for word in words)
     return None if are_ids else names
+
+
+def _find_words(table: Table, label: str, request: Request) -> Words | None:
+    """Return what takes the labels of a table that are text: the words of the truth, or none so far; else None."""
+    head = table.head([label])
+    if request.names is not None or not head:
+        return None
+    column = flatten(head[0])[0] if table.is_list(label) else head[0]
+    if not is_text(column):
+        return None
+    if request.by_row is not None and request.by_row.labels is not None:
+        return request.by_row.labels.words
+    if request.are_scores and not request.is_alone:
+        return None
+    try:
+        to_whole(column)
+    except DataError:
+        words = (word for word in column.array.to_pylist() if word is not None)
+        return Words() if any(to_float(word) is None for word in words) else None
+    return None
+
+
+def _join_words(name: str, csr: Csr, labels: Documents, request: Request) -> tuple[Csr, list[str], list[Doubt]]:
+    """Return rows with the numbers of labels instead of those of their words, with facts and doubts.
+
+    Equal scores are put into the order of documents that tie.
+    """
+    words, numbers, values, facts = labels.words or Words(), csr.indices[:], csr.values[:], list[str]()
+    truth = None if request.by_row is None else request.by_row.table.name
+    doubts = [] if truth is None else list(_doubt_labels(name, csr.indptr, numbers, labels, truth))
+    if request.are_scores and request.ties == "label":
+        values = values.astype(np.float64, copy=False)
+        # a score that is NaN is refused when it is scored
+        n_ties = 0 if np.isnan(values).any() else break_ties(words, csr.indptr, numbers, values)
+        facts.append(f"{counted(n_ties, 'tie')} broken by label")
+    return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores), facts, doubts
+
+
+def _doubt_labels(name: str, indptr: Int64, numbers: AnyArray, labels: Documents, truth: str) -> Iterator[Doubt]:
+    """Yield the doubt that labels have other names in the truth, where none is one of its; refuse numbers."""
+    words, n_true = labels.words, labels.places.size
+    if words is None or not n_true or not numbers.size or numbers.min() < n_true:
+        return
+    if (words.plain_numbers()[numbers] >= 0).all():
+        raise names_beside_ids(truth, name)
+    if np.count_nonzero(np.diff(indptr)) >= LEAST_ROWS:
+        here, there = quote(words[int(numbers[0])]), quote(words[0])
+        yield Doubt(f"{name}: has no label of {truth}: are they named alike, such as {here} here and {there} there?")
+
+
+@dataclass(frozen=True)
+class LabelNames:
+    """The labels that are text, for messages."""
+
+    name: str
+    labels: Documents
+
+    def __call__(self, row: int, label: int) -> EntryNames:
+        """Return how messages name the entries of a label in a row."""
+        words = self.labels.words or Words()
+        word = words[int(np.argmax(self.labels.labels(words) == label))]
+        return EntryNames([f"{self.name} row {row}"], f"label {quote(word)}", "in this row")
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        """Leave names out of what goes to another process."""
+        return type(None), ()
 
 
 def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, listed
+
+if TYPE_CHECKING:
+    from xmceval.files.tables.table import Table
 
 # Names as people write them, by role. Case, blanks, hyphens and underscores do not matter, and lists may have a plural.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -48,11 +51,16 @@ class Columns:
     has_queries: bool  # whether the key names queries; otherwise it has the numbers of rows
     label: str  # the column of labels or documents
     # the column of grades or scores; None in truth whose entries count 1, and in lists that are ranked
-    value: str | None
+    value: str | None = None
     is_rank: bool = False  # whether the values are ranks, of which 1 is the best
     are_lists: bool = False  # whether labels and values are lists, all those of a row in one line
     rank: str | None = None  # the column of ranks beside scores, with which these are compared
     others: tuple[str, ...] = ()  # columns without lists whose names are not known
+
+    @property
+    def are_ranked(self) -> bool:
+        """Whether labels are lists without values, which as predictions are ranked by their order."""
+        return self.are_lists and self.value is None
 
     @property
     def names(self) -> list[str]:
@@ -96,78 +104,66 @@ def has_known_columns(frame: Any) -> bool:
     return any(roles[role] for role in ("row", "query", "document", "label")) or are_known(index)
 
 
-def find_columns(
-    place: str,
-    names: Sequence[str],
-    lists: Collection[str] = (),
-    *,
-    are_scores: bool,
-    has_numbers: Callable[[str, str | None], bool] | None = None,
-    changed: Callable[[str], str] | None = None,
-) -> Columns:
-    """Find the columns of a table by their names.
+def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, are_scores: bool) -> Columns:
+    """Find the columns of a table by their names, of which `lists` have lists."""
+    columns, roles = find_pairs(table.name, names, lists, are_scores=are_scores)
+    label, are_lists, noun = columns.label, columns.are_lists, "scores" if are_scores else "grades"
+    if are_scores:
+        values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
+    else:  # beside documents, ``label`` is a grade, as search engines' tools have it
+        graded = roles["grade"] + (roles["label"] if roles["document"] else [])
+        values = graded or roles["number"] + roles["score"]
+    if len(values) > 1:
+        raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun}{keep_one(values, noun, table)}")
+    value = values[0] if values else None
+    if value is None and are_scores and not are_lists:
+        raise DataError(_explain(table.name, names, (), are_scores=are_scores))
+    if value is not None and (value in lists) != are_lists:
+        raise DataError(
+            f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
+            "has none; expected lists in both or in neither"
+        )
+    if value is None:  # numbers under another name may be the values
+        known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
+        unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name) not in UNUSED)
+        found = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
+        if found:
+            raise _unknown_numbers_error(table, sorted(found), noun, are_scores=are_scores)
+    is_rank, rank = value in roles["rank"], None
+    if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
+        rank = roles["rank"][0]
+    known = {name for of_role in roles.values() for name in of_role}
+    others = tuple(name for name in names if name not in known and name not in lists)
+    return replace(columns, value=value, is_rank=is_rank, rank=rank, others=others)
 
-    Parameters
-    ----------
-    place : str
-        The table, for messages.
-    names : sequence of str
-        All columns.
-    lists : collection of str
-        Those that have lists.
-    are_scores : bool
-        Whether they are predictions.
-    has_numbers : callable, optional
-        Returns whether a column has numbers, and a column of lists as many as the column of labels that is also passed.
-        Where no value is known, they may be the values under another name.
-    changed : callable, optional
-        Returns what passes the table with a change; see `Table.changed`.
+
+def find_pairs(
+    place: str, names: Sequence[str], lists: Collection[str], *, are_scores: bool
+) -> tuple[Columns, dict[str, list[str]]]:
+    """Find the columns of rows or queries and of labels or documents, and return the names of each role too.
+
+    `are_scores` says what the message for unknown names asks for.
     """
     roles = find_roles(names, lists)
-    label, rest = _find_label(roles)
+    labels = _without_texts(roles["document"] or roles["label"])
+    label = labels[0] if len(labels) == 1 else None
     if label is not None and plain(label) == "targetind":  # of XC's data sets, whose uid only names the text of a row
         roles["query"] = []
     keys = _without_texts(roles["row"] + roles["query"])
     if label is None or len(keys) > 1 or (not keys and label not in lists):
         raise DataError(_explain(place, names, keys if len(keys) > 1 else (), are_scores=are_scores))
-    values = _find_values(roles, rest, are_scores=are_scores)
-    if len(values) > 1:
-        noun = "scores" if are_scores else "grades"
-        raise DataError(f"{place}: {listed(values, 'and')} may both have the {noun}{keep_one(values, noun, changed)}")
-    value = values[0] if values else None
-    are_lists = label in lists
-    if value is None and are_scores and not are_lists:
-        raise DataError(_explain(place, names, (), are_scores=are_scores))
-    if value is not None and (value in lists) != are_lists:
-        raise DataError(
-            f"{place}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
-            "has none; expected lists in both or in neither"
-        )
-    if value is None and has_numbers is not None:
-        known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
-        unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name))
-        found = [n for n in unknown if plain(n) not in UNUSED and has_numbers(n, label if are_lists else None)]
-        if found:
-            raise _unknown_numbers_error(place, sorted(found), changed, are_scores=are_scores)
-    has_queries, is_rank = bool(keys) and keys[0] in roles["query"], value in roles["rank"]
-    rank = roles["rank"][0] if has_queries and are_scores and not is_rank and len(roles["rank"]) == 1 else None
-    known = {name for of_role in roles.values() for name in of_role}
-    others = tuple(name for name in names if name not in known and name not in lists)
-    return Columns(
-        keys[0] if keys else None, has_queries, label, value, is_rank, are_lists, None if are_lists else rank, others
-    )
+    key = keys[0] if keys else None
+    return Columns(key, key in roles["query"], label, are_lists=label in lists), roles
 
 
-def keep_one(names: Sequence[str], noun: str, changed: Callable[[str], str] | None) -> str:
+def keep_one(names: Sequence[str], noun: str, table: Table) -> str:
     """Return the hint for columns of which only one can have the scores or grades, with a line for each."""
-    if changed is None:
-        return " (hint: keep one of them)"
     ways = []
     for name in names:
         change = f".drop(columns={json.dumps([other for other in names if other != name])})"
         if plain(name) not in _ROLES:
             change += f".rename(columns={json.dumps({name: 'score'})})"
-        ways.append(f"{changed(change)} if {name} has the {noun}")
+        ways.append(f"{table.changed(change)} if {name} has the {noun}")
     return f" (hint: {'; '.join(ways)})"
 
 
@@ -187,44 +183,21 @@ def _some(*roles: str) -> str:
     return ", ".join([name for role in roles for name in NAMES[role][: 8 // len(roles)]])
 
 
-def _find_label(roles: Mapping[str, list[str]]) -> tuple[str | None, list[str]]:
-    """Return the column of labels or documents, and those that may have grades instead.
-
-    Where there are documents, ``label`` is a grade, as search engines' tools have it.
-    """
-    documents, labels = _without_texts(roles["document"]), roles["label"]
-    if documents:
-        return (documents[0] if len(documents) == 1 else None), labels
-    labels = _without_texts(labels)
-    return (labels[0] if len(labels) == 1 else None), []
-
-
 def _without_texts(names: list[str]) -> list[str]:
     """Return the columns of ids among several; ``docno`` goes before ``docid``, which is a number of PyTerrier's."""
     ids = [name for name in names if plain(name) not in TEXTS and plain(name).endswith(("id", "no"))] or names
     return [name for name in ids if plain(name) == "docno"] or ids
 
 
-def _find_values(roles: Mapping[str, list[str]], rest: list[str], *, are_scores: bool) -> list[str]:
-    """Return the columns that may have the values: those whose names say so, else those that may be either."""
-    if are_scores:
-        return roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
-    return roles["grade"] + rest or roles["number"] + roles["score"]
-
-
-def _unknown_numbers_error(
-    place: str, found: Sequence[str], changed: Callable[[str], str] | None, *, are_scores: bool
-) -> DataError:
+def _unknown_numbers_error(table: Table, found: Sequence[str], noun: str, *, are_scores: bool) -> DataError:
     """Return the error for columns of numbers that may be the values, but have unknown names."""
-    noun, name, without = "grades", "relevance", "every label is true"
+    name, without = "relevance", "every label is true"
     if are_scores:
-        noun, name, without = "scores", "score", "the labels are in order, best first"
-    hint = f"rename the column to {name}, or leave it out if {without}"
-    if changed is not None:
-        rename, drop = f".rename(columns={json.dumps({found[0]: name})})", f".drop(columns={json.dumps(list(found))})"
-        hint = f"{changed(rename)} if {found[0]} has the {noun}; {changed(drop)} if {without}"
+        name, without = "score", "the labels are in order, best first"
+    rename, drop = f".rename(columns={json.dumps({found[0]: name})})", f".drop(columns={json.dumps(list(found))})"
     return DataError(
-        f"{place}: {listed(map(repr, found))} may have the {noun}, but no {noun} are known by this name (hint: {hint})"
+        f"{table}: {listed(map(repr, found))} may have the {noun}, but no {noun} are known by this name (hint: "
+        f"{table.changed(rename)} if {found[0]} has the {noun}; {table.changed(drop)} if {without})"
     )
 
 

@@ -36,14 +36,7 @@ def open_table(table: Table, request: Request) -> Opened:
     known = find_roles(names, lists)
     if not known["document"] and not known["label"]:
         refuse_other_shape(table, lists)
-    columns = find_columns(
-        table.name,
-        names,
-        lists,
-        are_scores=request.are_scores,
-        has_numbers=table.has_numbers,
-        changed=table.changed,
-    )
+    columns = find_columns(table, names, lists, are_scores=request.are_scores)
     if request.are_scores:
         refuse_other_order(table, columns, roles)
     if columns.has_queries:

@@ -33,7 +33,7 @@ def refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Seque
         if rises and (falls or not columns.is_rank):
             raise DataError(
                 f"{table}: {rank} and {other} order the lines differently, and either may have the scores"
-                f"{keep_one([rank, other], 'scores', table.changed)}"
+                f"{keep_one([rank, other], 'scores', table)}"
             )
 
 

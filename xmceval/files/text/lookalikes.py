@@ -8,10 +8,9 @@ from pathlib import Path
 
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.lines import NUMBER, without_comment
+from xmceval.files.io.lines import COMMA, NUMBER, PERCENT, explain_decimal, without_comment
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import MOST_LINES, Head, Request
-from xmceval.files.text.decimals import COMMA, PERCENT, explain_decimal
 from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
 WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp

@@ -13,7 +13,6 @@ import xmceval
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.latex import draw
 from xmceval.report.forms.layout import Layout
-from xmceval.report.results import together
 from xmceval.report.sheet.model import Listing
 from xmceval.report.sheet.scoresheet import build_sheet
 
@@ -136,7 +135,7 @@ def make_listings():
 
 
 def render_results(form, results, layout):
-    return together(results)._render(form, layout)
+    return xmceval.Results(results)._render(form, layout)
 
 
 def render_lists(form, listings, layout):

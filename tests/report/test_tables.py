@@ -19,7 +19,6 @@ from xmceval.report.compared import format_p
 from xmceval.report.forms.columns import clean, text_width
 from xmceval.report.forms.latex import draw as draw_latex
 from xmceval.report.forms.layout import Layout
-from xmceval.report.results import together
 from xmceval.report.sheet.model import BEST, DOWN, UP, Cell, Listing, Row, Section, Sheet, split_columns
 from xmceval.report.sheet.scoresheet import build_sheet
 
@@ -129,9 +128,9 @@ def test_the_best_and_the_second_value_are_marked(metric, values, emphases):
 
 
 def test_emphasis_is_the_only_style(four):
-    plain = together(four.results)._render("table", WIDE)
+    plain = xmceval.Results(four.results)._render("table", WIDE)
     assert "\x1b" not in plain
-    assert STYLE.sub("", together(four.results)._render("table", replace(WIDE, is_styled=True))) == plain
+    assert STYLE.sub("", xmceval.Results(four.results)._render("table", replace(WIDE, is_styled=True))) == plain
 
 
 # What fits.
@@ -185,11 +184,11 @@ NAMES = {
 def test_names_are_shown_as_they_are(name):
     results = [*made([0.1], name=name.replace("{", "{{").replace("}", "}}")), *made([0.2], name="other")]
     markdown, latex = NAMES[name]
-    assert f"| {markdown} " in together(results)._render("md")
-    text = together(results)._render("latex")
+    assert f"| {markdown} " in xmceval.Results(results)._render("md")
+    text = xmceval.Results(results)._render("latex")
     assert re.search(rf"^    {re.escape(latex)} & 10\.00 \\\\$", text, re.MULTILINE)
     assert all(line.startswith("%") or line.isascii() for line in text.splitlines())
-    plain = together(results)._render("table")
+    plain = xmceval.Results(results)._render("table")
     assert clean(name) in plain
     assert "\x1b" not in plain
     intervals = [(line, re.search(INTERVAL, line)) for line in plain.splitlines() if not line.startswith("ties")]
@@ -205,7 +204,7 @@ def test_wide_characters_take_two_columns():
 
 @pytest.mark.parametrize("caption", [r"50\% of $x_1$", r"\cite{a_b}", "", r"a\_b \& c", r"\textbf{x}"])
 def test_captions_are_latex(caption):
-    text = together(made([0.1, 0.2]))._render("latex", Layout(caption=caption, label="tab:x_1"))
+    text = xmceval.Results(made([0.1, 0.2]))._render("latex", Layout(caption=caption, label="tab:x_1"))
     assert f"  \\caption{{{caption}}}\n  \\label{{tab:x_1}}\n" in text
 
 
@@ -233,8 +232,8 @@ def test_latex_compiles_and_nothing_leaves_the_text_or_the_page(four, tmp_path):
     texts = Listing("Texts", rows, frozenset(), has_head=True)
     document = "\n".join([
         r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}\begin{document}",
-        together(results)._render("latex", Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
-        together(four.results[:1])._render("latex"),
+        xmceval.Results(results)._render("latex", Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
+        xmceval.Results(four.results[:1])._render("latex"),
         four._render("latex"),
         four._render("latex", Layout(intervals=True)),
         four._render("latex", Layout(transpose=True, pairs=True)),

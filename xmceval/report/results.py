@@ -125,10 +125,3 @@ def _check_together(results: list[Result]) -> None:
 def _describe(result: Result) -> str:
     counts = result.counts
     return f"{listed(describe_size(counts))} and {counted(counts.n_true, 'true label')}"
-
-
-def together(results: Iterable[Result]) -> Results:
-    """Return results that were scored together, whose names differ, without checking them."""
-    made = Results.__new__(Results)
-    made._results = {result.name: result for result in results}
-    return made

@@ -75,7 +75,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
     from xmceval.report.displayed import render
-    from xmceval.report.results import together
+    from xmceval.report.results import Results
 
     pictures.check(OF_RESULTS, inputs.options)
     gates = required(arguments["require"], inputs.options.measures, layout)
@@ -94,5 +94,5 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
         results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
     warn_of_results(arguments, results, form=form)
     with enforced([outcome for result in results for outcome in result.gates]):
-        click.echo(render(together(results), form, layout), nl=False)
+        click.echo(render(Results(results), form, layout), nl=False)
         pictures.write(results)

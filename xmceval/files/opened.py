@@ -26,7 +26,7 @@ from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import drop_extra_column
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.rownumbers import ByRow
+    from xmceval.files.tables.rows import ByRow
 
 Role = Literal["truth", "scores"]
 

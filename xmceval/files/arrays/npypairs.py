@@ -144,21 +144,9 @@ def open_lists(
     is_held: bool = False,
     may_be_scores: bool = False,
 ) -> Opened:
-    """Open a matrix of labels or their names [n_rows, any width], and one of their scores.
+    """Open a matrix of labels or their names [n_rows, any width], and one of their scores, or none.
 
-    Parameters
-    ----------
-    labels : ArrayFile
-    scores : ArrayFile or None
-        None for labels that are in the order of their rank.
-    request : Request
-    form : Format
-    missing : str
-        The scores that there could be, for the warning that there are none.
-    is_held : bool
-        Whether the arrays are held in memory.
-    may_be_scores : bool
-        Whether the labels may have been scores.
+    Without scores labels are in the order of their rank, and a warning says what is `missing`.
     """
     header = _check_matrix(labels, "iufUO" if request.are_all_ids and scores is None else "iuUO")
     dtype = None
@@ -226,19 +214,14 @@ def _stem(path: Path) -> tuple[str, bool]:
     return str(path), False
 
 
-def _endings(path: Path) -> tuple[str, ...]:
-    """Return the endings under which the files of a pair are searched: remote ones are compressed as `path` is."""
-    if isinstance(path, RemotePath):
-        return tuple(dict.fromkeys((path.suffix if path.suffix in COMPRESSED_ENDINGS else "", "")))
-    return ("", *COMPRESSED_ENDINGS)
-
-
 def _find_pair(path: Path) -> tuple[Path, Path]:
     """Return the two files of a pair, each as it exists: plain, or compressed under a name that says so."""
     stem, _ = _stem(path)
-    files = []
+    files, endings = [], ["", *COMPRESSED_ENDINGS]
+    if isinstance(path, RemotePath):  # whose pair is compressed as it is itself
+        endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
     for ending in (LABELS_ENDING, SCORES_ENDING):
-        candidates = [sibling(path, stem + ending + more) for more in _endings(path)]
+        candidates = [sibling(path, stem + ending + more) for more in endings]
         files.append(next((file for file in candidates if file.exists()), candidates[0]))
     return files[0], files[1]
 
@@ -278,18 +261,14 @@ def _read_lists(
         label_pieces = labels.row_pieces(BLOCK_ENTRIES, first_row)
     row = first_row
     for piece in label_pieces:
-        values = _falling_scores(piece) if scores is None else take(piece.shape[0])
+        n_rows, width = piece.shape  # labels without scores get those that fall from left to right
+        values = np.broadcast_to(np.arange(width, 0, -1), piece.shape) if scores is None else take(n_rows)
         if names is None:
             yield PaddedLists(as_ids(piece, labels.name) if dtype.kind == "f" else piece, values)
         else:
             yield _NamedLists(piece, values, names, labels.name, row)
-        row += piece.shape[0]
+        row += n_rows
     next(score_pieces, None)  # what follows the last row is an error
-
-
-def _falling_scores(labels: AnyArray) -> AnyArray:
-    """Return scores [n_rows, width], int64, that fall from left to right."""
-    return np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
 
 
 @dataclass(frozen=True)
@@ -314,9 +293,18 @@ class _NamedLists:
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, with labels for names."""
         words = self.words[start:stop]
-        labels, has_unknown = self._look_up_objects(words) if words.dtype.hasobject else self._look_up(words)
-        if has_unknown:
-            self._check_padding(words, labels, start)
+        if words.dtype.hasobject:
+            label_of = self.names.labels
+            labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
+            has_unknown = bool((labels < 0).any())
+        else:
+            labels, has_unknown = self._look_up(words)
+        for at in np.flatnonzero(labels < 0).tolist() if has_unknown else ():
+            word = str(words.flat[at])
+            if word not in _PADDING:
+                row = at // words.shape[1]
+                place = f"{self.source} row {self.first_row + start + row}"
+                raise Fault(row, f"{place}: {unknown_name(word[:40], self.names)}")
         lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
         return lists.copy_rows(0, stop - start, scratch)
 
@@ -326,14 +314,11 @@ class _NamedLists:
             self, words=self.words[start:stop], scores=self.scores[start:stop], first_row=self.first_row + start
         )
 
-    def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
-        """Return the label of each Python string, int64 [n_words], -1 if unknown, and whether some are."""
-        label_of = self.names.labels
-        labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
-        return labels, bool((labels < 0).any())
-
     def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:
-        """Return the same for strings of a unicode dtype; an empty one is not unknown."""
+        """Return the label of each string of a unicode dtype, int64 [n_words], -1 if unknown, and whether some are.
+
+        An empty one is not unknown.
+        """
         from xmceval.files.text.words import PADDING
         from xmceval.kernels.text.lists import find_unicode
 
@@ -342,12 +327,3 @@ class _NamedLists:
         labels = np.empty(letters.shape[0], dtype=np.int64)
         space = np.empty(4 * width + PADDING, dtype=np.uint8)
         return labels, int(find_unicode(np.array(letters), *self.names.words.table, space, labels)) >= 0
-
-    def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
-        """Raise a fault for the first of `words` [n_rows, width] that is neither a name nor padding."""
-        for at in np.flatnonzero(labels < 0).tolist():
-            word = str(words.flat[at])
-            if word not in _PADDING:
-                row = at // words.shape[1]
-                place = f"{self.source} row {self.first_row + start + row}"
-                raise Fault(row, f"{place}: {unknown_name(word[:40], self.names)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,8 @@ from xmceval.rows.matrices.storage import Csr, FilePieces
 AnyArray = NDArray[Any]
 
 ROWS_AT_ONCE = 1 << 16
+
+MOST_NAMED = 6  # members of an archive that is no matrix
 
 LONGEST_FORMAT = 1 << 10  # bytes of `format`, which is read whole
 
@@ -51,9 +53,15 @@ def open_npz(path: Path, request: Request) -> Opened:
     with archive.open() as opened:
         parts = {name.removesuffix(".npy") for name in opened.namelist()}
         if request.are_scores and not _COMMON.keys() <= parts and parts & _LISTS:
-            return _open_lists(archive, parts, request)
-        form, lengths, shape, dtype = _check(archive, opened)
-        if form == "csr":
+            labels, *others = sorted(parts & _LISTS)
+            if others:
+                raise DataError(f"{path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
+            array = ArrayFile(path, archive, labels)
+            scores = ArrayFile(path, archive, "scores") if "scores" in parts else None
+            form, is_held = FORMATS["npz-arrays"], archive.content is not None
+            return open_lists(array, scores, request, form, missing="array 'scores'", is_held=is_held)
+        kind, lengths, shape, dtype = _check(archive, opened)
+        if kind == "csr":
             n_stored = lengths["data"]
             if lengths["indices"] != n_stored:
                 raise DataError(f"{path}: its arrays of indices and data have different lengths")
@@ -64,28 +72,16 @@ def open_npz(path: Path, request: Request) -> Opened:
             is_held = archive.content is not None
             source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:
-            arrays = {part: archive.read_array(opened, part) for part in _FORMATS[form]}
-            if form == "csc":
+            arrays = {part: archive.read_array(opened, part) for part in _FORMATS[kind]}
+            if kind == "csc":
                 csr = csc_to_csr(str(path), arrays["indptr"], arrays["indices"], arrays["data"], shape)
             else:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
             source = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)], dtype=dtype)
             is_held = True
     npz, has_extra = FORMATS["npz"], request.are_scores
-    facts = (f"{npz.title} {form} matrix",)
+    facts = (f"{npz.title} {kind} matrix",)
     return Opened(source, npz, facts, request.role, is_held=is_held, may_have_extra_column=has_extra)
-
-
-def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
-    """Open the arrays of labels and scores of an archive as a pair."""
-    labels, *others = sorted(parts & _LISTS)
-    if others:
-        raise DataError(f"{archive.path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
-    scores = ArrayFile(archive.path, archive, "scores") if "scores" in parts else None
-    is_held = archive.content is not None
-    form, missing = FORMATS["npz-arrays"], "array 'scores'"
-    array = ArrayFile(archive.path, archive, labels)
-    return open_lists(array, scores, request, form, missing=missing, is_held=is_held)
 
 
 def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int], np.dtype[Any]]:
@@ -116,12 +112,13 @@ def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
     names = opened.namelist()
     parts = [name.removesuffix(".npy") for name in names]
     expected = "expected a file of scipy.sparse.save_npz"
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     if parts == names:
-        return f"is a zip archive of {_shorten(names)}; {expected} (hint: unzip it)"
+        return f"is a zip archive of {listed(names[:MOST_NAMED])}{more}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= {*parts}:
         tool = "xmceval compare, as NAME.rows.npz" if names_flags() else "compare_rows"
         return f"is not a sparse matrix; {expected} (hint: per-instance values are compared with {tool})"
-    found = _shorten([_describe_array(archive, opened, part) for part in parts])
+    found = listed([_describe_array(archive, opened, part) for part in parts[:MOST_NAMED]]) + more
     hint = " (hint: save each matrix in a file of its own)" if len(parts) > 1 else " (hint: save it as .npy)"
     return f"is not a sparse matrix but has {'arrays' if len(parts) > 1 else 'the array'} {found}; {expected}{hint}"
 
@@ -133,10 +130,6 @@ def _describe_array(archive: Archive, opened: zipfile.ZipFile, part: str) -> str
     except DataError:
         return part
     return f"{part} ({' x '.join(f'{n:,}' for n in shape) or 'one value'}, {dtype})"
-
-
-def _shorten(names: Sequence[str], most: int = 6) -> str:
-    return listed(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _read_format(archive: Archive, opened: zipfile.ZipFile) -> str:

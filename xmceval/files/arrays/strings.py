@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,31 +16,23 @@ class RefusedError(ValueError):
     """A pickle with anything other than an array of strings in it."""
 
 
-@dataclass(init=False)
-class _Dtype:
-    """A stand-in for numpy.dtype that keeps its arguments."""
-
-    code: Any
-    state: Any = None
+class _StandIn:
+    """What a pickle made of a class or function of numpy: its arguments and its state, and nothing that runs."""
 
     def __init__(self, *arguments: Any) -> None:
-        self.code = arguments[0] if arguments else None
+        self.arguments = arguments
+        self.state: Any = None
 
     def __setstate__(self, state: Any) -> None:
         self.state = state
 
 
-class _Array:
-    """A stand-in for numpy.ndarray that keeps its state."""
-
-    state: Any = None
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
+class _Array(_StandIn):
+    """That of an array."""
 
 
-def _reconstruct(*_: Any) -> _Array:
-    return _Array()
+class _Dtype(_StandIn):
+    """That of a dtype."""
 
 
 def _encode(text: Any, encoding: Any = "utf-8") -> bytes:
@@ -52,8 +43,8 @@ def _encode(text: Any, encoding: Any = "utf-8") -> bytes:
 
 # All that a pickle may name; the real objects of these names are never touched.
 _ADMITTED = {
-    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
-    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
     ("_codecs", "encode"): _encode,
@@ -84,22 +75,17 @@ class _Unpickler(pickle.Unpickler):
         raise RefusedError(f"it refers to an external object, {pid!r:.40}")
 
 
-def _check_pickle(text: bytes) -> None:
-    """Refuse a pickle of some bytes that would make the unpickler ask for any amount of memory."""
-    from xmceval.kernels.text import pickles as kernels
-
-    code = kernels.check_pickle(np.frombuffer(text, dtype=np.uint8))
-    if code == kernels.WILD_MEMO:
-        raise RefusedError("the objects in it are not numbered one after the other")
-    if code == kernels.DAMAGED:
-        raise RefusedError("it is damaged or truncated")
-
-
 def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     """Read the pickle in an npy file of dtype object: an array of str, and nothing else."""
+    from xmceval.kernels.text import pickles as kernels
+
     try:
         text = stream.read()
-        _check_pickle(text)
+        code = kernels.check_pickle(np.frombuffer(text, dtype=np.uint8))
+        if code == kernels.WILD_MEMO:  # the unpickler would ask for any amount of memory
+            raise RefusedError("the objects in it are not numbered one after the other")
+        if code == kernels.DAMAGED:
+            raise RefusedError("it is damaged or truncated")
         unpickler = _Unpickler(text)
         content = unpickler.load()
     except RefusedError:
@@ -111,7 +97,7 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     if type(content) is not _Array or type(content.state) is not tuple or len(content.state) != 5:
         raise RefusedError("it holds something other than an array")
     _, shape, dtype, is_fortran, items = content.state
-    if type(dtype) is not _Dtype or dtype.code not in {"O8", "O4", "O"} or type(items) is not list:
+    if type(dtype) is not _Dtype or dtype.arguments[:1] not in (("O8",), ("O4",), ("O",)) or type(items) is not list:
         raise RefusedError("its array is not one of strings")
     sizes = shape if type(shape) is tuple and len(shape) <= MOST_DIMENSIONS else (-1,)
     if any(type(n) is not int or n < 0 for n in sizes) or int(np.prod([1, *sizes], dtype=object)) != len(items):

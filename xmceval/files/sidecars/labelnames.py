@@ -20,22 +20,7 @@ LARGEST_ID = 2**63 - 2  # the number above means that the number of labels is un
 
 
 class Names:
-    """The names of labels 0, 1, ..., with a hash table over them.
-
-    Parameters
-    ----------
-    names : sequence of bytes
-        The names, in UTF-8.
-    source : str
-        Where they come from, for messages.
-
-    Attributes
-    ----------
-    source : str
-        Where they come from, for messages.
-    words : Words
-        The names, with a hash table over them.
-    """
+    """The names of labels 0, 1, ..., in UTF-8, with a hash table over them; `source` names where they come from."""
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
         from xmceval.files.text.words import Words, text_of

@@ -13,9 +13,10 @@ from xmceval.files.ranking.trecrows import Lines, Ranked
 from xmceval.files.tables.arrays import AnyArray, Column, to_numpy, to_text, to_whole
 from xmceval.files.tables.byrow import read_values, refuse_repeats
 from xmceval.files.tables.columns import Columns
-from xmceval.files.tables.ranks import RANKS_LOOKED_AT
 from xmceval.files.tables.table import Table
 from xmceval.files.text.words import Words
+
+RANKS_LOOKED_AT = 1 << 15  # lines
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,18 @@ from xmceval.files.tables.arrays import (
     to_whole,
 )
 from xmceval.files.tables.columns import Columns
-from xmceval.files.tables.rownames import check_ids, find_rows, id_columns, index_columns, index_of
-from xmceval.files.tables.rownumbers import ByRow, as_names, check_numbers, find_runs, join_runs
+from xmceval.files.tables.rows import (
+    ByRow,
+    as_names,
+    check_ids,
+    check_numbers,
+    find_rows,
+    find_runs,
+    id_columns,
+    index_columns,
+    index_of,
+    join_runs,
+)
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames, Int64

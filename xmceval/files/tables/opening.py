@@ -1,25 +1,53 @@
-"""Opening tables: the columns tell whether lines are joined by query, or are entries of rows in order."""
+"""Opening tables: the columns tell whether lines are joined by query, or are entries of rows in order.
+
+Tables with a column per label, lists that are text and ranks that contradict scores are refused.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from xmceval.errors import DataError
+import numpy as np
+
+from xmceval.errors import DataError, listed, names_flags
 from xmceval.files.io import signatures
 from xmceval.files.io.inputfiles import take_pipe
+from xmceval.files.io.lines import NUMBER
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
+from xmceval.files.tables.arrays import is_text_type
+from xmceval.files.tables.byquery import RANKS_LOOKED_AT, QueryTable
 from xmceval.files.tables.byrow import open_by_row
-from xmceval.files.tables.columns import are_known, explain_names, find_columns, find_roles
-from xmceval.files.tables.ranks import refuse_other_order
-from xmceval.files.tables.shapes import refuse_other_shape, refuse_wide_text
-from xmceval.files.tables.table import DELIMITERS, Table, arrow_table, csv_table, parquet_table, split_fields
+from xmceval.files.tables.columns import (
+    INDEX,
+    UNUSED,
+    Columns,
+    are_known,
+    explain_names,
+    find_columns,
+    find_roles,
+    keep_one,
+    plain,
+)
+from xmceval.files.tables.rows import index_columns
+from xmceval.files.tables.table import (
+    DELIMITERS,
+    LOOKED_AT,
+    Table,
+    arrow_table,
+    csv_table,
+    parquet_table,
+    split_fields,
+)
+from xmceval.rows.readings import write_frame
 
 _ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as Kaggle has them
 
@@ -35,13 +63,12 @@ def open_table(table: Table, request: Request) -> Opened:
     lists = [name for name in names if table.is_list(name)]
     known = find_roles(names, lists)
     if not known["document"] and not known["label"]:
-        refuse_other_shape(table, lists)
+        _refuse_other_shape(table, lists)
     columns = find_columns(table, names, lists, are_scores=request.are_scores)
     if request.are_scores:
-        refuse_other_order(table, columns, roles)
+        _refuse_other_order(table, columns, roles)
     if columns.has_queries:
         from xmceval.files.ranking.trec import open_by_query
-        from xmceval.files.tables.byquery import QueryTable
 
         opened = open_by_query(QueryTable(table, columns, request.are_scores), request)
     else:
@@ -98,7 +125,7 @@ def refuse_header(head: Head, request: Request) -> None:
             continue
         if request.names is not None and request.names.has_all([name.encode() for name in names]):
             return
-        refuse_wide_text(head.path, number, names, below, delimiter)
+        _refuse_wide_text(head.path, number, names, below, delimiter)
         if any(name[:1].isdigit() for name in names):
             continue
         if any(find_roles(names).values()) and _are_numbered(filled, delimiter, len(names)):
@@ -151,3 +178,152 @@ def _are_numbered(lines: Sequence[bytes], delimiter: bytes, n_columns: int) -> b
         len(row) == n_columns and (first.isdigit() or last.replace(b".", b"", 1).isdigit())
         for row, (first, last) in zip(rows, ends, strict=True)
     )
+
+
+def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> None:
+    """Refuse ranks beside scores that are not known as such by their name, if these order the first lines differently.
+
+    Beside ranks, numbers of an unknown name may fall or rise with them: a distance rises. Ties say nothing, and no
+    more do numbers of only two values, such as whether a line is a hit.
+    """
+    value, key = columns.value, columns.key
+    if value is None or key is None or columns.are_lists or len(roles["rank"]) != 1:
+        return
+    if not columns.is_rank and value not in roles["number"]:
+        return
+    (rank,) = roles["rank"]
+    unknown = [name for name in columns.others if plain(name) not in UNUSED]
+    for other in unknown if columns.is_rank else [value]:
+        falls, rises = _compare(table, key, rank, other, 3 if columns.is_rank else 2)
+        if rises and (falls or not columns.is_rank):
+            raise DataError(
+                f"{table}: {rank} and {other} order the lines differently, and either may have the scores"
+                f"{keep_one([rank, other], 'scores', table)}"
+            )
+
+
+def _compare(table: Table, key: str, rank: str, other: str, least: int) -> tuple[bool, bool]:
+    """Return whether numbers ever fall, and whether they ever rise, from one rank of a query to the next.
+
+    Fewer than `least` different numbers do neither.
+    """
+    lines = [column.array[:RANKS_LOOKED_AT].to_pylist() for column in table.head([key, rank, other])]
+    try:
+        ranks, numbers = (
+            np.array([math.nan if value in {None, ""} else float(value) for value in column]) for column in lines[1:]
+        )
+    except (TypeError, ValueError):  # no numbers, or no lines
+        return False, False
+    queries = {query: number for number, query in enumerate(dict.fromkeys(lines[0]))}
+    of_query = np.array([queries[query] for query in lines[0]])
+    order = np.lexsort((ranks, of_query))
+    order = order[~np.isnan(ranks + numbers)[order]]
+    if np.unique(numbers[order]).size < least:
+        return False, False
+    is_next = (np.diff(of_query[order]) == 0) & (np.diff(ranks[order]) > 0)
+    steps = np.diff(numbers[order])[is_next]
+    return bool((steps < 0).any()), bool((steps > 0).any())
+
+
+def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
+    """Refuse a table that has no known column of labels: with a column per label, or with text in place of lists."""
+    index = index_columns(table)
+    names = [name for name in table.names if name not in lists and name not in index]
+    _refuse_text(table, names)
+    if not _are_unknown(names):
+        return
+    numbers = [name for name in names if table.has_numbers(name) and not _is_row_name(name)]
+    others = [name for name in table.names if name in lists or (name in names and name not in numbers)]
+    if len(numbers) > 1:
+        ids = [name for name in others if name not in lists and _are_ids(table.head([name])[0].array.to_pylist())]
+        raise _wide_error(table.name, names, others, ids, table.pandas, table.path, has_index=bool(index))
+
+
+def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterable[bytes], delimiter: bytes) -> None:
+    """Refuse lines with a number per label below a header of names, which may be 0, 1, 2, ... after a first one."""
+    names = [names[0] or "Unnamed: 0", *names[1:]]  # as pandas names it
+    rows = [split_fields(row, delimiter) for row in below if row.strip()]
+    if len(names) < 3 or not rows or any(len(row) != len(names) for row in rows) or not _are_unknown(names):
+        return
+    if any(map(_is_number, names)) and names[1:] != list(map(str, range(len(names) - 1))):
+        return
+    cells = dict(zip(names, zip(*rows, strict=True), strict=True))
+    numbers = [name for name in names if not _is_row_name(name) and all(map(_is_number, cells[name]))]
+    if len(numbers) > 1:
+        others = [name for name in names if name not in numbers]
+        between = "" if delimiter == b"," else f", sep={json.dumps(delimiter.decode())}"
+        code = f"pandas.read_csv({json.dumps(str(path))}{between})"
+        raise _wide_error(f"{path}:{line}", names, others, [n for n in others if _are_ids(cells[n])], code, path)
+
+
+def _refuse_text(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns whose names are those of lists, and which have text."""
+    known = {name for role in find_roles(names).values() for name in role}
+    roles = find_roles(names, names)
+    texts = [
+        name
+        for role in roles.values()
+        for name in role
+        if name not in known and is_text_type(table.schema.field(name).type)
+    ]
+    head = table.head(texts)
+    if not head or not {*texts} & {*roles["document"], *roles["label"]}:
+        return
+    word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")
+    split = '.str.strip("[]").str.split(" *, *")' if "," in word else ".str.split()"
+    code = "".join(f".assign(**{{{name}: lambda x: x[{name}]{split}}})" for name in map(json.dumps, texts))
+    raise DataError(
+        f"{table}: {listed(map(repr, texts), 'and')} {'have' if len(texts) > 1 else 'has'} text such as {word[:40]!r}; "
+        f"expected lists (hint: {table.changed(code)})"
+    )
+
+
+def _are_unknown(names: Iterable[str]) -> bool:
+    """Return whether no name is known from long tables, but for that of a row."""
+    return not any(found for role, found in find_roles(names).items() if role != "row")
+
+
+def _is_row_name(name: str) -> bool:
+    """Return whether a column has the name of an index or of rows."""
+    return plain(name) in INDEX | {"id"} or bool(find_roles([name])["row"])
+
+
+def _is_number(word: str) -> bool:
+    return NUMBER.fullmatch(word.encode()) is not None
+
+
+def _are_ids(values: Sequence[Any]) -> bool:
+    """Return whether values all differ, and are not the numbers of lines."""
+    return len(set(values)) == len(values) and list(map(str, values)) != list(map(str, range(len(values))))
+
+
+def _wide_error(
+    place: str,
+    names: Sequence[str],
+    others: list[str],
+    ids: Sequence[str],
+    code: str,
+    path: Path | None,
+    *,
+    has_index: bool = False,
+) -> DataError:
+    """Return the error for a table with a column per label, and `others` besides, of which `ids` may name the rows."""
+    found = f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]}"
+    if path is None or not names_flags():
+        others = [name for name in others if path is None or name not in ids[:1]]
+        return DataError(f"{found} (hint: pass {code}{_without(others)})")
+    new = json.dumps(f"{path.name.partition('.')[0]}-new.npy")
+    save = f"import numpy, pandas; numpy.save({new}, {code}{_without(others)}.to_numpy())"
+    hint = f"run python -c {shlex.quote(save)}"
+    if ids or has_index:
+        rest = _without([name for name in others if name not in ids[:1]])
+        keys = f".set_index({json.dumps(ids[0])})" if ids else ""
+        stacked = f'{keys}{rest}.stack().rename_axis(["query_id", "doc_id"]).to_frame("value")'
+        by = ids[0] if ids else "the index"
+        hint += f" if rows are in order; run {write_frame(code + stacked, str(path))} to join them by {by}"
+    return DataError(f"{found} (hint: {hint})")
+
+
+def _without(names: Sequence[str]) -> str:
+    """Return the change that drops columns, if there are any."""
+    return f".drop(columns={json.dumps(names)})" if names else ""

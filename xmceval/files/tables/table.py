@@ -95,7 +95,10 @@ class Table:
         first = 0
         with _in_words(self.name, self.form):
             for batch in self.read(names):
-                place = partial(_shifted, self.place, first)
+
+                def place(line: int, first: int = first) -> str:
+                    return self.place(first + line)
+
                 if batch.num_rows:
                     yield [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
                 first += batch.num_rows
@@ -104,10 +107,6 @@ class Table:
 def pass_frame(code: str, path: Path | None) -> str:
     """Return what passes a data frame instead of a file or argument: in the command, a line that writes it."""
     return f"pass {code}" if path is None or not names_flags() else f"run {write_frame(code, str(path))}"
-
-
-def _shifted(place: Callable[[int], str], first: int, line: int) -> str:
-    return place(first + line)
 
 
 @contextmanager

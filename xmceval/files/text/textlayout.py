@@ -89,7 +89,12 @@ def detect_layout(head: Head, names: Names | None) -> TextLayout:
     """Infer the layout of a text file from its first megabyte."""
     path, lines = head.path, head.lines
     start = len(UTF8_BOM) if head.content.startswith(UTF8_BOM) else 0
-    _check_text(path, lines[0], is_blank=head.is_whole and not head.content[start:].strip())
+    if b"\0" in lines[0]:
+        raise DataError(f"{path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
+    if b"\r" in lines[0].rstrip():
+        raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
+    if head.is_whole and not head.content[start:].strip():
+        raise DataError(describe_blank(path))
     kind = _find_marked_kind(path, lines)
     if kind:
         are_ids = kind == "json" and any(map(_JSON_IDS.search, lines[:LINES_LOOKED_AT]))
@@ -108,16 +113,6 @@ def detect_layout(head: Head, names: Names | None) -> TextLayout:
     if layout.names is not None:  # names may begin with a hash, so that lines of them have no comments
         layout = replace(layout, start=start - sum(len(line) + 1 for line in lines[:number]), header_lines=0)
     return layout
-
-
-def _check_text(path: Path, first_line: bytes, *, is_blank: bool) -> None:
-    """Refuse what is not text with newlines."""
-    if b"\0" in first_line:
-        raise DataError(f"{path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
-    if b"\r" in first_line.rstrip():
-        raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
-    if is_blank:
-        raise DataError(describe_blank(path))
 
 
 def describe_blank(path: Path) -> str:
@@ -151,7 +146,11 @@ def _detect_below_header(
     numbers = _whole_numbers(text)
     if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
         return None
-    layout = _parse_header(path, number, numbers, mark + text, after)
+    header = mark + text
+    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
+        raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
+    kind = "pairs" if len(numbers) == 2 else "labels"  # three numbers are above rows of labels with features
+    layout = TextLayout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
     rows = lines[number + 1 :]
     kind = _find_kind(rows)
     if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
@@ -159,23 +158,18 @@ def _detect_below_header(
     if kind in {"", "pairs", "labels"}:
         if layout.kind == "pairs" or _has_labels(path, layout, rows):
             return _finish(path, layout, rows, names)
-    elif _fits_header(layout, kind, rows) and _has_declared_rows(path, layout):
-        return _finish(path, replace(layout, kind=kind), rows, names)
-    return None
+        return None
+    if kind == "ids":  # labels that are not below the number that the header would declare make it a row itself
+        words = (word for row in rows for word in without_comment(row).replace(b",", b" ").split() if word.isdigit())
+        if any(len(word) >= 20 or int(word) >= int(numbers[-1]) for word in words):
+            return None
+    return _finish(path, replace(layout, kind=kind), rows, names) if _has_declared_rows(path, layout) else None
 
 
 def _whole_numbers(text: bytes) -> list[bytes]:
     """Return the whole numbers of a line that has nothing else."""
     words = text.replace(b",", b" ").split()
     return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
-
-
-def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, after: int) -> TextLayout:
-    """Parse a header: two numbers before rows of pairs, three before rows of labels with features."""
-    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
-        raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
-    kind = "pairs" if len(numbers) == 2 else "labels"
-    return TextLayout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
 
 
 def _has_labels(path: Path, layout: TextLayout, rows: list[bytes]) -> bool:
@@ -188,14 +182,6 @@ def _has_labels(path: Path, layout: TextLayout, rows: list[bytes]) -> bool:
             "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
         )
     return _has_declared_rows(path, layout)
-
-
-def _fits_header(layout: TextLayout, kind: str, rows: list[bytes]) -> bool:
-    """Return whether the labels of the first rows are below the number that a header would declare."""
-    words = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
-    return kind != "ids" or all(
-        len(word) < 20 and int(word) < (layout.n_labels or 0) for word in words if word.isdigit()
-    )
 
 
 def _has_declared_rows(path: Path, layout: TextLayout) -> bool:
@@ -233,8 +219,11 @@ def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | N
     """Decide whether words are ids or names of labels, and check the first row."""
     if layout.kind == "names" and names is None:
         layout = replace(layout, kind="pairs")
-    if layout.kind == "labels" and names is not None and not layout.header and _are_names(lines, names):
-        layout = replace(layout, kind="names")
+    if layout.kind == "labels" and names is not None and not layout.header:
+        # names between tabs, of which digits before a tab could be ids before a text
+        tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
+        if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
+            layout = replace(layout, kind="names")
     if layout.kind in {"pairs", "labels"}:
         _check_first_row(path, layout, lines)
         return replace(layout, warning=_doubt_first_row(path, layout, lines))
@@ -248,12 +237,6 @@ def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | N
         are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
         return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
     return _as_names(path, layout, rows, names)
-
-
-def _are_names(lines: list[bytes], names: Names) -> bool:
-    """Return whether most lines are names between tabs, also where digits before a tab could be ids before a text."""
-    rows = [row for row in lines[:1000] if b"\t" in row.strip()]
-    return 2 * sum(names.has_all([field.strip() for field in row.split(b"\t")]) for row in rows) > len(rows)
 
 
 def _as_names(path: Path, layout: TextLayout, rows: list[bytes], names: Names) -> TextLayout:

@@ -22,17 +22,11 @@ PLACES = 32  # of bytes in words, whose use is known at a time while these are s
 
 
 class Words:
-    """Distinct words in one array of bytes, with a hash table over them; it grows as words are numbered.
-
-    Attributes
-    ----------
-    blob : uint8 array
-        Their bytes, one word after the other.
-    """
+    """Distinct words in one array of bytes, with a hash table over them; it grows as words are numbered."""
 
     def __init__(self) -> None:
         self._n_words = 0
-        self.blob: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
+        self.blob: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)  # their bytes, one word after the other
         self._ends: Int64 = np.zeros(FEWEST_SLOTS, dtype=np.int64)
         self._slots: Int64 = np.full(FEWEST_SLOTS, -1, dtype=np.int64)
 
@@ -61,12 +55,7 @@ class Words:
     def number(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int32:
         """Return the numbers of some words, and add those that are new.
 
-        Parameters
-        ----------
-        text : uint8 array [n_bytes]
-            Text with some bytes after the last word.
-        begins, ends : int64 array [n]
-            Where each word begins and ends.
+        `text` [n_bytes] has some bytes after the last word; `begins` and `ends` [n] say where each begins and ends.
         """
         from xmceval.kernels.text.words import number_words
 

@@ -16,7 +16,7 @@ from support.files import TRUTH, write
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.files.arrays import npz
-from xmceval.files.arrays.npy import read_strings
+from xmceval.files.arrays.archive import ArrayFile
 from xmceval.files.arrays.strings import RefusedError, load_strings
 from xmceval.files.io import chunks
 from xmceval.kernels.text import pickles as kernels
@@ -69,7 +69,7 @@ HUGE = {
 def test_a_memo_that_a_pickle_could_not_fill_is_refused(name):
     write("a-labels.npy", npy_of(b"\x80\x02]" + WILD[name] + b".", (1, 1)))
     message = "the objects in it are not numbered one after the other"
-    assert peak_of(DataError, message, read_strings, Path("a-labels.npy")) < 2
+    assert peak_of(DataError, message, ArrayFile(Path("a-labels.npy")).strings) < 2
 
 
 @pytest.mark.parametrize("name", HUGE)

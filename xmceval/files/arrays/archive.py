@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.files.arrays.npy import ArrayStream, Header, damage_error, open_array, take_strings
+from xmceval.files.arrays.npy import ArrayStream, Header, damage_error, open_array
 from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes
 
@@ -65,11 +65,7 @@ class Archive:
             raise
         except Exception as error:
             raise DataError(f"{self.path}: its {name!r} cannot be read; is the file damaged? ({error})") from None
-        try:
-            return ArrayStream(member, f"{self.path} ({name})")
-        except DataError:
-            member.close()
-            raise
+        return ArrayStream(member, f"{self.path} ({name})")
 
     @property
     def can_start(self) -> bool:
@@ -80,11 +76,9 @@ class Archive:
             return all(member.compress_type == zipfile.ZIP_STORED for member in opened.infolist())
 
     def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
-        """Read a whole member as an array [n_items]."""
+        """Read a whole member."""
         with self.open_array(opened, name) as stream:
-            items = stream.read_rest()
-            stream.check_end()
-        return items
+            return stream.read_whole()
 
 
 def refuse_repeated_members(opened: zipfile.ZipFile) -> None:
@@ -175,7 +169,8 @@ class ArrayFile:
             n_rows, width = stream.header.shape
             n_piece = max(n_entries // max(width, 1), 1)
             if stream.header.is_fortran:
-                whole = self._map(stream)
+                is_mapped = self.archive is None and is_uncompressed(self.path)
+                whole = self._map(stream) if is_mapped else stream.read_whole()
                 yield from (whole[row : row + n_piece] for row in range(first_row, n_rows, n_piece))
                 return
             if first_row:
@@ -188,17 +183,14 @@ class ArrayFile:
     def strings(self) -> NDArray[np.object_]:
         """Read it as an array of strings."""
         with self.open() as stream:
-            return take_strings(stream)
+            return stream.read_strings()
 
     def _map(self, stream: ArrayStream) -> AnyArray:
-        """Return an opened matrix in Fortran order."""
-        if self.archive is None and is_uncompressed(self.path):
-            try:
-                whole: AnyArray = np.load(stored_at(self.path), mmap_mode="r", allow_pickle=False)
-            except ValueError as error:
-                raise damage_error(self.name, error) from None
-            stream.skip(whole.size)
-        else:
-            whole = stream.read_rest().reshape(stream.header.shape, order="F")
+        """Map an opened npy file into memory."""
+        try:
+            whole: AnyArray = np.load(stored_at(self.path), mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise damage_error(self.name, error) from None
+        stream.skip(whole.size)
         stream.check_end()
         return whole

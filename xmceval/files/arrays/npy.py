@@ -29,12 +29,19 @@ class Header(NamedTuple):
 
 @dataclass
 class ArrayStream:
-    """The items of one array, in order."""
+    """The items of one array, in order; the file is closed if its header cannot be read."""
 
     stream: BinaryIO  # the file, read from the header on
     name: str  # the name of the array in messages
 
     def __post_init__(self) -> None:
+        try:
+            self._read_header()
+        except DataError:
+            self.stream.close()
+            raise
+
+    def _read_header(self) -> None:
         try:
             version = np.lib.format.read_magic(self.stream)
             if version not in {(1, 0), (2, 0)}:
@@ -82,9 +89,33 @@ class ArrayStream:
         self.stream.seek(n_items * self.header.dtype.itemsize, os.SEEK_CUR)
         self._n_left -= n_items
 
-    def read_rest(self) -> AnyArray:
-        """Read all items that are left, as an array [n_items]."""
-        return self.read(self._n_left)
+    def read_whole(self) -> AnyArray:
+        """Read all items, and check that nothing follows them, as an array of the shape in the header."""
+        items = self.read(self._n_left)
+        self.check_end()
+        return items.reshape(self.header.shape, order="F" if self.header.is_fortran else "C")
+
+    def read_strings(self) -> NDArray[np.object_]:
+        """Read strings: of a unicode dtype, or Python strings in a pickle with nothing else in it."""
+        if self.header.dtype.hasobject:
+            try:
+                strings = load_strings(self.stream)
+            except RefusedError as error:
+                raise DataError(
+                    f"{self.name}: has objects in a pickle, which can run code; only strings are read from it, but "
+                    f"{error} (hint: save the names with dtype str)"
+                ) from None
+            if strings.shape != self.header.shape:
+                raise DataError(
+                    f"{self.name}: its header declares shape {self.header.shape}, but it holds shape {strings.shape}"
+                )
+            return strings
+        if self.header.dtype.kind != "U":
+            raise DataError(f"{self.name}: expected an array of strings, got dtype {self.header.dtype}")
+        try:
+            return self.read_whole().astype(object)
+        except ValueError as error:  # a code point that Unicode does not have
+            raise damage_error(self.name, error) from None
 
     def check_end(self) -> None:
         """Check that nothing follows, and with it the checksum of a member of an archive."""
@@ -100,63 +131,15 @@ class ArrayStream:
 
 def open_array(path: Path) -> ArrayStream:
     """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows."""
-    stream = open_bytes(path)
-    try:
-        return ArrayStream(stream, str(path))
-    except DataError:
-        stream.close()
-        raise
-
-
-def read_header(path: Path) -> Header:
-    """Read the header of an npy file."""
-    array = open_array(path)
-    array.stream.close()
-    return array.header
+    return ArrayStream(open_bytes(path), str(path))
 
 
 def read_array(path: Path) -> AnyArray:
     """Read a whole npy file of numbers, of the shape and type in its header."""
-    header = read_header(path)
-    if header.dtype.kind not in "biuf":
-        raise DataError(f"{path}: expected numbers, got dtype {header.dtype}")
-    array = open_array(path)
-    with array:
-        items = array.read_rest()
-        array.check_end()
-    return items.reshape(header.shape, order="F" if header.is_fortran else "C")
-
-
-def read_strings(path: Path) -> NDArray[np.object_]:
-    """Read an array of strings: of a unicode dtype, or of Python strings in a pickle with nothing else in it."""
     with open_array(path) as array:
-        return take_strings(array)
-
-
-def take_strings(array: ArrayStream) -> NDArray[np.object_]:
-    """Read the strings of an opened array, an object array of the shape in its header, as `read_strings` does."""
-    if array.header.dtype.hasobject:
-        try:
-            strings = load_strings(array.stream)
-        except RefusedError as error:
-            raise DataError(
-                f"{array.name}: has objects in a pickle, which can run code; only strings are read from it, but "
-                f"{error} (hint: save the names with dtype str)"
-            ) from None
-        if strings.shape != array.header.shape:
-            raise DataError(
-                f"{array.name}: its header declares shape {array.header.shape}, but it holds shape {strings.shape}"
-            )
-        return strings
-    if array.header.dtype.kind != "U":
-        raise DataError(f"{array.name}: expected an array of strings, got dtype {array.header.dtype}")
-    items = array.read_rest()
-    array.check_end()
-    order = "F" if array.header.is_fortran else "C"
-    try:
-        return items.astype(object).reshape(array.header.shape, order=order)  # type: ignore[call-overload, no-any-return]
-    except ValueError as error:  # a code point that Unicode does not have
-        raise damage_error(array.name, error) from None
+        if array.header.dtype.kind not in "biuf":
+            raise DataError(f"{path}: expected numbers, got dtype {array.header.dtype}")
+        return array.read_whole()
 
 
 def damage_error(name: str, error: Exception) -> DataError:

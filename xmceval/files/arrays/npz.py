@@ -137,8 +137,7 @@ def _read_format(archive: Archive, opened: zipfile.ZipFile) -> str:
         shape, _, dtype = stream.header
         if shape != () or dtype.kind not in "SU" or dtype.itemsize > LONGEST_FORMAT:
             raise DataError(f"{archive.path}: its 'format' is not a word; expected a file of scipy.sparse.save_npz")
-        form = stream.read_rest().tolist()[0]
-        stream.check_end()
+        form = stream.read_whole().tolist()
     return form.decode(errors="replace") if isinstance(form, bytes) else str(form)
 
 

@@ -64,15 +64,15 @@ def read_names(path: str | Path) -> Names:
     take_pipe(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
-        from xmceval.files.arrays.npy import read_header, read_strings
+        from xmceval.files.arrays.archive import ArrayFile
 
-        shape = read_header(path).shape
+        shape = ArrayFile(path).header().shape
         if len(shape) != 1:
             raise DataError(
                 f"{path}: has shape {shape}; expected one label name per entry of an array of one dimension "
                 f"(hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not {argument('labels')})"
             )
-        return Names([name.encode(errors="surrogateescape") for name in read_strings(path)], str(path))
+        return Names([name.encode(errors="surrogateescape") for name in ArrayFile(path).strings()], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
         raise DataError(f"{path}: expected text with one label name per line")
     names = [line.strip() for line in read_all_bytes(path).removeprefix(UTF8_BOM).split(b"\n")]

@@ -235,48 +235,41 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
-def _parse_fasttext_lists(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse ``__label__x __label__y``, as predictions the best first."""
-    if region.are_scores:
-        return _parse_by_line(region, scratch, lambda line: _read_fasttext_ranks(line, region.names))
-    return _parse_fasttext(region, scratch)
+def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = False) -> Rows:
+    """Parse ``__label__x`` anywhere in text, or in predictions ``__label__x 0.5 __label__y 0.25``.
 
-
-def _parse_fasttext(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse text with ``__label__x`` anywhere in it, or in predictions ``__label__x 0.5 __label__y 0.25``."""
+    Lists are ``__label__x __label__y``, as predictions the best first.
+    """
     if region.are_scores:
-        return _parse_by_line(region, scratch, lambda line: _read_fasttext_scores(line, region.names))
+        return _parse_by_line(region, scratch, lambda line: _read_fasttext(line, region.names, are_lists=are_lists))
     if region.names is not None:
         return _parse_names(region, scratch, prefix=FASTTEXT_PREFIX)
-    return _parse_by_line(region, scratch, _read_fasttext_truth)
+    return _parse_by_line(
+        region,
+        scratch,
+        lambda line: ((_fasttext_label(w, None), 1.0) for w in line.split() if w.startswith(FASTTEXT_PREFIX)),
+    )
 
 
-def _read_fasttext_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
+def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
+    """Yield the labels of a line of predictions with their scores; those of lists fall to the 1 of the last label."""
     words = line.split() if line.strip() != NO_PREDICTION else []
-    for i in range(0, len(words), 2):
-        if not words[i].startswith(FASTTEXT_PREFIX):
-            raise ValueError(f"{_FASTTEXT_PAIRS}, found {words[i][:40].decode('latin-1')!r}")
-        label = _fasttext_label(words[i], names)
+    for i in range(0, len(words), 1 if are_lists else 2):
+        word = words[i]
+        if not word.startswith(FASTTEXT_PREFIX):
+            if are_lists:
+                raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
+            raise ValueError(f"{_FASTTEXT_PAIRS}, found {word[:40].decode('latin-1')!r}")
+        label = _fasttext_label(word, names)
+        if are_lists:
+            yield label, float(len(words) - i)
+            continue
         if i + 1 == len(words):
             raise ValueError(f"{_FASTTEXT_PAIRS}; the last label has no score")
         try:
             yield label, float(words[i + 1])
         except ValueError:
             raise ValueError(f"{_FASTTEXT_PAIRS}, found {quote(words[i + 1])} as a score") from None
-
-
-def _read_fasttext_ranks(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    words = line.split() if line.strip() != NO_PREDICTION else []
-    for i, word in enumerate(words):
-        if not word.startswith(FASTTEXT_PREFIX):
-            raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
-        yield _fasttext_label(word, names), float(len(words) - i)
-
-
-def _read_fasttext_truth(line: bytes) -> Iterator[tuple[int, float]]:
-    for word in line.split():
-        if word.startswith(FASTTEXT_PREFIX):
-            yield _fasttext_label(word, None), 1.0
 
 
 def _fasttext_label(word: bytes, names: Names | None) -> int:
@@ -389,7 +382,7 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),
         "comma-names": Grammar(partial(_parse_names, between="commas"), has_comments=False, is_ranked=True),
         "fasttext": Grammar(_parse_fasttext, has_comments=False),
-        "fasttext-lists": Grammar(_parse_fasttext_lists, has_comments=False, is_ranked=True),
+        "fasttext-lists": Grammar(partial(_parse_fasttext, are_lists=True), has_comments=False, is_ranked=True),
         "json": Grammar(_parse_json, has_comments=False),
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from xmceval.errors import AmbiguousError, DataError
@@ -164,10 +164,10 @@ def check_lists(truth: Path, scores: Path) -> None:
     All first words of both are the same and different from each other; or lists have one short length, and the first
     words of one file are among those of the other. Both have been read as lists of labels, without a header.
     """
-    ids, other_ids = _ids_of_rows(truth), _ids_of_rows(scores)
+    ids, words = _first_words(truth)
+    other_ids, others = _first_words(scores)
     if ids is not None and ids == other_ids:
         raise lists_of_ids_error(str(truth), str(scores), are_files=True)
-    words, others = _first_words(truth), _first_words(scores)
     if words and others and (words <= others or others <= words):
         raise AmbiguousError(
             f"{truth} and {scores}: may be lists of labels, or tables of {_NAMES}, as their lines have equally many "
@@ -176,32 +176,23 @@ def check_lists(truth: Path, scores: Path) -> None:
         )
 
 
-def _first_words(path: Path) -> set[bytes]:
-    """Return the first words of all lines if they have one of a few numbers of columns, else nothing."""
-    words, width = set[bytes](), 0
-    for row in _split_rows(path):
-        width = width or len(row)
-        if len(row) != width or width not in WIDTHS:
-            return set()
-        words.add(row[0])
-    return words
+def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
+    """Return the first words of all lines twice: where they may be ids of rows, and where they may be a column.
 
-
-def _ids_of_rows(path: Path) -> set[bytes] | None:
-    """Return the first words of all lines if they all differ, and most lines have others after them."""
-    words, n_longer = set[bytes](), 0
-    for row in _split_rows(path):
-        if row[0] in words:
-            return None
-        words.add(row[0])
-        n_longer += len(row) > 1
-    return words if len(words) >= LEAST_IDS and 2 * n_longer > len(words) else None
-
-
-def _split_rows(path: Path) -> Iterator[list[bytes]]:
-    """Yield the words of each line that has any."""
+    As ids they all differ, and most lines have others after them; else they are None. As a column they are in lines of
+    one of a few numbers of columns; else there are none.
+    """
+    words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
     for chunk in LineChunks(path):
         for line in bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n"):
             row = _SEPARATOR.split(without_comment(line).strip())
             if row != [b""]:
-                yield row
+                words.add(row[0])
+                widths.add(len(row))
+                n_rows += 1
+                n_longer += len(row) > 1
+        is_column = len(widths) == 1 and widths <= WIDTHS
+        if len(words) < n_rows and not is_column:
+            return None, set()
+    are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
+    return words if are_ids else None, words if is_column else set()

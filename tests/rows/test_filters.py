@@ -13,7 +13,7 @@ from support.strategies import cases, to_csr
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError
-from xmceval.files.sidecars.filterfile import read_filter
+from xmceval.files.sidecars.filters import take_filter
 
 TRUTH = "3 5\n0:1 2:1\n1:1\n4:1\n"
 SCORES = "3 5\n0:0.9 1:-0.5 2:-0.7\n1:0.3 3:0.4\n4:0.1\n"
@@ -66,7 +66,7 @@ def test_filtered_scores_are_those_of_files_without_the_pairs(case, pairs, filte
 def test_a_filter_file_has_none_one_or_many_pairs_as_ints_or_floats(tmp_path, text, pairs, zipped):
     path = tmp_path / "f.txt"
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
-    known = read_filter(path)
+    known = take_filter(path)
     assert list(zip(known.rows.tolist(), known.labels.tolist(), strict=True)) == pairs
 
 
@@ -85,7 +85,7 @@ def test_a_line_that_is_no_pair_is_told_with_its_place(tmp_path, text, place, fo
     path = tmp_path / "f.txt"
     path.write_text(text)
     with pytest.raises(DataError) as error:
-        read_filter(path)
+        take_filter(path)
     hint = " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, from 0)"
     expected = f"{path}:{place}: expected 'row label', two whole numbers of at least 0, found {found}"
     assert str(error.value) == expected + hint * (text == "0 x\n")
@@ -161,8 +161,8 @@ def test_an_archive_is_no_text(files, option):
 
 def test_real_filters_have_the_pairs_that_others_count(realdata):
     folder = realdata / "lf_amazontitles_131k"
-    known = read_filter(folder / "tst_filter_labels.txt.gz")
-    older = read_filter(folder / "filter_labels_test.float.txt.gz")
+    known = take_filter(folder / "tst_filter_labels.txt.gz")
+    older = take_filter(folder / "filter_labels_test.float.txt.gz")
     assert (known.rows.size, known.n_rows, older.rows.size) == (79_663, 38_808, 73_329)
     pairs = set(zip(known.rows.tolist(), known.labels.tolist(), strict=True))
     assert set(zip(older.rows.tolist(), older.labels.tolist(), strict=True)) <= pairs

@@ -13,7 +13,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.opened import Request
 from xmceval.files.opening import open_source, open_truth
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.sidecars.filterfile import take_filter
+from xmceval.files.sidecars.filters import read_named_pairs, take_filter
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
@@ -193,7 +193,5 @@ def _read_pairs(filter: Any, judgments: Judgments | None) -> Filter | None:  # n
     if filter is None:
         return None
     if judgments is not None:
-        from xmceval.files.ranking.namedpairs import read_named_pairs
-
         return read_named_pairs(filter, judgments).filter(judgments.documents)
     return take_filter(filter)

@@ -614,7 +614,7 @@ def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None
     """Take the pairs of a filter, and check them against the size of the truth, where known."""
     if pairs is None:
         return None
-    from xmceval.files.sidecars.filterfile import take_filter  # not loaded by a score without it
+    from xmceval.files.sidecars.filters import take_filter  # not loaded by a score without it
 
     checked = take_filter(pairs)
     if truth is not None and truth.n_rows is not None:

@@ -51,7 +51,7 @@ from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup import Program, Setup, System
 
 if TYPE_CHECKING:
-    from xmceval.files.ranking.namedpairs import NamedPairs
+    from xmceval.files.sidecars.filters import NamedPairs
 
 MAYBE_PATHS = (str, Path, list, tuple, Shards)  # of what may be paths or have them; all else is a matrix in memory
 
@@ -165,7 +165,7 @@ class OpenedTruth:
         setup = find_setup(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
         named_pairs = None
         if options.filter is not None and truth.judgments is not None:
-            from xmceval.files.ranking.namedpairs import read_named_pairs  # not loaded by a score without a filter
+            from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
 
             named_pairs = read_named_pairs(options.filter, truth.judgments)
         if groups is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,6 @@ from pathlib import Path
 from xmceval.errors import as_here
 from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.inputfiles import input_at
-
-PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -37,15 +35,7 @@ def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
 
 
 def _digest(path: Path) -> Digest:
-    digest, n_bytes = hashlib.sha256(), 0
-    for piece in _pieces(path):
-        digest.update(piece)
-        n_bytes += len(piece)
-    return Digest(str(path), n_bytes, digest.hexdigest())
-
-
-def _pieces(path: Path) -> Iterator[memoryview]:
-    buffer = memoryview(bytearray(PIECE))
-    with input_at(path).open() as stream:
-        while n_read := stream.readinto(buffer):  # type: ignore[attr-defined]
-            yield buffer[:n_read]
+    file = input_at(path)
+    with file.open() as stream:
+        digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
+    return Digest(str(path), file.size, digest.hexdigest())

@@ -183,9 +183,14 @@ def check_pairing(truth: Any, scores: Any) -> None:
     pairs = [(first, second) for first, second in zip(truth.parts, scores.parts, strict=True)]
     if not all(isinstance(each, (str, Path)) for pair in pairs for each in pair):
         return
-    own, other = find_keys(truth.parts), find_keys(scores.parts)
-    is_same_order = own == other or _differ_by_constant(own, other)
-    if is_same_order or (truth.is_listed and scores.is_listed and sorted(map(str, own)) != sorted(map(str, other))):
+    own: Sequence[Any] = find_keys(truth.parts)
+    other: Sequence[Any] = find_keys(scores.parts)
+    steps = set[tuple[int, ...]]()  # by which numbers differ, where all names have as many
+    if all(isinstance(key, tuple) and len(key) == len(own[0]) for key in (*own, *other)):
+        steps = {tuple(a - b for a, b in zip(*keys, strict=True)) for keys in zip(own, other, strict=True)}
+    if own == other or len(steps) == 1:
+        return
+    if truth.is_listed and scores.is_listed and sorted(map(str, own)) != sorted(map(str, other)):
         return
     wrong = next((i for i, (first, second) in enumerate(zip(own, other, strict=True)) if first != second), 0)
     raise DataError(
@@ -216,8 +221,8 @@ def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
         if len(set(keys)) == len(parts):
             return keys
     stems = [str(to_path(name).parent / to_path(name).name.partition(".")[0]) for name in names]
-    start = _n_common(stems)
-    stop = _n_common([stem[start:][::-1] for stem in stems])
+    start = len(os.path.commonprefix(stems))  # noqa: RUF071 - letters are meant
+    stop = len(os.path.commonprefix([stem[start:][::-1] for stem in stems]))  # noqa: RUF071
     return [stem[start : len(stem) - stop] for stem in stems]
 
 
@@ -227,17 +232,3 @@ def _plain_name(path: Path) -> str:
     for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
     return name
-
-
-def _n_common(words: Sequence[str]) -> int:
-    """Return how many letters at the start all words have in common."""
-    first, last = min(words), max(words)
-    differing = (i for i, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
-    return next(differing, min(len(first), len(last)))
-
-
-def _differ_by_constant(own: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Return whether numbers differ by the same for all shards."""
-    if not all(isinstance(each, tuple) and len(each) == len(own[0]) for each in (*own, *other)):
-        return False
-    return len({tuple(a - b for a, b in zip(one, two, strict=True)) for one, two in zip(own, other, strict=True)}) == 1

@@ -88,10 +88,14 @@ def _open_run(source: LineSource, request: Request) -> Opened:
     lines = source.lines(judgments.queries, judgments.documents.words)
     entries = lines.gather(len(judgments.queries))
     _refuse_full(judgments.full, _find_full(source, lines, entries))
-    doubts = [*_doubt_equal_scores(source, entries), *_doubt_documents(source, entries, judgments)]
+    doubts = list(_doubt_scores(source, entries, judgments))
     facts = []
     if request.ties == "label":
-        facts = [f"{counted(_break_ties(source, lines, entries), 'tie')} broken by document as in trec_eval"]
+        nan = lines.first_nan()
+        if nan is not None:
+            raise DataError(f"{source}:{nan}: the score is NaN; expected a number")
+        n_ties = break_ties(lines.documents, *entries)
+        facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
     opened.source.warnings.extend([*_doubt_ranks(source, lines), *doubts])
     queries = set(lines.queries.tolist())
@@ -125,8 +129,8 @@ def _doubt_ranks(source: LineSource, lines: Lines) -> Iterator[Doubt]:
         )
 
 
-def _doubt_equal_scores(source: LineSource, entries: Entries) -> Iterator[Doubt]:
-    """Yield the doubts that scores say nothing, as all are equal in most queries, and that they were rounded.
+def _doubt_scores(source: LineSource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
+    """Yield doubts of a run: scores that say nothing or were rounded, and documents that have other names in the truth.
 
     Ties are broken afterwards.
     """
@@ -146,10 +150,7 @@ def _doubt_equal_scores(source: LineSource, entries: Entries) -> Iterator[Doubt]
             f"{source}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are "
             "rounded when they are read: are they different? (hint: pass smaller numbers)"
         )
-
-
-def _doubt_documents(source: LineSource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
-    """Yield the doubt that documents have other names in the truth, where a run of some queries has none of its."""
+    # documents have other names where a run of some queries has none of the truth's
     words, n_judged = judgments.documents.words, judgments.documents.places.size
     n_answered = np.count_nonzero(np.diff(entries.indptr))
     if words is not None and n_judged and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
@@ -158,17 +159,6 @@ def _doubt_documents(source: LineSource, entries: Entries, judgments: Judgments)
             f"{source}: has no document of {judgments.name}: are they named alike, such as {here} here and {there} "
             "there?"
         )
-
-
-def _break_ties(source: LineSource, lines: Lines, entries: Entries) -> int:
-    """Raise equal scores of a query by the least possible steps, the bytewise greatest document highest.
-
-    So trec_eval orders them. Return how many scores were equal to another one.
-    """
-    line = lines.first_nan()
-    if line is not None:
-        raise DataError(f"{source}:{line}: the score is NaN; expected a number")
-    return break_ties(lines.documents, *entries)
 
 
 def _find_full(records: LineSource, lines: Lines, entries: Entries) -> FullRecords | None:

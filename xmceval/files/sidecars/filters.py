@@ -1,0 +1,172 @@
+"""Filters: pairs of row and label, or beside truth by query of query and document, that predictions lose.
+
+They are text with one pair per line, arrays, lists or tables; numbers may be floats with whole values.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xmceval.errors import DataError, counted
+from xmceval.files.arrays.npy import read_array
+from xmceval.files.io.lines import Places, without_comment
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.signatures import NPY, UTF8_BOM
+from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes, read_first_bytes
+from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
+from xmceval.files.ranking.recordlines import RecordPart, Records
+from xmceval.files.ranking.trecrows import Entries, Lines
+from xmceval.files.tables.arrays import to_float, to_whole
+from xmceval.files.tables.byquery import QueryTable
+from xmceval.files.tables.columns import find_pairs, find_roles
+from xmceval.files.tables.objects import find_table
+from xmceval.files.tables.opening import table_at
+from xmceval.files.tables.table import Table
+from xmceval.rows.block import Float64
+from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
+
+BEYOND = 1 << 62  # labels from here on are of documents that neither truth nor predictions mention
+
+
+def take_filter(pairs: Any) -> Filter:
+    """Take pairs of row and label from a file, a table or an array; an empty file is a filter without pairs."""
+    name, path, table = _open(pairs)
+    if table is not None:
+        roles = find_roles(table.names)
+        if len(roles["row"]) != 1 or len(roles["label"]) != 1:
+            raise DataError(
+                f"{table}: found the columns {', '.join(table.names[:10])}; expected one of rows, such as 'row', and "
+                "one of labels, such as 'label', both 0-based numbers"
+            )
+        parts = [np.column_stack(list(map(to_whole, part))) for part in table.batches(roles["row"] + roles["label"])]
+        return as_filter(np.concatenate([np.empty((0, 2), dtype=np.int64), *parts]), name)
+    if path is None:
+        return as_filter(pairs)
+    if is_empty(path):
+        return ordered(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    if read_first_bytes(path, len(NPY)) == NPY:
+        return as_filter(read_array(path), name)
+    check_is_text(path)
+    text = read_all_bytes(path).removeprefix(UTF8_BOM)
+    numbers = _parse_pairs(path, text)
+    lines: Sequence[int] = range(1, len(numbers) + 1)
+    if len(numbers) != text.count(b"\n") + (not text.endswith(b"\n")):  # there are comments or blank lines
+        lines = [line for line, _ in _split_lines(text)]
+    farthest = [int(np.argmax(column)) for column in numbers.T] if len(numbers) else []
+    largest = (Largest(int(numbers[at, i]), f"{path}:{lines[at]}") for i, at in enumerate(farthest))
+    return ordered(name, numbers[:, 0].astype(np.int64), numbers[:, 1].astype(np.int64), *largest)
+
+
+def _open(pairs: Any) -> tuple[str, Path | None, Table | None]:
+    """Return the name of a filter for messages, its path if it has one, and its table if it is one."""
+    if isinstance(pairs, (str, Path)):
+        path = to_path(pairs)
+        return path.name, path, table_at(path)
+    return "filter", None, find_table(pairs, "filter")
+
+
+def _parse_pairs(path: Path, text: bytes) -> Float64:
+    """Parse lines into pairs [n_pairs, 2]."""
+    plain = b"\n".join(map(without_comment, text.split(b"\n"))) if b"#" in text else text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # for text of blank lines, which is fine
+            pairs: Float64 = np.loadtxt(io.BytesIO(plain), dtype=np.float64, comments=None, ndmin=2)
+        if pairs.size == 0:
+            return pairs.reshape(0, 2)
+        if pairs.shape[1] == 2 and first_wrong(pairs) is None:
+            return pairs
+    except ValueError:
+        pass
+    lines = _split_lines(text)
+    for number, words in lines:
+        try:
+            numbers = np.array([[float(word) for word in words]])
+        except ValueError:
+            numbers = np.empty((1, 0))
+        if numbers.shape[1] != 2 or first_wrong(numbers) is not None:
+            hint = ""
+            if len(words) == 2 and words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
+                hint = (
+                    " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, "
+                    "from 0)"
+                )
+            raise DataError(
+                f"{path}:{number}: expected 'row label', two whole numbers of at least 0, "
+                f"found {quote(b' '.join(words))}{hint}"
+            )
+    return np.array([words for _, words in lines], dtype=np.float64)
+
+
+def _split_lines(text: bytes) -> list[tuple[int, list[bytes]]]:
+    """Return the number and the words of each line that has words."""
+    lines = ((number, without_comment(line).split()) for number, line in enumerate(text.split(b"\n"), 1))
+    return [(number, words) for number, words in lines if words]
+
+
+@dataclass(frozen=True)
+class NamedPairs:
+    """Pairs of a query, by its row, and the name of a document."""
+
+    name: str
+    lines: Lines
+    entries: Entries
+
+    def filter(self, documents: Documents) -> Filter:
+        """Return the pairs as rows and labels, once predictions are read: nobody may have judged a document."""
+        labels = documents.find(self.lines.documents)
+        labels = np.where(labels < 0, BEYOND + np.arange(labels.size), labels)
+        rows = np.repeat(np.arange(self.entries.indptr.size - 1), np.diff(self.entries.indptr))
+        return ordered(self.name, rows, labels[self.entries.documents])
+
+
+def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
+    """Read pairs from text, a table, a data frame or a list; a query that the truth lacks is refused."""
+    name, path, table = _open(pairs)
+    if table is not None:
+        lists = [column for column in table.names if table.is_list(column)]
+        columns, _ = find_pairs(table.name, table.names, lists, are_scores=False)
+        if not columns.has_queries:
+            raise DataError(f"{table}: has numbers of rows, and {judgments.name} has queries; expected names of these")
+        lines = QueryTable(table, columns, are_scores=False).lines(judgments.queries)
+    else:
+        words = list(_listed_pairs(pairs) if path is None else _read_words(path))
+        queries, documents = map(list, zip(*words, strict=True)) if words else ([], [])
+        part = RecordPart(queries, np.ones(len(queries), dtype=np.int64), documents, np.zeros(len(queries)))
+        lines = Records(name, "pair", [part]).lines(judgments.queries)
+    unknown = set(lines.queries.tolist()) - judgments.queries.keys() - judgments.left_out
+    if unknown:
+        raise DataError(
+            f"{name}: has {counted(len(unknown), 'query')} that {judgments.name} lacks, {name_queries(unknown)} (hint: "
+            "beside queries, a filter has names of query and document, not numbers of row and label)"
+        )
+    return NamedPairs(name, lines, lines.gather(len(judgments.queries)))
+
+
+def _read_words(path: Path) -> Iterable[tuple[str, str]]:
+    """Yield the pairs of text, between blanks or a tab; a line is a comment only if it begins with a hash."""
+    if not is_empty(path) and read_first_bytes(path, len(NPY)) == NPY:
+        raise DataError(f"{path}: is an array; expected text of lines 'query document', or a table")
+    check_is_text(path)
+    for number, line in Places(path, has_comments=True).filled_lines():
+        words = line.split(b"\t") if line.count(b"\t") == 1 else line.split()
+        if len(words) != 2:
+            raise DataError(f"{path}:{number}: expected 'query document', found {quote(line)}")
+        query, document = (word.strip().decode(errors="surrogateescape") for word in words)
+        yield query, document
+
+
+def _listed_pairs(pairs: Any) -> Iterable[tuple[Any, Any]]:
+    """Yield the pairs of a list or an array."""
+    rows = pairs.tolist() if isinstance(pairs, np.ndarray) else pairs
+    for i, pair in enumerate(rows):
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
+            raise DataError(f"filter[{i}]: expected names of a query and a document, got {pair!r}")
+        yield tuple(pair)

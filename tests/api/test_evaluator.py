@@ -17,8 +17,8 @@ from xmceval.api.scoring import inputs
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices import matrices
-from xmceval.scoring.per_label import labelcounters
-from xmceval.scoring.per_label.labelcounters import LabelCounters
+from xmceval.scoring.tasks import labelcounters
+from xmceval.scoring.tasks.labelcounters import LabelCounters
 from xmceval.scoring.tasks.labelwise import Labelwise
 
 N_LABELS = 12

@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix, save_npz
 
 import xmceval
-from xmceval.api.loops import updates
+from xmceval.api.loops import evaluator as loops
 from xmceval.api.scoring import inputs, setup
 from xmceval.api.scoring.score import finish_state, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth
@@ -39,7 +39,7 @@ def found(monkeypatch):
         counts.update([value] if isinstance(value, str) else [])
         return shardfiles.find_shards(value, **how)
 
-    for module in (inputs, setup, updates):
+    for module in (inputs, setup, loops):
         monkeypatch.setattr(module, "find_shards", find)
     return counts
 

@@ -7,8 +7,8 @@ import pytest
 
 from xmceval.rows.block import Rows, Scratch
 from xmceval.scoring.batch import find_decided
-from xmceval.scoring.per_label import labelcounters
-from xmceval.scoring.per_label.labelcounters import MOST_ROWS, LabelCounters
+from xmceval.scoring.tasks import labelcounters
+from xmceval.scoring.tasks.labelcounters import MOST_ROWS, LabelCounters
 
 ONE_ROW = Rows(np.array([0, 2]), np.array([0, 2]), np.ones(2))
 NO_WEIGHTS = np.empty(0)

@@ -18,7 +18,7 @@ from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import matrices
 from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.batch import find_decided
-from xmceval.scoring.per_label import labelcells, labelcounters
+from xmceval.scoring.tasks import labelcounters, labelmeans
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -194,8 +194,8 @@ def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weigh
     given["sample_weight"] = rng.random(60) if weighted else None
     expected = xmceval.score(truth, scores, **given)
     for n in (1, 7):
-        monkeypatch.setattr(labelcells, "COUNTS_AT_ONCE", 0)
-        monkeypatch.setattr(labelcells, "FEWEST_LABELS", n)
+        monkeypatch.setattr(labelmeans, "COUNTS_AT_ONCE", 0)
+        monkeypatch.setattr(labelmeans, "FEWEST_LABELS", n)
         found = xmceval.score(truth, scores, **given)
         assert found.estimates == expected.estimates
         assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]

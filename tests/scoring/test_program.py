@@ -14,10 +14,10 @@ from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import KINDS, compile_program
 from xmceval.scoring.options import Options
-from xmceval.scoring.parts import Part
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task
+from xmceval.scoring.totals import Part
 
 
 def measures(name):

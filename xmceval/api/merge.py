@@ -82,13 +82,7 @@ def merge(
     return result
 
 
-def merge_states(
-    states: Sequence[Any],
-    *,
-    name: str | None = None,
-    save_state: str | Path | None = None,
-    force: bool = False,
-) -> Result:
+def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | Path | None, force: bool) -> Result:
     """Merge states without issuing the warnings of the result."""
     if not states:
         raise UsageError("there is nothing to merge: expected at least one state")
@@ -97,7 +91,13 @@ def merge_states(
     if save_state is not None:
         check_output(to_path(save_state), force=force, inputs=files)
     opened = [_open(state, f"state {number}") for number, state in enumerate(states, 1)]
-    _check_distinct(states, opened)
+    seen: dict[object, str] = {}
+    for state, its_state in zip(states, opened, strict=True):
+        is_path = isinstance(state, (str, Path))
+        key = to_path(state).resolve() if is_path else id(state)
+        if key in seen:
+            raise DataError(f"{seen[key]} and {its_state.name} are the same {'file' if is_path else 'Evaluator'}")
+        seen[key] = its_state.name
     check_shards(opened)
     missing = _find_missing(opened)
     if missing and save_state is None:
@@ -120,17 +120,6 @@ def _open(state: Any, place: str) -> State:
     if isinstance(state, (str, Path)):
         return load_state(state)
     raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
-
-
-def _check_distinct(states: Sequence[Any], opened: Sequence[State]) -> None:
-    """Refuse the same file or Evaluator twice."""
-    seen: dict[object, str] = {}
-    for state, its_state in zip(states, opened, strict=True):
-        is_path = isinstance(state, (str, Path))
-        key = to_path(state).resolve() if is_path else id(state)
-        if key in seen:
-            raise DataError(f"{seen[key]} and {its_state.name} are the same {'file' if is_path else 'Evaluator'}")
-        seen[key] = its_state.name
 
 
 def _find_missing(states: Sequence[State]) -> str:

@@ -182,9 +182,9 @@ def _score(
         scores_file.path,
         precision=fifth,
         precision_at_1=first,
-        filter_pairs=None if filter is None else totals.tally.filtered.removed,
+        filter_pairs=None if filter is None else totals.tally.whole.removed,
         mistakes=(mistake,) if mistake else (),
-        warnings=(*doubts, *system.doubt_header(truth, totals.tally.longest_row), *scores.warnings),
+        warnings=(*doubts, *system.doubt_header(truth, totals.tally.whole.longest_row), *scores.warnings),
     )
 
 

@@ -15,8 +15,8 @@ from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64, read_only
-from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import check_dtype
+from xmceval.rows.matrices.tensors import as_array
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p

@@ -301,9 +301,9 @@ def make_result(
         zeros_are_judged=setup.zeros_are_judged,
     )
     doubts, facts = split_doubts((*warnings, *cautions))
-    pairs, filtered, report = setup.filter, totals.tally.filtered, None
+    pairs, whole, report = setup.filter, totals.tally.whole, None
     if pairs is not None:
-        removed = filtered.removed, filtered.rows_changed, filtered.in_truth
+        removed = whole.removed, whole.rows_changed, whole.in_truth
         report = FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, options.filter_truth)
     return Result(
         name,

@@ -83,11 +83,6 @@ class Scratch:
             self._arrays[key] = array
         return array[:size]
 
-    def whole(self, name: str, size: int, dtype: type) -> NDArray[Any]:
-        """Return all of an array that has at least `size` elements."""
-        self.array(name, size, dtype)
-        return self._arrays[name, dtype]
-
     def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:
         """Return what `make` returns of this and some sizes, as it was left: made again only when the sizes change."""
         held = self._held.get(name)
@@ -171,11 +166,6 @@ class Block:
         """The number of rows."""
         return self.stored.n_rows
 
-    @property
-    def n_columns(self) -> int | None:
-        """The number of columns of dense rows, None of others."""
-        return self.stored.n_columns
-
     def shifted(self, by: int, prefix: str = "") -> Block:
         """Return the block of a part in the whole: `by` rows further down, with places that begin with `prefix`."""
         return Block(self.stored, self.first_row + by, prefix + self.prefix, self.repairs, self.longest)
@@ -205,7 +195,14 @@ class Block:
             rows = Rows(*rows)  # what was noticed of them may no longer hold
             repair(rows, scratch)
         if self.longest is not None:
-            self._check_lengths(rows, self.longest)
+            lengths = np.diff(rows.indptr)
+            if lengths.max(initial=0) > self.longest:
+                row = int(np.argmax(lengths > self.longest))
+                raise Fault(
+                    self.first_row + row,
+                    f"{self.place(row)}: the header declares {counted(self.longest, 'column')}, and this row has "
+                    f"{counted(int(lengths[row]), 'prediction')}",
+                )
         return rows
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
@@ -217,10 +214,6 @@ class Block:
         except Fault as fault:
             raise self._in_whole(fault) from None
 
-    def lowest_labels(self, n_rows: int) -> Int64 | None:
-        """Return the label with the lowest score of each of the first rows; None where `select` returns None."""
-        return self.stored.lowest_labels(n_rows)
-
     def place(self, row: int) -> str:
         """Return where a row of this block is, for a message."""
         return f"{self.prefix}{self.stored.place(row)}"
@@ -230,23 +223,8 @@ class Block:
         places, *words = self.stored.entry_names(row, label)
         return EntryNames([f"{self.prefix}{place}" for place in places], *words)
 
-    def blank_from(self) -> int:
-        """Return the row of this block from which on all rows are blank lines; `n_rows` where there are none."""
-        return self.stored.blank_from()
-
     def _in_whole(self, fault: Fault) -> Fault:
         return Fault(self.first_row + fault.row, f"{self.prefix}{fault.message}", fault.doubt)
-
-    def _check_lengths(self, rows: Rows, longest: int) -> None:
-        lengths = np.diff(rows.indptr)
-        too_long = np.flatnonzero(lengths > longest)
-        if too_long.size:
-            row = int(too_long[0])
-            raise Fault(
-                self.first_row + row,
-                f"{self.place(row)}: the header declares {counted(longest, 'column')}, and this row has "
-                f"{counted(int(lengths[row]), 'prediction')}",
-            )
 
 
 class Source(Protocol):

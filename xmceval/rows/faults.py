@@ -17,36 +17,23 @@ COUNTED = 1000  # reading stops when this many have been found
 
 def further_faults(state: State, item: Item, work: Callable[[State, Item], None], fault: Fault) -> list[Fault]:
     """Work again on an item that has a faulty row: return what else is wrong in its blocks, one fault per row."""
+
+    def find(blocks: tuple[Any, ...]) -> Iterator[Fault]:
+        """Yield the fault of each wrong row: halves are searched, so that many wrong rows cost little more than one."""
+        n_rows, first_row = blocks[0].n_rows, blocks[0].first_row
+        try:
+            work(state, cast(Item, blocks if isinstance(item, tuple) else blocks[0]))
+        except Fault as found:
+            if n_rows == 1 and found.row == first_row:
+                yield found
+            elif first_row <= found.row < first_row + n_rows:
+                yield from find(tuple(block.take(n_rows // 2) for block in blocks))
+                yield from find(blocks)
+        except DataError:  # of no row: reported only where nothing else is wrong
+            pass
+
     blocks = item if isinstance(item, tuple) else (item,)
-
-    def work_on(some: tuple[Any, ...]) -> None:
-        work(state, cast(Item, some if isinstance(item, tuple) else some[0]))
-
-    return list(islice((each for each in _find_faults(blocks, work_on) if each.row != fault.row), COUNTED))
-
-
-def _find_faults(blocks: tuple[Any, ...], work_on: Callable[[tuple[Any, ...]], None]) -> Iterator[Fault]:
-    """Yield the fault of each wrong row: halves are searched, so that many wrong rows cost little more than one."""
-    n_rows, first_row = blocks[0].n_rows, blocks[0].first_row
-    fault = _fault_of(blocks, work_on)
-    if fault is None or not first_row <= fault.row < first_row + n_rows:
-        return
-    if n_rows == 1:
-        yield fault
-        return
-    yield from _find_faults(tuple(block.take(n_rows // 2) for block in blocks), work_on)
-    yield from _find_faults(blocks, work_on)
-
-
-def _fault_of(blocks: tuple[Any, ...], work_on: Callable[[tuple[Any, ...]], None]) -> Fault | None:
-    """Return the first fault of some rows, if there is one."""
-    try:
-        work_on(blocks)
-    except Fault as fault:
-        return fault
-    except DataError:  # of no row: reported only where nothing else is wrong
-        return None
-    return None
+    return list(islice((each for each in find(blocks) if each.row != fault.row), COUNTED))
 
 
 def as_error(faults: Sequence[Fault]) -> DataError:

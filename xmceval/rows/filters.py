@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.kernels.rows.filters import drop_pairs
 from xmceval.rows.block import Int64, Rows
-from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.matrices.sparse import is_sparse
+from xmceval.rows.matrices.matrices import is_sparse
+from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.width import Width
 
 
@@ -46,6 +46,11 @@ class Filter:
     def without_pairs(self) -> Filter:
         """Return the filter with the numbers of its pairs and rows only."""
         return Filter.of_numbers(self.name, self.n_pairs, self.n_rows)
+
+    def merge(self, other: Filter) -> Filter:
+        """Return the filter with the numbers of pairs and rows of both, neither of which has its pairs."""
+        name = self.name if other.name == self.name else f"{self.name.removesuffix(' and more')} and more"
+        return Filter.of_numbers(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
     @property
     def has_lost_pairs(self) -> bool:

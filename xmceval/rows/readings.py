@@ -34,6 +34,7 @@ USUAL_GRADE = 10  # larger whole numbers are likelier ids
 MOST_NAMED = 3  # names in a message
 EARLIER = "an earlier batch"  # what messages call the labels that it named
 LOOKED_AT, CELLS_LOOKED_AT, FIRST_CELLS = 1000, 1 << 22, 1 << 16  # rows, and cells of them
+NO_CELLS: AnyArray = np.empty((0, 0))
 PADDINGS = -1, -100  # of lists of ids; the second is that of PyTorch's losses
 
 
@@ -57,11 +58,12 @@ class Axis:
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop))
         words = list(map(_as_name, names))
-        numbers = [_as_number(word) for word in words]
-        if None in numbers:
+        whole = [_as_number(word) for word in words]
+        if None in whole:
             return cls(source, noun, words)
-        are_text = any(isinstance(word, str) for word in words)
-        return cls(source, noun, _as_range(np.array(numbers, dtype=np.int64)), are_text)
+        numbers, are_text = np.array(whole, dtype=np.int64), any(isinstance(word, str) for word in words)
+        consecutive = range(int(numbers[0]), int(numbers[0]) + numbers.size) if numbers.size else range(0)
+        return cls(source, noun, consecutive if np.array_equal(numbers, consecutive) else numbers, are_text)
 
     @property
     def is_numbered(self) -> bool:
@@ -143,13 +145,6 @@ def _as_number(word: Any) -> int | None:
     return int(number) if number.is_integer() and abs(number) < 2**53 else None
 
 
-def _as_range(numbers: Int64) -> range | Int64:
-    """Return numbers [n] as a range where each is one more than the last."""
-    first = int(numbers[0]) if numbers.size else 0
-    consecutive = range(first, first + numbers.size)
-    return consecutive if np.array_equal(numbers, consecutive) else numbers
-
-
 def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | None:
     """Return where each row or label of one input is in another, int64 [n]; None where their positions agree.
 
@@ -162,12 +157,18 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
     are_ids = ours.column is not None and theirs.column is not None
     for named, other in ((ours, theirs), (theirs, ours)):
         if not are_ids and (other.is_numbered or (named.column is not None and named.is_reordered)):
-            _check_position(named, other, in_batch=in_batch)
+            names: Any = named.names
+            if isinstance(names, range):
+                if other.names is not None and 0 < names.start < len(other.names):
+                    raise _overlap_error(named, other)
+            elif named.is_reordered and not (in_batch and other.names is None and len(names) < SMALL_BATCH):
+                raise _order_error(named, other)
             return None
-    order = _find_positions(ours.listed, theirs.listed)
-    if order is None:
+    here, there = ours.listed, theirs.listed
+    places = {name: place for place, name in enumerate(there)}
+    if not len(places) == len(there) == len(set(here)) == len(here) or not all(name in places for name in here):
         raise _other_names_error(ours, theirs)
-    return order
+    return np.array([places[name] for name in here], dtype=np.int64)
 
 
 def first_named(known: Axis | None, other: Axis | None, unnamed: str, *, in_batch: bool = False) -> Axis | None:
@@ -215,24 +216,6 @@ def _are_equal(ours: Any, theirs: Any) -> bool:
     if isinstance(ours, list) or isinstance(theirs, list):
         return list(ours) == list(theirs)
     return np.array_equal(ours, theirs)
-
-
-def _check_position(named: Axis, other: Axis, *, in_batch: bool) -> None:
-    """Refuse names that contradict the position of rows or labels that have none but 0, 1, 2, ..."""
-    names: Any = named.names
-    if isinstance(names, range):
-        if other.names is not None and 0 < names.start < len(other.names):
-            raise _overlap_error(named, other)
-    elif named.is_reordered and not (in_batch and other.names is None and len(names) < SMALL_BATCH):
-        raise _order_error(named, other)
-
-
-def _find_positions(names: list[Any], others: list[Any]) -> Int64 | None:
-    """Return where each of some names is among others, int64 [n]; None where these are not the same, each once."""
-    places = {name: place for place, name in enumerate(others)}
-    if not len(places) == len(others) == len(set(names)) == len(names) or not all(name in places for name in names):
-        return None
-    return np.array([places[name] for name in names], dtype=np.int64)
 
 
 def _order_error(named: Axis, other: Axis) -> AmbiguousError:
@@ -347,13 +330,8 @@ def are_ids(
     `code` is the expression that is the numbers, for messages.
     """
     width, is_whole = values.shape[1], values.dtype.kind in "iu"
-    head = values[:LOOKED_AT] if is_whole else None
-    if (
-        head is not None
-        and head.size
-        and head.min() == PADDINGS[1]
-        and are_ranked_lists(np.maximum(head, -1), n_labels)
-    ):
+    head = values[:LOOKED_AT] if is_whole else NO_CELLS
+    if head.size and head.min() == PADDINGS[1] and are_ranked_lists(np.maximum(head, -1), n_labels):
         raise DataError(
             f"{name}: has different whole numbers in each row, or {PADDINGS[1]}: are they ids of labels? (hint: their "
             f"padding is -1, as in numpy.maximum({_read(name)}, -1))"
@@ -395,15 +373,13 @@ def is_ranking(values: Any) -> bool:
     They are ids, as argsort returns them, or scores. Fewer than three labels are scores.
     """
     n_rows, n_labels = values.shape
-    if not n_rows or n_labels < 3 or not _can_rank(values[:1]):
+    if not n_rows or n_labels < 3:
         return False
-    rows = values[: max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)]
-    return _can_rank(rows) and int(rows.max()) >= min(2, n_labels - 1) and _are_different(rows)
-
-
-def _can_rank(rows: AnyArray) -> bool:
-    """Return whether numbers are ids of as many labels as there are columns, or -1."""
-    return bool((rows == np.floor(rows)).all() and rows.min() >= -1 and rows.max() < rows.shape[1])
+    for n in (1, max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)):  # of most scores the first row shows it
+        rows = values[:n]
+        if not ((rows == np.floor(rows)).all() and rows.min() >= -1 and rows.max() < n_labels):
+            return False
+    return int(rows.max()) >= min(2, n_labels - 1) and _are_different(rows)
 
 
 def _ids_or_scores_error(values: Any, name: str, code: str) -> AmbiguousError:
@@ -498,23 +474,17 @@ def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
         are_ids = min(ours.size, theirs.size) >= LEAST_IDS and are_distinct(ours) and are_distinct(theirs)
         if 2 * min(ours.size, theirs.size) < n_rows or not (are_ids or may_be_ids_of_rows(ours, theirs, least=least)):
             return  # grades
-    if not _are_parts(scores, truth):
+    entries = list[set[tuple[Any, ...]]]()
+    for rows, n in ((scores, n_scored), (truth, n_true)):
+        own = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
+        table = np.stack([own, rows.indices[:n], rows.values[:n]], axis=1)
+        entries.append(set(map(tuple, table[table[:, 2] != 0].tolist())))
+    if not entries[0] <= entries[1]:  # other scores than the values of the truth, which test the best that is possible
         raise AmbiguousError(
             f"{place}: label {large[0]} has whole numbers that may name or group the rows, in truth and predictions: "
             "is it a label? (hint: leave the column out of both if it is none; of a label, scores that are not "
             "whole, such as 0.5 + score, tell it apart)"
         )
-
-
-def _are_parts(scores: Rows, truth: Rows) -> bool:
-    """Return whether all scores are the values of the truth, as in a test of the best that can be had."""
-    keys = []
-    for rows in (scores, truth):
-        n = rows.indptr[-1]
-        own = np.repeat(np.arange(rows.indptr.size - 1), np.diff(rows.indptr))
-        table = np.stack([own, rows.indices[:n], rows.values[:n]], axis=1)
-        keys.append(set(map(tuple, table[table[:, 2] != 0].tolist())))
-    return keys[0] <= keys[1]
 
 
 def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> bool:

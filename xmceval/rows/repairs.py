@@ -12,11 +12,10 @@ import numpy as np
 
 from xmceval.errors import counted
 from xmceval.rows.block import Block, Rows, Scratch, Source
-from xmceval.rows.locked import Locked
 
 
 @dataclass
-class RepairedSource(Locked):
+class RepairedSource:
     """A source whose blocks are repaired when they are parsed."""
 
     source: Source  # as it was opened
@@ -27,8 +26,12 @@ class RepairedSource(Locked):
 
     def __post_init__(self) -> None:
         self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
-        super().__init__()
-        self.n_removed = 0  # entries, from the blocks that were read so far
+        self.removed = list[int]()  # entries, block by block of those read so far; threads append at the same time
+
+    @property
+    def n_removed(self) -> int:
+        """The entries that were removed from the blocks read so far."""
+        return sum(self.removed)
 
     def starting_at(self, place: Any) -> RepairedSource:
         """Return the same source, read from a place on, with the same repair."""
@@ -39,11 +42,6 @@ class RepairedSource(Locked):
         """Return some rows of a source in memory, under their own numbers, with the same repair."""
         source: Any = self.source
         return replace(self, source=source.sliced(start, stop))
-
-    def count_removed(self, number: int) -> None:
-        """Take note of entries that were removed elsewhere."""
-        with self._lock:
-            self.n_removed += number
 
     @property
     def warnings(self) -> list[str]:
@@ -57,15 +55,12 @@ class RepairedSource(Locked):
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of the source."""
-        self.n_removed = 0
+        self.removed = []
         for block in self.source.blocks():
-            yield block.mapped(self.repair_rows)
+            yield block.mapped(self._repair_rows)
 
-    def repair_rows(self, rows: Rows, scratch: Scratch) -> None:
-        """Repair rows and count what was removed, in any thread."""
-        n_removed = self.repair(rows, scratch)
-        with self._lock:
-            self.n_removed += n_removed
+    def _repair_rows(self, rows: Rows, scratch: Scratch) -> None:
+        self.removed.append(self.repair(rows, scratch))
 
 
 def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Int64
-from xmceval.rows.matrices import tensors
-from xmceval.rows.plain import as_plain
+from xmceval.rows.matrices.storage import as_plain
+from xmceval.rows.matrices.tensors import as_array, is_tensor
 
 MOST_GROUPS = 100  # each is a section of the table
 
@@ -51,8 +51,8 @@ class RowGroups:
     def of(cls, values: Any) -> RowGroups:
         """Take the group of each row from a sequence."""
         source = "by_group"
-        if tensors.is_tensor(values):
-            values = tensors.as_array(values, source)
+        if is_tensor(values):
+            values = as_array(values, source)
         values = as_plain(values, source) if isinstance(values, np.ndarray) else values
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)
@@ -70,7 +70,16 @@ class RowGroups:
         for name, place in zip(names, places, strict=True) if "" in names else ():
             if not name:
                 raise DataError(f"{place}: expected the group of a row, found nothing")
-        distinct = sorted(set(names), key=_order)
+
+        def order(name: str) -> tuple[bool, float, str]:
+            """Names that are numbers come by their values, before all others."""
+            try:
+                number = float(name)
+            except ValueError:
+                number = math.nan
+            return (True, 0.0, name) if math.isnan(number) else (False, number, name)
+
+        distinct = sorted(set(names), key=order)
         numbers = {name: code for code, name in enumerate(distinct)}
         codes = np.array([numbers[name] for name in names], dtype=np.int64)
         return cls(tuple(distinct), codes, source).checked()
@@ -111,12 +120,3 @@ def _name(value: Any) -> str:
     """Return the name of a group; empty of a value that is missing, such as None, NaN, or NA of pandas."""
     is_same = value is not None and value == value  # noqa: PLR0124 - NaN and NaT are not; NA is neither
     return str(value).strip() if isinstance(is_same, (bool, np.bool_)) and is_same else ""
-
-
-def _order(name: str) -> tuple[bool, float, str]:
-    """Order names that are numbers by their values, before all others."""
-    try:
-        number = float(name)
-    except ValueError:
-        number = math.nan
-    return (True, 0.0, name) if math.isnan(number) else (False, number, name)

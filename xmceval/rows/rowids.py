@@ -25,7 +25,7 @@ class RowIds:
     def of(cls, ids: Iterable[Any]) -> RowIds:
         """Take the ids of a sequence."""
         if hasattr(ids, "filled"):
-            from xmceval.rows.plain import as_plain  # not loaded for the help of the command
+            from xmceval.rows.matrices.storage import as_plain  # not loaded for the help of the command
 
             ids = as_plain(ids, "row_ids")
         if not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:

@@ -236,7 +236,7 @@ class _Reader:
         """Count the rows that are left, up to the last that is not blank unless blank lines count."""
         total = filled = 0
         while self.block is not None:
-            last = self.block.n_rows if blanks_count else self.block.blank_from()
+            last = self.block.n_rows if blanks_count else self.block.stored.blank_from()
             filled = total + last if last else filled
             total += self.block.n_rows
             self.advance()

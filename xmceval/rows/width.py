@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xmceval.errors import DataError, argument, counted
@@ -28,7 +29,7 @@ class Width:
         is_certain = source.is_exact and source.n_labels is not None
         return cls(source.n_labels or 0, f"{source.name} has") if is_certain else cls()
 
-    @property
+    @cached_property
     def is_known(self) -> bool:
         """Whether some input declares the number of labels."""
         return self.n_labels != UNKNOWN

@@ -279,7 +279,7 @@ def _find_lowest(batch: Batch, n: int, best: Int64, block: Block | None) -> Int6
     truth = _first(batch.truth, n)
     hits = np.count_nonzero(truth.indices == np.repeat(best, np.diff(truth.indptr)))
     n_block = n if batch.kept is None else int(batch.kept[n - 1]) + 1
-    lowest = None if block is None or MUCH_BETTER * hits >= n else block.lowest_labels(n_block)
+    lowest = None if block is None or MUCH_BETTER * hits >= n else block.stored.lowest_labels(n_block)
     if lowest is None:
         return np.full(n, NO_LABEL)
     return np.where(best >= 0, lowest if batch.kept is None else lowest[batch.kept[:n]], NO_LABEL)

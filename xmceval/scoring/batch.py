@@ -194,13 +194,11 @@ def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
     return copy
 
 
-def check_lengths(block: Block, rows: Rows, setup: Setup) -> None:
+def check_lengths(block: Block, rows: Rows, setup: Setup, longest: int) -> None:
     """Refuse a row with more predictions than the header declares."""
-    if setup.longest_row is None:
-        return
     lengths: NDArray[Any] = np.diff(rows.indptr)
-    if lengths.size and lengths.max() > setup.longest_row:
-        row = int(np.argmax(lengths > setup.longest_row))
+    if lengths.size and lengths.max() > longest:
+        row = int(np.argmax(lengths > longest))
         raise Fault(
             block.first_row + row,
             f"{block.place(row)}: {setup.declaration}, and this row has {counted(int(lengths[row]), 'prediction')}: "

@@ -19,13 +19,7 @@ from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (
-    TopK,
-    WholeRow,
-    Decisions,
-    Labelwise,
-    LabelAreas,
-)
+KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, LabelAreas)
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:
@@ -47,7 +41,9 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
     if cutoffs and cutoffs[-1] > MAX_CUTOFF:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
-        _check_labels_of_mean(measure)
+        names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
+        if names_labels and measure.average != "macro":
+            raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")
     taken = {kind: [measure for measure in measures if kind.computes(measure)] for kind in KINDS}
     takers = Counter(id(measure) for of_kind in taken.values() for measure in of_kind)
     untaken = [measure for measure in measures if takers[id(measure)] != 1]
@@ -55,10 +51,3 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         raise LookupError(f"no task computes {listed(untaken)}")
     tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
     return Program(measures, np.array(cutoffs, dtype=np.int64), tuple(tasks))
-
-
-def _check_labels_of_mean(measure: Measure) -> None:
-    """Refuse a set of labels for a metric of decisions that is no macro average."""
-    names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
-    if names_labels and measure.average != "macro":
-        raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")

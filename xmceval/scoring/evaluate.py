@@ -18,7 +18,7 @@ from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
-from xmceval.scoring.setup import Setup, System
+from xmceval.scoring.setup import NO_WEIGHTS, Setup, System
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
     BINARY_ROWS,
@@ -179,6 +179,13 @@ def _add_batch(batch: Batch, totals: Totals, whole: Int64, *, copy: bool = False
     return fractions
 
 
+def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: System, totals: Totals) -> None:
+    """Add the rows of a block of truth, and of scores, to totals that no other thread has."""
+    for batch, whole in make_batches(scratch, blocks, [system]):
+        for _ in add_rows(batch, totals, whole):
+            pass
+
+
 def add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]:
     """Add the rows of a batch to totals that no other thread has, and yield their values, task by task."""
     program = batch.setup.program
@@ -208,7 +215,7 @@ def make_batches(
     in_truth = 0
     if setup.filter is not None:
         in_truth = setup.filter.apply(block.first_row, truth, remove=setup.options.filter_truth)[0]
-    weights = setup.weights_of(block.first_row, block.n_rows)
+    weights = NO_WEIGHTS if setup.weights is None else setup.weights_of(block.first_row, block.n_rows)
     are_kept = weights > 0 if weights.size and not weights.all() else None
     for system, other in zip(systems, others, strict=True):
         batch, whole = _make_batch(scratch.scores, system, block, other, truth, weights)
@@ -226,19 +233,21 @@ def _make_batch(
     selected = other.select(truth, scratch)
     if selected is not None:
         scores, ends, omitted = selected
-        whole[UNPREDICTED] = other.n_rows * (other.n_columns or 0) - int(ends[-1])
+        whole[UNPREDICTED] = other.n_rows * (other.stored.n_columns or 0) - int(ends[-1])
     else:
         scores = validated_scores(other, scratch, setup.width, may_merge=True)
-        lengths = np.diff(scores.indptr) if other.n_columns is None else other.n_columns
+        n_columns = other.stored.n_columns
+        lengths = np.diff(scores.indptr) if n_columns is None else n_columns
         scores = without_unpredicted(scores)
         lost = lengths - np.diff(scores.indptr)
         whole[UNPREDICTED] = lost.sum()
         if whole[UNPREDICTED] and setup.zero_unscored and program.ranks_unscored:
             raise _refuse_unpredicted(other, int(np.argmax(lost > 0)))
-        if other.n_columns is not None and program.decides and options.threshold is None:
+        if n_columns is not None and program.decides and options.threshold is None:
             _check_binary(other, scores)
             whole[BINARY_ROWS], threshold = other.n_rows, 1.0
-        check_lengths(other, scores, setup)
+        if setup.longest_row is not None:
+            check_lengths(other, scores, setup, setup.longest_row)
         if not setup.width.is_known:
             whole[LARGEST_LABEL] = largest_label(scores)
         if setup.filter is not None:

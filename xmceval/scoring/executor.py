@@ -26,8 +26,7 @@ from xmceval.files.io.paths import RemotePath
 from xmceval.files.text.textsource import Mark, TextSource
 from xmceval.rows.block import Block, Source
 from xmceval.rows.faults import COUNTED, as_error
-from xmceval.rows.matrices.matrices import MatrixSource
-from xmceval.rows.matrices.storage import count_bytes
+from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import Lockstep, shard_blocks, shards_of
@@ -47,39 +46,12 @@ PART_BYTES = 1 << 26  # of all files together that a task reads
 MARK_BYTES = 1 << 22  # between two places of a text file where reading may begin
 MOST_WAITING = 256  # tasks that an executor has at a time: each brings the propensities of all labels
 
-
 LocalFile = tuple[str, str, Stamp]  # its name in messages, its place, and what it is like here
-
-
-@dataclass(frozen=True)
-class Shard:
-    """One file or matrix, and what is known of its rows before they are scored."""
-
-    source: Source
-    n_rows: int
-    n_bytes: int
-    files: Sequence[LocalFile]  # those that a task reads
-    can_start: bool  # at other rows than the first
-    marks: Sequence[Mark] = ()  # lines of a text file where reading may begin
-
-    def rows(self, whole: Source, place: int, before: int, start: int, stop: int) -> RowRange:
-        """Return rows `start` to `stop` of the whole, of which `before` are in the shards before this one."""
-        source: Any = self.source
-        first = start - before
-        if isinstance(_opened(source), MatrixSource) and not source.files():
-            source = source.sliced(first, stop - before)
-        elif self.marks and first:
-            source = source.starting_at(self.marks[bisect_right(self.marks, first, key=lambda mark: mark.row) - 1])
-        elif self.can_start and first:
-            source = source.starting_at(first)
-        else:
-            source = copy(source)
-        return RowRange(source, whole.name, whole.n_labels, whole.is_exact, whole.dtype, start, stop, before, place)
 
 
 @dataclass
 class RowRange:
-    """Some rows of a source as a source, under their numbers in the whole."""
+    """A shard, or some of its rows, as a source; rows have their numbers in the whole once parts are cut."""
 
     source: Source  # the shard that has them, from the first of them or an earlier one on
     name: str
@@ -90,6 +62,10 @@ class RowRange:
     stop_row: int
     before: int = 0  # the rows of the shards before this one
     place: int = 0  # which shard of the whole it is
+    n_bytes: int = 0  # of the shard
+    local_files: Sequence[LocalFile] = ()  # those that a task reads
+    can_start: bool = False  # at other rows than the first
+    marks: Sequence[Mark] = ()  # lines of a text file where reading may begin
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -115,6 +91,20 @@ class RowRange:
                 if n_late >= 0:
                     return
 
+    def cut(self, before: int, start: int, stop: int) -> RowRange:
+        """Return rows `start` to `stop` of the whole, of which `before` are in the shards before this one."""
+        source: Any = self.source
+        first = start - before
+        if isinstance(unrepaired(source), MatrixSource) and not source.files():
+            source = source.sliced(first, stop - before)
+        elif self.marks and first:
+            source = source.starting_at(self.marks[bisect_right(self.marks, first, key=lambda mark: mark.row) - 1])
+        elif self.can_start and first:
+            source = source.starting_at(first)
+        else:
+            source = copy(source)
+        return replace(self, source=source, before=before, first_row=start, stop_row=stop, marks=())
+
 
 class PartResult(NamedTuple):
     """The totals of some rows, or what is wrong with them."""
@@ -132,10 +122,10 @@ def evaluate_in_parts(
     truth: Source,
     systems: Sequence[System],
     *,
-    pairs: Pairs | None = None,
-    held: HeldRows | None = None,
-    first: list[FirstRows] | None = None,
-    progress: Progress | None = None,
+    pairs: Pairs | None,
+    held: HeldRows | None,
+    first: list[FirstRows] | None,
+    progress: Progress | None,
 ) -> list[Totals]:
     """Score systems on the same truth by the tasks of an executor; see `evaluate`.
 
@@ -144,7 +134,7 @@ def evaluate_in_parts(
     sources = [truth, *(system.scores for system in systems)]
     setup = systems[0].setup
     _check_possible(sources, setup.program, held)
-    sharded = _count_rows(executor, sources)
+    sharded = _find_shards(executor, sources)
     n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
         return evaluate(truth, systems, pairs=pairs, first=first)
@@ -157,9 +147,9 @@ def evaluate_in_parts(
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
         for system in systems
     ]
-    calls = ((VERSION, no_pairs, *part) for part in _cut(sources, sharded, lean))
+    calls = ((VERSION, no_pairs, *part) for part in _cut(sharded, lean))
     with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
-        for (_, _, part, scores, _), result in results:
+        for (_, _, part, scores), result in results:
             faults += [Fault(*fault) for fault in result.faults]
             error = result.error
             if error is not None or len(faults) >= COUNTED:
@@ -177,9 +167,9 @@ def evaluate_in_parts(
             ranges = part, *(system.scores for system in scores)
             for shards, rows, number in zip(sharded, ranges, result.removed, strict=True):
                 if isinstance(repaired := shards[rows.place].source, RepairedSource):
-                    repaired.count_removed(number)
+                    repaired.removed.append(number)
     if faults:
-        if any(getattr(_opened(source), "names", None) for source in sources):
+        if any(getattr(unrepaired(source), "names", None) for source in sources):
             evaluate(truth, systems)  # raises the same, with the names of queries, which tasks do not get
         raise as_error(faults)
     if error is not None:
@@ -201,16 +191,9 @@ def _check_possible(sources: Sequence[Source], program: Program, held: HeldRows 
             raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
 
 
-def _opened(source: Source) -> Source:
-    """Return a source without its repairs: the one that opens a file."""
-    while isinstance(source, RepairedSource):
-        source = source.source
-    return source
-
-
-def _count_rows(executor: Executor, sources: Sequence[Source]) -> list[list[Shard]]:
+def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[RowRange]]:
     """Return the shards of each source with their rows, which tasks count in text files."""
-    opened = [_opened(shard) for source in sources for shard in shards_of(source)]
+    opened = [unrepaired(shard) for source in sources for shard in shards_of(source)]
     texts = {id(source): source for source in opened if isinstance(source, TextSource)}
     calls = [(text, _local_files(text)) for text in texts.values()]
     counts: dict[int, tuple[int, list[Mark]]] = {}
@@ -221,7 +204,22 @@ def _count_rows(executor: Executor, sources: Sequence[Source]) -> list[list[Shar
             n_rows, marks, text.warnings[:] = result
             counts[id(text)] = n_rows, marks
             add(1)
-    return [[_describe(shard, counts) for shard in shards_of(source)] for source in sources]
+
+    def describe(whole: Source, place: int, shard: Source) -> RowRange:
+        source, n_bytes = unrepaired(shard), sum(input_at(path).size or 0 for path in shard.files())
+        if not shard.files() and isinstance(source, MatrixSource):
+            n_bytes = source.n_bytes
+        n_rows, marks = counts.get(id(source), (source.n_rows or 0, []))
+        return RowRange(
+            *(shard, whole.name, whole.n_labels, whole.is_exact, whole.dtype, 0, n_rows),
+            place=place,
+            n_bytes=n_bytes,
+            local_files=_local_files(shard),
+            can_start=isinstance(source, (TextSource, MatrixSource)) and source.can_start,
+            marks=marks,
+        )
+
+    return [[describe(source, *placed) for placed in enumerate(shards_of(source))] for source in sources]
 
 
 def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[Mark], list[str]] | DataError:
@@ -238,17 +236,6 @@ def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[
     except DataError as error:
         return error
     return n_rows, marks if text.can_start else [], text.warnings
-
-
-def _describe(source: Source, counts: dict[int, tuple[int, list[Mark]]]) -> Shard:
-    """Return a shard with its rows and bytes."""
-    opened, files = _opened(source), source.files()
-    n_bytes = sum(input_at(path).size or 0 for path in files)
-    if not files and isinstance(opened, MatrixSource):
-        n_bytes = count_bytes(opened.pieces)
-    n_rows, marks = counts.get(id(opened), (opened.n_rows or 0, []))
-    can_start = isinstance(opened, (TextSource, MatrixSource)) and opened.can_start
-    return Shard(source, n_rows, n_bytes, _local_files(source), can_start, marks)
 
 
 def _local_files(source: Source) -> list[LocalFile]:
@@ -279,35 +266,27 @@ def _check_files(files: Sequence[LocalFile]) -> None:
             )
 
 
-def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], setup: Setup) -> int:
+def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]], setup: Setup) -> int:
     """Return the number of rows; blank lines after the last one of predictions are left out."""
-    truth, *others = sharded
-    n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(shard.n_rows for shard in truth)
-    numbers = [shard.n_rows for shard in truth]
-    if n_weights not in {None, n_rows} or not all(_fits_rows(shards, numbers) for shards in others):
+    numbers, *others = [[shard.n_rows for shard in shards] for shards in sharded]
+    n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(numbers)
+    fit = (own == numbers if len(own) == len(numbers) else sum(own) == n_rows for own in others)
+    if n_weights not in {None, n_rows} or not all(fit):
         for _ in Lockstep(sources[0], sources[1:], n_weights):  # it refuses, but for lines that are blank
             pass
-        for shards in others:
+        for own, shards in zip(others, sharded[1:], strict=True):
             kept = numbers
-            if len(shards) != len(truth):
-                ends = np.cumsum([0, *(shard.n_rows for shard in shards)])
-                kept = np.diff(np.minimum(ends, n_rows)).tolist()
-            shards[:] = [replace(shard, n_rows=number) for shard, number in zip(shards, kept, strict=True)]
+            if len(own) != len(numbers):
+                kept = np.diff(np.minimum(np.cumsum([0, *own]), n_rows)).tolist()
+            for shard, number in zip(shards, kept, strict=True):
+                shard.stop_row = number
     if setup.filter is not None:
         setup.filter.check_rows(n_rows, sources[0].name)
     return n_rows
 
 
-def _fits_rows(shards: Sequence[Shard], numbers: Sequence[int]) -> bool:
-    """Return whether shards have as many rows as those of the truth: each of them, where they are as many."""
-    own = [shard.n_rows for shard in shards]
-    return own == numbers if len(own) == len(numbers) else sum(own) == sum(numbers)
-
-
-def _cut(
-    sources: Sequence[Source], sharded: Sequence[Sequence[Shard]], systems: Sequence[System]
-) -> Iterator[tuple[RowRange, list[System], list[LocalFile]]]:
-    """Yield parts of all rows: the truth, systems whose scores are a RowRange, and the files that a task reads.
+def _cut(sharded: Sequence[Sequence[RowRange]], systems: Sequence[System]) -> Iterator[tuple[RowRange, list[System]]]:
+    """Yield parts of all rows: the truth, and systems whose scores are a RowRange.
 
     None goes beyond the end of a shard, each is of about PART_BYTES.
     """
@@ -316,30 +295,21 @@ def _cut(
         places = [int(np.searchsorted(of_source, first, side="right")) - 1 for of_source in starts]
         shards = [shards[place] for shards, place in zip(sharded, places, strict=True)]
         before = [int(of_source[place]) for of_source, place in zip(starts, places, strict=True)]
-        files = [file for shard in shards for file in shard.files]
         n_bytes = sum(shard.n_bytes * (last - first) / shard.n_rows for shard in shards)
         n_parts = int(n_bytes / PART_BYTES) + 1 if all(shard.can_start for shard in shards) else 1
         for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
-            joined = zip(sources, shards, places, before, strict=True)
-            truth, *scores = [
-                shard.rows(source, place, n_earlier, start, stop) for source, shard, place, n_earlier in joined
-            ]
-            parts = [
-                replace(system, scores=rows, setup=_part_of(system.setup, start, stop))
-                for system, rows in zip(systems, scores, strict=True)
-            ]
-            yield truth, parts, files
-
-
-def _part_of(setup: Setup, start: int, stop: int) -> Setup:
-    """Return a setup with the weights and the pairs of the filter of some rows only."""
-    if setup.weights is not None:
-        setup = replace(setup, weights=setup.weights[start:stop], weights_from=start)
-    pairs = setup.filter
-    if pairs is not None:
-        inside = slice(*np.searchsorted(pairs.rows, [start, stop]).tolist())
-        setup = replace(setup, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
-    return setup
+            truth, *scores = [shard.cut(n, start, stop) for shard, n in zip(shards, before, strict=True)]
+            of_part = []
+            for system, rows in zip(systems, scores, strict=True):
+                setup = system.setup
+                if setup.weights is not None:
+                    setup = replace(setup, weights=setup.weights[start:stop], weights_from=start)
+                pairs = setup.filter
+                if pairs is not None:
+                    inside = slice(*np.searchsorted(pairs.rows, [start, stop]).tolist())
+                    setup = replace(setup, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
+                of_part.append(replace(system, scores=rows, setup=setup))
+            yield truth, of_part
 
 
 def _run(
@@ -350,12 +320,6 @@ def _run(
     What a task has to say of the data is its value, so an error is one of the executor.
     """
     waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
-
-    def submit(arguments: tuple[Any, ...]) -> None:
-        try:
-            waiting.append((arguments, executor.submit(as_here(task), *arguments)))
-        except (RuntimeError, OSError) as error:  # it was shut down, its workers are gone, or the connection to them
-            raise _early_end(error) from error
 
     def take_first() -> tuple[Any, Any]:
         arguments, future = waiting.popleft()
@@ -372,7 +336,10 @@ def _run(
 
     try:
         for arguments in calls:
-            submit(arguments)
+            try:
+                waiting.append((arguments, executor.submit(as_here(task), *arguments)))
+            except (RuntimeError, OSError) as error:  # it was shut down, its workers or the connection to them are gone
+                raise _early_end(error) from error
             if len(waiting) == MOST_WAITING:
                 yield take_first()
         while waiting:
@@ -390,17 +357,16 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(
-    version: str, pairs: Pairs | None, truth: RowRange, systems: Sequence[System], files: Sequence[LocalFile]
-) -> PartResult:
+def score_part(version: str, pairs: Pairs | None, truth: RowRange, systems: Sequence[System]) -> PartResult:
     """Score the rows of a part, where a task runs; what is wrong is returned."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
+    scores: list[Any] = [system.scores for system in systems]
+    files = [file for rows in (truth, *scores) for file in rows.local_files]
     try:
         _check_files(files)
         pairs = deepcopy(pairs)  # a thread of this process shares it
         totals = [empty(system.setup) for system in systems]
-        scores: list[Any] = [system.scores for system in systems]
         scores = [
             replace(rows, source=select_scores(system.setup, rows.source))
             for rows, system in zip(scores, systems, strict=True)

@@ -46,8 +46,9 @@ class HeldRows:
         for m, measure in enumerate(self._measures):
             if not (measure.metric.left_out or measure.average in {"mean", "rows", "samples"}):
                 counts[:, :, m] = True
-            if self._drop_empty:
-                counts[:, :, m] &= _have_truth(truth, measure.rel)[:, None]
+            if self._drop_empty:  # rows without a label of such a grade do not count
+                n_true = np.concatenate([[0], np.cumsum(truth.values[: truth.indptr[-1]] >= measure.rel)])[truth.indptr]
+                counts[:, :, m] &= np.diff(n_true)[:, None] > 0
         digest = digest_rows(rows, truth)
         with self._lock:
             self._blocks.append(RowBlock(rows, weights, held, held_shares, counts))
@@ -60,12 +61,6 @@ class HeldRows:
         filled.sort(key=lambda block: int(block.rows[0]) if block.rows.size else 0)
         self._blocks = [RowBlock(*map(np.concatenate, zip(*filled, strict=True)))]
         return self._blocks[0]
-
-
-def _have_truth(truth: Rows, rel: float) -> NDArray[np.bool_]:
-    """Return which rows have a label of a grade from `rel` on, bool [n_rows]."""
-    is_true = truth.values[: truth.indptr[-1]] >= rel
-    return np.diff(np.concatenate([[0], np.cumsum(is_true)])[truth.indptr]) > 0
 
 
 def digest_rows(rows: Int64, truth: Rows) -> int:

@@ -144,7 +144,7 @@ def _list_groups(totals: Totals, setup: Setup) -> Iterator[Slice]:
 
 def _count_input(totals: Totals, setup: Setup) -> Counts:
     program = setup.program
-    cutoffs, counts = program.cutoffs.tolist(), totals.tally["counts"].tolist()
+    cutoffs, counts, whole = program.cutoffs.tolist(), totals.tally["counts"].tolist(), totals.tally.whole
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {
         measure.name: n
@@ -161,14 +161,14 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
         n_predictions=counts[PREDICTIONS],
         empty_rows=counts[EMPTY_ROWS],
         inside_ties=counts[INSIDE_TIES],
-        explicit_zeros=totals.tally.explicit_zeros,
+        explicit_zeros=whole.explicit_zeros,
         short_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF::2], strict=True)),
         tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
         grades=_round_grades(*totals.tally["grades"].tolist()),
-        unpredicted=totals.tally.unpredicted,
-        binary_rows=totals.tally.binary_rows,
+        unpredicted=whole.unpredicted,
+        binary_rows=whole.binary_rows,
         lowest_rows=counts[LOWEST],
         rounded_rows=counts[ROUNDED],
     )

@@ -14,7 +14,7 @@ from xmceval.errors import DataError
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.rows.block import Float64, Int64, read_only
-from xmceval.scoring.parts import MOST_ROWS, Field, Part
+from xmceval.scoring.totals import MOST_ROWS, Field, Part
 
 LARGEST_ROW = float(1 << 62)  # what a row can gain or lose: the squares of its values, which are below, have a sum
 ROWS_AT_ONCE = 65_536  # whose values are copied
@@ -126,8 +126,8 @@ class Sums(Part):
     def begin(self) -> Sums:
         """Return sums of no rows.
 
-        All their extremes are the last of the rows that are kept here: what is less extreme is not worth keeping, and
-        merged with those that are kept they change nothing, as so many of these are as extreme or more.
+        All their extremes are the last that is kept here: a less extreme row is not worth keeping, and where both are
+        merged they change nothing, as those that are kept here are as extreme or more.
         """
         sums = Sums(len(self["sums"]), len(self["shares"]))
         sums.values["extremes"] = self["extremes"][:, :, -1:].repeat(KEPT, axis=2)

@@ -1,10 +1,13 @@
-"""Totals: a tally of rows and the parts of the tasks, which add up exactly."""
+"""Totals: what rows amount to: a tally of them and one part per task, named arrays that add up exactly."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +16,132 @@ from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROUNDED, ROWS
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows, read_only
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.storage import count_rounded
-from xmceval.scoring.batch import Batch
-from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS, Field, Part
-from xmceval.scoring.setup import Setup
+
+if TYPE_CHECKING:
+    from xmceval.scoring.batch import Batch
+    from xmceval.scoring.setup import Setup
+
+P = TypeVar("P", bound="Part")
+
+MOST_ROWS = 1 << 53
+MOST_LABELS = (1 << 63) - 2
 
 
-class Filtered(NamedTuple):
-    """What a filter did to some rows: predictions removed, rows they were in, and true labels that are pairs of it."""
+class Field(NamedTuple):
+    """How arrays of one name add up, and what a state may have of them."""
 
-    removed: int = 0
-    rows_changed: int = 0
-    in_truth: int = 0
+    # ``add(left, right)`` is the array of the rows of both, as a new value or one of the two; associative, commutative
+    add: Callable[[Any, Any], Any]
+    low: int | None = None  # the range of the numbers
+    high: int | None = None
+    # raises ValueError for numbers of a state that cannot be; called with the name and the array
+    check: Callable[[str, Any], None] | None = None
 
 
-# Places in `whole`; the last three are as `Filtered` has them.
+class Part:
+    """Named arrays of some rows.
+
+    What a thread counts for itself it writes into the arrays of a part that `begin` returns, or `spare`; `absorb` takes
+    the rows of another part in, and threads may call it at the same time. A copy, also in another process, has a lock
+    of its own.
+    """
+
+    fields: ClassVar[Mapping[str, Field]] = {}
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.values = arrays
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def begin(self: P) -> P:
+        """Return a part of no rows, to which those of one block are added before this one absorbs them."""
+        raise NotImplementedError
+
+    def spare(self: P) -> P:
+        """Return a copy to which rows are added; `adopt` makes it this part."""
+        part = copy(self)
+        part.values = {name: array.copy() for name, array in self.values.items()}
+        return part
+
+    def adopt(self: P, spare: P) -> P:
+        """Return the part with the rows that were added to its spare copy."""
+        return spare
+
+    def absorb(self: P, other: P) -> None:
+        """Add the rows of another part to this one."""
+        with self._lock:
+            self.values = {
+                name: field.add(self.values[name], other.values[name]) for name, field in self.fields.items()
+            }
+
+    def merge(self: P, other: P) -> P:
+        """Return the part of the rows of both; associative, and commutative."""
+        both = copy(self)
+        both.absorb(other)
+        return both
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that a state has of it."""
+        return dict(self.values)
+
+    def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take the arrays of a state, which are removed from it: of the shapes that they have here."""
+        for name, field in self.fields.items():
+            present = self.values[name]
+            array = take(arrays, name, present.dtype.kind, present.shape, field.low, field.high)
+            if field.check is not None:
+                field.check(name, array)
+            self.values[name] = array
+
+
+def take(
+    arrays: dict[str, NDArray[Any]],
+    name: str,
+    kind: str,
+    shape: tuple[int, ...],
+    low: float | None = None,
+    high: float | None = None,
+) -> NDArray[Any]:
+    """Remove an array from those of a file, and return it once its kind, shape and range are checked.
+
+    Its kind is ``"i"`` or ``"f"``; in the shape -1 stands for any number.
+    """
+    if name not in arrays:
+        raise ValueError(f"the array {name} is missing")
+    array = arrays.pop(name)
+    sizes = zip(array.shape, shape, strict=False)
+    if array.ndim != len(shape) or any(expected not in {size, -1} for size, expected in sizes):
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    if array.dtype.kind != kind:
+        raise ValueError(f"{name} has numbers of type {array.dtype}")
+    is_inside = (low is None or (array >= low).all()) and (high is None or (array <= high).all())
+    if not is_inside:
+        raise ValueError(f"{name} has numbers out of their range")
+    return array
+
+
+class Whole(NamedTuple):
+    """Counts of whole rows, in the order of the places in `Tally["whole"]`."""
+
+    explicit_zeros: int  # stored zeros of the truth, which are not labels
+    largest_label: int  # the largest that was seen, where no input declares the number of labels, or -1
+    longest_row: int  # the most predictions of a row
+    unpredicted: int  # scores of -inf, which are no predictions
+    binary_rows: int  # dense rows of 0 and 1, whose ones are decisions
+    removed: int  # predictions that a filter removed, the rows they were in, and true labels that are pairs of it
+    rows_changed: int
+    in_truth: int
+
+
 EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, UNPREDICTED, BINARY_ROWS, REMOVED, ROWS_CHANGED, IN_TRUTH = range(8)
 ONES = np.ones(2)  # the range of the grades of binary truth
 
@@ -45,7 +160,7 @@ def _add_whole(left: Int64, right: Int64) -> Int64:
 
 
 def _check_whole(name: str, whole: Int64) -> None:
-    if min(int(each) for place, each in enumerate(whole) if place != LARGEST_LABEL) < 0:
+    if np.delete(whole, LARGEST_LABEL).min() < 0:
         raise ValueError(f"{name} has a count below 0")
 
 
@@ -69,9 +184,7 @@ class Tally(Part):
     with ties inside the cutoffs only, with the lowest float within a cutoff, with ties of rounded scores; then for each
     cutoff the rows with fewer predictions and the rows with a tie across it.
 
-    `whole` is an int64 array [8]: the stored zeros of the truth, which are not labels; the largest label seen, where no
-    input declares the number of labels, or -1; the most predictions of a row; the scores of -inf, which are no
-    predictions; the dense rows of 0 and 1, which are decisions; then as `Filtered` has it.
+    `whole` is an int64 array [8], as `Whole` has it.
 
     `grades` is a float64 array [2]: the least and the greatest grade of the truth; infinity and -infinity without any.
     """
@@ -102,44 +215,23 @@ class Tally(Part):
 
         `whole` are the other counts of the batch, but for the longest row.
         """
-        truth, ends, counts = batch.truth, batch.score_ends, self["counts"]
+        truth, ends, counts = batch.truth, batch.score_ends, self.values["counts"]
         whole[LONGEST_ROW] = count_rows(
             truth.indptr, ends, batch.ranking.arrays, read_only(cutoffs), batch.setup.drop_empty, counts
         )
         if not cutoffs.size:  # then no ranked scores are looked at
             counts[ROUNDED] += count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
-        self.values["whole"] = _add_whole(self["whole"], whole)
-        self.values["grades"] = _widen(self["grades"], _grades(truth))
+        self.values["whole"] = _add_whole(self.values["whole"], whole)
+        grades = ONES
+        if not (isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0):
+            values = truth.values[: truth.indptr[-1]]
+            grades = np.array([values.min(initial=np.inf), values.max(initial=-np.inf)])
+        self.values["grades"] = _widen(self.values["grades"], grades)
 
     @property
-    def explicit_zeros(self) -> int:
-        """Stored zeros of the truth."""
-        return int(self["whole"][EXPLICIT_ZEROS])
-
-    @property
-    def largest_label(self) -> int:
-        """The largest label seen."""
-        return int(self["whole"][LARGEST_LABEL])
-
-    @property
-    def longest_row(self) -> int:
-        """The most predictions of a row."""
-        return int(self["whole"][LONGEST_ROW])
-
-    @property
-    def unpredicted(self) -> int:
-        """The scores of -inf, which are no predictions."""
-        return int(self["whole"][UNPREDICTED])
-
-    @property
-    def binary_rows(self) -> int:
-        """The dense rows of 0 and 1 whose ones are decisions."""
-        return int(self["whole"][BINARY_ROWS])
-
-    @property
-    def filtered(self) -> Filtered:
-        """What the filter did."""
-        return Filtered(*self["whole"][REMOVED:].tolist())
+    def whole(self) -> Whole:
+        """Counts of whole rows."""
+        return Whole(*self.values["whole"].tolist())
 
     @property
     def n_rows(self) -> int:
@@ -220,11 +312,3 @@ def largest_label(rows: Rows) -> int:
     if isinstance(rows, SortedRows):
         return rows.largest_label
     return int(rows.indices[: rows.indptr[-1]].max(initial=-1))
-
-
-def _grades(truth: Rows) -> Float64:
-    """Return the least and the greatest grade, infinity and -infinity without any."""
-    if isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0:
-        return ONES
-    grades = truth.values[: truth.indptr[-1]]
-    return np.array([grades.min(initial=np.inf), grades.max(initial=-np.inf)])

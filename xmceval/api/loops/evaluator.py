@@ -6,25 +6,51 @@ Examples for training loops and other libraries: the guide ``xmceval/guide/loops
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.matrixlike import MatrixLike
+from xmceval.api.scoring.inputs import (
+    check_inputs,
+    find_stored,
+    first_labels,
+    look_at_columns,
+    open_scores,
+    open_truth,
+    take_numbers,
+    were_they_ids,
+)
 from xmceval.api.scoring.score import finish_state
-from xmceval.errors import UsageError, listed, warn
+from xmceval.api.scoring.setup import find_setup
+from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
 from xmceval.files.io.outputs import write_output
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.ranking.recordlines import Records
 from xmceval.report.result import Result
+from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
-from xmceval.scoring.options import Options, specs
-from xmceval.scoring.states.accumulator import Accumulator
+from xmceval.rows.matrices.frames import rows_of
+from xmceval.rows.matrices.matrices import MatrixSource, check_narrow, hint_at_lists, open_pair
+from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_named
+from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.sources import BatchSource, Lockstep
+from xmceval.rows.threads import each_block
+from xmceval.rows.width import UNKNOWN, Width
+from xmceval.scoring.compile import compile_program
+from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
+from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
+from xmceval.scoring.setup import Setup, System
 from xmceval.scoring.states.file import load_state, pack_state, unpack_state
-from xmceval.scoring.states.state import State
+from xmceval.scoring.states.state import State, each_once
+from xmceval.scoring.totals import Totals, empty
+from xmceval.version import VERSION
 
+WHAT, NAME = "Evaluator", "this Evaluator"  # the class, and one of them, in messages
 OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options that a loop does not have
 
 
@@ -126,7 +152,7 @@ class Evaluator:
             sample_weight=weights,
             **options,
         )
-        self._begin(begin_state(chosen, max_weight), threads)
+        self._begin(_begin_state(chosen, max_weight), threads)
 
     @classmethod
     def _of(cls, state: State, threads: int | None) -> Evaluator:
@@ -135,8 +161,45 @@ class Evaluator:
         return evaluator
 
     def _begin(self, state: State, threads: int | None) -> None:
-        self._accumulator, self._n_batches = Accumulator(state, threads), 0
-        self._threads, self._lock = threads, threading.RLock()
+        self._threads, self._lock, self._scratch = threads, threading.RLock(), BlockScratch.take()
+        self._n_batches = 0
+        self._take(state)
+
+    def _take(self, state: State) -> None:
+        """Go on from another state of the same configuration."""
+        self._base: State = state  # as it was last asked for: all but its rows holds for those added since, too
+        self._totals: Totals = state.totals
+        self._is_torn = self._is_described = False
+        self._ids: Sequence[Any] = ()  # the columns of ids in the first batch
+        self._were_ids: bool | None = None  # whether whole numbers were ids of labels, or scores
+        self._n_rows, self._system = state.n_rows, ""  # of all rows, and what reports call the system of those added
+        self._most_rows = 0  # of a block, where it is known
+        self._weight_range: tuple[float, float] = state.weight_range
+        self._removed: tuple[int, int] = state.removed
+
+    @property
+    def _state(self) -> State:
+        """The state of all rows."""
+        with self._lock:
+            self._check_whole()
+            if self._system:
+                base = self._base
+                self._base = replace(
+                    base,
+                    totals=self._totals,
+                    n_rows=self._n_rows,
+                    truth=each_once(base.truth, ("array",)),
+                    scores=each_once(base.scores, ("array",)),
+                    systems=each_once(base.systems, (self._system,)),
+                    weight_range=self._weight_range,
+                    removed=self._removed,
+                )
+                self._system = ""
+            return self._base
+
+    def _check_whole(self) -> None:
+        if self._is_torn:
+            raise UsageError("an interrupt left a batch counted in part; the totals are lost (hint: call reset)")
 
     def update(self, y_true: MatrixLike, y_score: MatrixLike, sample_weight: ArrayLike | None = None) -> None:
         """Add a batch of rows; after an error nothing of it was added.
@@ -160,8 +223,168 @@ class Evaluator:
             A path, grades or scores by query and document, or weights without `max_weight`.
         """
         with self._lock:
-            add_batch(self._accumulator, y_true, y_score, sample_weight, number=self._n_batches + 1)
+            setup, pair = self._base.setup, None
+            _check_growing(self._base)
+            has_no_names, n_labels = setup.labels is None and not self._ids, setup.width.n_labels
+            if self._n_rows and has_no_names and setup.options.duplicates == "error":  # like earlier batches
+                are_all_ids = True if setup.options.n_labels is not None and self._were_ids is None else self._were_ids
+                known = None if n_labels == UNKNOWN else n_labels
+                pair = open_pair(y_true, y_score, known, are_all_ids=are_all_ids)
+            if pair is None:
+                self._add_named(y_true, y_score, sample_weight)
+            else:
+                self._add(*pair, self._read_weights(sample_weight, pair[0]), setup)
+                self._were_ids = pair[1].were_ids if self._were_ids is None else self._were_ids
             self._n_batches += 1
+
+    def _add_named(self, y_true: Any, y_score: Any, sample_weight: Any) -> None:
+        """Add a batch whose rows or labels may have names, and note those for later ones."""
+        setup = self._base.setup
+        for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):
+            _refuse_files(name, matrix, noun)
+        columns = look_at_columns(y_true, [y_score], self._ids)
+        truth = open_truth(find_shards(y_true), setup.options, columns=columns, labels=setup.labels, width=setup.width)
+        width = setup.width if setup.width.is_known else Width.of(truth.source)
+        scores = open_scores(
+            find_shards(y_score, are_scores=True),
+            truth,
+            setup.options,
+            width,
+            labels=setup.labels,
+            were_ids=self._were_ids,
+            in_batch=True,
+        )
+        weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
+        labels = first_labels(first_labels(setup.labels, truth.labels), scores.labels)
+        if labels is not None and setup.labels is None:
+            setup = replace(setup, labels=replace(labels, source=EARLIER))
+        if not self._base.truth and not self._is_described:
+            setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
+        self._add(truth.source, scores.source, weights, setup)
+        self._ids, self._were_ids = truth.ids, were_they_ids(self._were_ids, scores)
+        self._is_described = True
+
+    def _read_weights(
+        self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
+    ) -> Float64 | None:
+        """Check the sample weights of a batch, whose index may name the rows as those of truth and scores may."""
+        greatest, number = self._base.max_weight, self._n_batches + 1
+        name = f"sample_weight of batch {number}"
+        if greatest is None or sample_weight is None:
+            if sample_weight is not None:
+                raise UsageError(f"{name}: pass max_weight to the {WHAT}, the largest weight that may come")
+            if greatest is not None:
+                raise UsageError(f"batch {number} has no sample_weight, but max_weight was passed")
+            return None
+        if hasattr(sample_weight, "to_numpy"):
+            from xmceval.api.scoring.per_row import join_values  # not loaded for weights without an index
+
+            if not are_both_named(rows):
+                first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
+            sample_weight, _ = join_values(sample_weight, name, "weight", None, rows, in_batch=True)
+        weights, _ = take_numbers(sample_weight, name, "row")
+        if weights.size != truth.n_rows:
+            raise DataError(
+                f"{name} has {counted(weights.size, 'number')}, but {truth.name} of batch {number} has "
+                f"{counted(truth.n_rows or 0, 'row')}; expected one weight per row"
+            )
+        wrong = np.flatnonzero(~((weights >= 0) & (weights <= greatest)))
+        if wrong.size:
+            row = int(wrong[0])
+            raise DataError(
+                f"{name}: the weight of row {row} is {weights[row]:g}; expected a number from 0 to {greatest:g} "
+                "(max_weight)"
+            )
+        return weights
+
+    def _add(self, truth: Source, scores: Source, weights: Float64 | None, setup: Setup) -> None:
+        """Add opened rows, after which the setup is that of all rows.
+
+        They are added to spare totals, which are adopted once all of them were found to be right. A batch of one block
+        is scored in this thread, in a working space that is kept; larger ones by a pool of threads.
+        """
+        self._check_whole()
+        if setup.options.threshold is not None:
+            check_narrow(scores, "with a threshold")
+        scores, totals, weighted = select_scores(setup, scores), self._totals, setup
+        if not truth.n_labels == scores.n_labels == setup.width.n_labels:
+            setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup, hint_at_lists(truth))
+            weighted = setup
+        if weights is not None:
+            weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=self._n_rows)
+        spare = totals.spare()
+        if not self._add_block(truth, scores, weighted, spare):
+            spare = totals.spare()
+            spare.absorb(self._score_blocks(*self._in_batch(truth, scores), weighted))
+        self._is_torn = True  # counters by label are added to in place
+        try:
+            self._totals = totals.adopt(spare)
+        except DataError:  # before anything was added
+            self._is_torn = False
+            raise
+        self._is_torn = False
+        if setup is not self._base.setup:
+            self._base = replace(self._base, setup=setup)
+        self._n_rows += truth.n_rows or 0
+        self._system = self._system or scores.name
+        if isinstance(truth, RepairedSource) and isinstance(scores, RepairedSource):
+            self._removed = self._removed[0] + truth.n_removed, self._removed[1] + scores.n_removed
+        if weights is not None:
+            used, (least, greatest) = weights[weights > 0], self._weight_range
+            self._weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
+
+    def _in_batch(self, truth: Source, scores: Source) -> tuple[BatchSource, BatchSource]:
+        """Return sources whose rows are numbered as those of the whole, and named as those of this batch."""
+        number = self._n_batches + 1
+        return BatchSource(truth, self._n_rows, number), BatchSource(scores, self._n_rows, number)
+
+    def _agree_on_width(self, truth: Source, scores: Source, setup: Setup, hint: str) -> tuple[Setup, Totals]:
+        """Take the number of labels from a batch, or check it against that of earlier ones."""
+        largest = self._totals.tally.whole.largest_label
+        width = setup.width.agree_with(truth).agree_with(scores, "column")
+        if not width.is_known:
+            needing: list[object] = [*setup.program.needing_labels]
+            needing += ["by_frequency"] if setup.options.by_frequency is not None else []
+            if needing:
+                raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
+        if width is setup.width:
+            return setup, self._totals
+        if largest >= width.n_labels:
+            raise DataError(f"earlier batches have label {largest}, but {width}{hint}")
+        width.check_cutoff(setup.program.deepest)
+        if setup.filter is not None:
+            setup.filter.check_labels(width)
+        self._most_rows, setup = 0, setup.with_width(width)
+        wider = empty(setup)
+        return setup, wider.merge(self._totals) if self._n_rows else wider  # also rows of a file or another Evaluator
+
+    def _add_block(self, truth: Source, scores: Source, setup: Setup, totals: Totals) -> bool:
+        """Add a batch of one block to totals; return False for one of several, or whose rows are not all right."""
+        self._most_rows = self._most_rows or rows_at_once([setup])
+        if not (isinstance(truth, MatrixSource) and isinstance(scores, MatrixSource)):
+            return False
+        if truth.n_rows != scores.n_rows or truth.n_rows > self._most_rows:
+            return False
+        prefix = f"batch {self._n_batches + 1}, "
+        block, other = truth.whole_block(self._n_rows, prefix), scores.whole_block(self._n_rows, prefix)
+        if block is None or other is None:
+            return False
+        try:
+            add_block(self._scratch, (block, other), System(scores, setup), totals)
+        except Fault:  # then all faults are found, and reported
+            return False
+        return True
+
+    def _score_blocks(self, truth: Source, scores: Source, setup: Setup) -> Totals:
+        """Return the totals of a batch, whose blocks are scored in threads."""
+        totals, systems = empty(setup), [System(scores, setup)]
+
+        def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
+            score_block(scratch, blocks, systems, [totals])
+
+        steps = Lockstep(truth, [scores], most_rows=self._most_rows)
+        each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
+        return totals
 
     def result(self) -> Result:
         """Return the values of all rows so far, with intervals and counts as `score` has them.
@@ -201,7 +424,7 @@ class Evaluator:
     def reset(self) -> None:
         """Forget all rows; the configuration and the number of labels are kept."""
         with self._lock:
-            self._accumulator.clear()
+            self._take(self._base.emptied())
             self._n_batches = 0
 
     def merge(self, other: Evaluator) -> Evaluator:
@@ -232,7 +455,7 @@ class Evaluator:
             theirs = other._state
             if theirs.name == NAME:
                 theirs = replace(theirs, name="the other one")
-            self._accumulator.take(self._state.merge(theirs))
+            self._take(self._state.merge(theirs))
         return self
 
     def _emptied(self) -> Evaluator:
@@ -280,11 +503,6 @@ class Evaluator:
         """
         return cls._of(load_state(path), threads)
 
-    @property
-    def _state(self) -> State:
-        with self._lock:
-            return self._accumulator.state
-
     def __reduce__(self) -> tuple[Any, ...]:
         return restore_evaluator, (self._packed(), self._threads, self._state.setup.filter)
 
@@ -304,6 +522,61 @@ class Evaluator:
     def __repr__(self) -> str:
         state = self._state
         return f"<Evaluator of {', '.join(map(str, state.setup.program.measures))}: {state.n_rows:,} rows>"
+
+
+def _begin_state(options: Options, max_weight: float | None) -> State:
+    """Find propensities and filter, and return the state of no rows."""
+    train, _ = check_inputs(None, (), options)
+    program = compile_program(options.measures)
+    options.refuse_groups(WHAT)
+    program.check_mergeable(WHAT)
+    program.check_ties(options.ties)
+    asking = [measure for measure in program.measures if measure.needs_propensities]
+    if (program.needs_propensities or options.by_frequency is not None) and not options.sources:
+        what = f"{listed(asking)} need" if len(asking) > 1 else f"{asking[0]} needs" if asking else "by_frequency needs"
+        raise UsageError(
+            f"{what} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates propensities from batches "
+            "(hint: pass one of them, or other metrics)"
+        )
+    setup = find_setup(options, program, train, max_weight=max_weight, sample_weight=options.sample_weight)
+    if setup.width.is_known:
+        setup = setup.with_width(setup.width)
+    setup = replace(setup, options=recorded_options(options.changed()))
+    return State(NAME, setup, empty(setup), max_weight=max_weight)
+
+
+def _check_growing(state: State) -> None:
+    """Refuse to add rows to totals that another version made, or to a filter or weights that are not known."""
+    if state.version != VERSION:
+        raise UsageError(
+            f"{state.name} was saved by xmceval {state.version}, and this is {VERSION}: no rows can be added, as "
+            "their values may differ (hint: score all rows with one version)"
+        )
+    if state.setup.filter is not None and state.setup.filter.has_lost_pairs:
+        raise UsageError(
+            f"{state.name} has a filter, whose pairs are not kept with the totals, so no rows can be added (hint: "
+            f"update another {WHAT} with the pairs of these rows, and merge the two files)"
+        )
+    if state.setup.weights is not None and state.max_weight is None:
+        raise UsageError(
+            f"{state.name} has sample weights, whose largest is known only of its own rows, so no rows can be added "
+            f"(hint: update another {WHAT} with max_weight, and merge it with this one)"
+        )
+
+
+def _refuse_files(name: str, matrix: Any, noun: str) -> None:
+    """Refuse a path, a table, and grades or scores by query and document."""
+    if isinstance(matrix, (str, Path)):
+        raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
+    stored = find_stored(matrix, name, noun)
+    if isinstance(stored, Records):
+        raise UsageError(
+            f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
+            "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "
+            "these to xmceval.score)"
+        )
+    if stored is not None:
+        raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
 
 
 def _without_filter(state: State) -> State:

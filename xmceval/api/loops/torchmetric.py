@@ -85,18 +85,28 @@ class Metric(torchmetrics.Metric):
         DataError
             Data that is wrong, with its row.
         """
-        n_batch = len(preds[0]) if isinstance(preds, (tuple, list)) else len(preds)
-        n_kept, self._n_seen = max(self._n_own - self._n_seen, 0), self._n_seen + n_batch
-        if n_kept < n_batch:
-            preds = tuple(part[:n_kept] for part in preds) if isinstance(preds, (tuple, list)) else preds[:n_kept]
-            target = target[:n_kept]
-        if n_kept:
+        n_batch, n_left = len(preds[0]) if isinstance(preds, (tuple, list)) else len(preds), 1 << 62
+        if self._n_rows is not None:  # those of this process that a sampler repeats at its end do not count
+            n_own = self._n_rows
+            if distributed.is_available() and distributed.is_initialized():
+                n_own = len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))
+            n_left = max(n_own - self._n_seen, 0)
+        self._n_seen += n_batch
+        if n_left < n_batch:
+            preds = tuple(part[:n_left] for part in preds) if isinstance(preds, (tuple, list)) else preds[:n_left]
+            target = target[:n_left]
+        if n_left:
             self._evaluator.update(target, preds)
 
     def compute(self) -> dict[str, torch.Tensor]:
         """Return the values of all rows so far by name, over all processes."""
         dtype = torch.float32 if self.device.type in FLOAT32_ONLY else torch.float64
-        values = self._gathered().flat(sep=self._sep)
+        evaluator = self._evaluator
+        if self._to_sync and self.distributed_available_fn():
+            gathered: list[Evaluator] = [evaluator] * distributed.get_world_size(self.process_group)
+            distributed.all_gather_object(gathered, evaluator, group=self.process_group)
+            evaluator = functools.reduce(Evaluator.merge, gathered)
+        values = evaluator.flat(sep=self._sep)
         return {name: torch.tensor(value, dtype=dtype, device=self.device) for name, value in values.items()}
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
@@ -158,20 +168,3 @@ class Metric(torchmetrics.Metric):
         super().reset()
         self._evaluator.reset()
         self._n_seen = 0
-
-    @property
-    def _n_own(self) -> int:
-        """The first rows of this process that are not repeated at the end of a sampler."""
-        if self._n_rows is None:
-            return self._n_seen + (1 << 62)
-        if not (distributed.is_available() and distributed.is_initialized()):
-            return self._n_rows
-        return len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))
-
-    def _gathered(self) -> Evaluator:
-        """Return the Evaluator of the rows of all processes, or this one's where there are no others."""
-        if not (self._to_sync and self.distributed_available_fn()):
-            return self._evaluator
-        gathered: list[Evaluator] = [self._evaluator] * distributed.get_world_size(self.process_group)
-        distributed.all_gather_object(gathered, self._evaluator, group=self.process_group)
-        return functools.reduce(Evaluator.merge, gathered)

@@ -206,8 +206,8 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
         is_small = 0 < n_rows * k <= MOST_RANKED and n_rows == scores.n_rows
         if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.warnings:
             return None
-        block, others = next(truth.blocks()), next(scores.selecting(k + 1).blocks())
-        if block.n_rows != n_rows or others.n_rows != n_rows:
+        block, others = truth.whole_block(), scores.selecting(k + 1).whole_block()
+        if block is None or others is None:
             return None
         true = block.rows(truth_scratch)
         if not (isinstance(true, SortedRows) and true.has_only_ones and true.largest_label < n_labels):

@@ -25,7 +25,6 @@ from xmceval.files.sidecars.per_row import read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter
-from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.frames import (
     IdColumn,
     as_frame,
@@ -46,6 +45,7 @@ from xmceval.rows.matrices.matrices import (
     unrepaired,
 )
 from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.readings import (
     EARLIER,
     Axis,
@@ -475,8 +475,7 @@ def find_stored(value: Any, name: str, noun: str) -> Records | Table | None:
 def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     """Return the numbers of a matrix in memory, and its rows and labels, which data frames name."""
     if is_frame(matrix):
-        frame = as_frame(matrix, name)
-        return frame.values, frame.rows, frame.labels
+        return as_frame(matrix, name)
     rows = rows_of(matrix, name)
     if isinstance(matrix, (list, tuple)) and len(matrix) == 2 and is_frame(matrix[0]):  # labels and their scores
         rows = rows_of(matrix[0], f"{name}[0]")

@@ -437,7 +437,7 @@ def _make_state(truth: OpenedTruth, system: System, totals: Totals, doubts: Sequ
         from xmceval.api.scoring.per_row import range_of  # not loaded by a score without weights
 
         n_rows, weight_range = setup.weights.size, range_of(setup.weights, setup.weight_unit)
-    of_header = system.doubt_header(source, totals.tally.longest_row)
+    of_header = system.doubt_header(source, totals.tally.whole.longest_row)
     warnings = *setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
     return State(
         system.name,
@@ -464,7 +464,7 @@ def finish_state(state: State, n_mentioned: int | None = None) -> Result:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     state.check_filter()
     setup, totals, notes = state.setup, state.totals, list[str]()
-    width = setup.width.or_seen(totals.tally.largest_label, n_mentioned)
+    width = setup.width.or_seen(totals.tally.whole.largest_label, n_mentioned)
     if not setup.width.is_known:
         notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
     removed = zip(("y_true", "y_score"), state.removed, strict=True)

@@ -272,7 +272,7 @@ def _read_lists(
 
 
 @dataclass(frozen=True)
-class _NamedLists:
+class _NamedLists(Matrix):
     """Label names and their scores as two arrays; an empty name and "-1" are padding."""
 
     words: AnyArray
@@ -282,13 +282,9 @@ class _NamedLists:
     first_row: int
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.words.shape[0])
-
-    def stop_after(self, start: int, n_entries: int) -> int:
-        """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        return start + n_entries // max(int(self.words.shape[1]), 1)
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.words.shape
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, with labels for names."""

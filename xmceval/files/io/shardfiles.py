@@ -16,7 +16,7 @@ from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.rows.matrices.lists import is_pair
-from xmceval.rows.plain import BY_NAME
+from xmceval.rows.matrices.storage import BY_NAME
 from xmceval.rows.shards import Shards, parts_of
 
 _NUMBER = re.compile(r"([0-9]+)")

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from xmceval.rows.block import Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices.storage import (
     BFloat16Matrix,
+    Matrix,
     Values,
     comparable,
-    full_rows,
     notice_order,
     stored_rows,
 )
@@ -28,20 +28,16 @@ FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 
 
 @dataclass(frozen=True)
-class Dense:
+class Dense(Matrix):
     """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
 
     values: Values
     are_scores: bool
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.values.shape[0])
-
-    def stop_after(self, start: int, n_entries: int) -> int:
-        """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        return start + n_entries // max(int(self.values.shape[1]), 1)
+    def shape(self) -> tuple[int, ...]:
+        """Rows and labels."""
+        return self.values.shape
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
@@ -49,7 +45,8 @@ class Dense:
         if self.are_scores:
             is_stored, values = values != -np.inf, comparable(values)
             if is_stored.all():
-                rows = full_rows(values.shape, scratch)
+                rows = scratch.rows(len(values), values.size)
+                np.multiply(np.arange(len(values) + 1), values.shape[1], out=rows.indptr)
                 rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
                 rows.values.reshape(values.shape)[:] = values
                 return rows
@@ -67,23 +64,18 @@ class Dense:
 
     def entries_at_once(self, usual: int, *, are_selected: bool) -> int:
         """Return how many entries make a block: more where kernels read the memory of the matrix as it is."""
-        if are_selected:
-            return entries_at_once(self.values, usual)
-        is_in_memory = isinstance(self.values, np.ndarray | BFloat16Matrix)
-        return TRUTH_ENTRIES if is_in_memory and not self.are_scores else usual
+        values: Any = self.values
+        memory = values.bits if isinstance(values, BFloat16Matrix) else values
+        if not are_selected:
+            return TRUTH_ENTRIES if isinstance(memory, np.ndarray) and not self.are_scores else usual
+        if not isinstance(memory, np.ndarray):
+            return DEVICE_ENTRIES
+        is_known = memory is not values or memory.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")}
+        return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
 
     def sliced(self, start: int, stop: int) -> Dense:
         """Return some rows."""
         return Dense(self.values[start:stop], self.are_scores)
-
-
-def entries_at_once(values: Any, usual: int) -> int:
-    """Return how many entries make a block: most where kernels can read the memory of the matrix as it is."""
-    memory = values.bits if isinstance(values, BFloat16Matrix) else values
-    if not isinstance(memory, np.ndarray):
-        return DEVICE_ENTRIES
-    is_known = memory is not values or memory.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")}
-    return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
 
 
 def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
@@ -94,7 +86,28 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     """
     if isinstance(values, DeviceMatrix):
         return values.select(rows, depth, found)
-    return _select(values, rows, depth, truth, scratch, found)
+    from xmceval.kernels.rows import dense as kernels
+
+    part, infinity = _readable(values, rows)
+    flat, step = _flatten(part)
+    n_rows, n_labels = part.shape
+    limits, space = scratch.held("selection", (depth, flat.dtype, infinity), _make_space)
+    best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
+    ends, omitted = scratch.array("ends", n_rows + 1, np.int64), scratch.array("omitted", n_rows, np.int64)
+    what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
+    if flat.dtype == np.int16:
+        chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
+        kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
+        if found[0] < 0:  # the keys become the scores that they stand for
+            used = slice(0, int(best.indptr[-1]))
+            keys = best.values[used].astype(np.int16)
+            bits = np.where(keys < 0, -keys.astype(np.int32) | 0x8000, keys).astype(np.uint16)
+            is_bfloat = infinity == BFLOAT16_INFINITY
+            best.values[used] = BFloat16Matrix.widen(bits) if is_bfloat else bits.view(np.float16)
+    else:
+        kernel = kernels.select_best if flat.dtype == np.float64 else kernels.select_best_floats
+        kernel(*what, tuple(best), ends, omitted, found)
+    return Selected(best, ends, omitted)
 
 
 def lowest_labels(values: Any, rows: slice) -> Int64:
@@ -148,27 +161,6 @@ def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
     return numbers, np.inf
 
 
-def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
-    """Select the best labels of rows in memory; see `select`."""
-    from xmceval.kernels.rows import dense as kernels
-
-    part, infinity = _readable(values, rows)
-    flat, step = _flatten(part)
-    n_rows, n_labels = part.shape
-    limits, space = scratch.held("selection", (depth, flat.dtype, infinity), _make_space)
-    best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
-    ends, omitted = scratch.array("ends", n_rows + 1, np.int64), scratch.array("omitted", n_rows, np.int64)
-    what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
-    if flat.dtype == np.int16:
-        chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
-        kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
-        _turn_keys_into_scores(best, infinity, found)
-    else:
-        kernel = kernels.select_best if flat.dtype == np.float64 else kernels.select_best_floats
-        kernel(*what, tuple(best), ends, omitted, found)
-    return Selected(best, ends, omitted)
-
-
 def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Return the limits of the scores of a type, and the working space in which their best labels are selected."""
     size = 2 * depth + SPARE
@@ -177,13 +169,3 @@ def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -
         *(np.empty(2, dtype=dtype), np.empty(8 * depth // 32 * 32 + 32, dtype=dtype), np.empty(4, dtype=np.int64)),
     )
     return np.array([-infinity, infinity], dtype=dtype), tuple(space)
-
-
-def _turn_keys_into_scores(best: Rows, infinity: float, found: Int64) -> None:
-    """Replace the keys of half-precision scores by the scores, unless `found`, int64 [2], has a NaN."""
-    if found[0] >= 0:
-        return
-    used = slice(0, int(best.indptr[-1]))
-    keys = best.values[used].astype(np.int16)
-    bits = np.where(keys < 0, -keys.astype(np.int32) | 0x8000, keys).astype(np.uint16)
-    best.values[used] = BFloat16Matrix.widen(bits) if infinity == BFLOAT16_INFINITY else bits.view(np.float16)

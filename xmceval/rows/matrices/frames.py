@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
-from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.storage import AnyArray
-from xmceval.rows.matrices.tensors import is_tensor, some_rows
+from xmceval.rows.matrices.tensors import as_array, is_tensor, some_rows
 from xmceval.rows.readings import (
     FEW_ROWS,
     LEAST_IDS,
@@ -25,15 +24,6 @@ from xmceval.rows.readings import (
     is_whole,
     may_be_ids_of_rows,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """A data frame of numbers."""
-
-    values: AnyArray  # array [n_rows, n_labels]
-    rows: Axis
-    labels: Axis
 
 
 class IdColumn(NamedTuple):
@@ -49,12 +39,12 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "to_numpy") and hasattr(value, "columns") and not hasattr(value, "tocsr")
 
 
-def as_frame(value: Any, name: str) -> Frame:
-    """Take a data frame of numbers; a missing one becomes NaN."""
+def as_frame(value: Any, name: str) -> tuple[AnyArray, Axis, Axis]:
+    """Take the numbers of a data frame [n_rows, n_labels], its rows and its labels; a missing number becomes NaN."""
     values = to_numbers(value)
     if values.dtype.kind == "O":
         raise DataError(f"{name}: expected a data frame of numbers, one column per label")
-    return Frame(values, rows_of(value, name), Axis.of(name, "label", value.columns))
+    return values, rows_of(value, name), Axis.of(name, "label", value.columns)
 
 
 def to_numbers(value: Any) -> AnyArray:
@@ -77,9 +67,7 @@ def rows_of(value: Any, name: str) -> Axis:
     return Axis(name, "row") if index is None or callable(index) else Axis.of(name, "row", index)
 
 
-def find_id_columns(
-    truth: Any, systems: Sequence[Any], name: str = "y_true", known: Sequence[IdColumn] = ()
-) -> Sequence[IdColumn]:
+def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Sequence[IdColumn]:
     """Return the columns of a wide truth in memory whose values name its rows, and those of all predictions.
 
     Such a column is known by its values: text or, beside labels of 0 and 1, whole numbers; all different in the truth
@@ -125,9 +113,16 @@ def find_id_columns(
     if len(found) + len(doubtful) == head.shape[1]:  # no label is left
         return ()
     if lone:
-        raise _lone_column_error(name, lone[0], "the predictions lack it")
+        raise _lone_column_error("y_true", lone[0], "the predictions lack it")
     if doubtful:
-        raise _doubtful_column_error(name, doubtful)
+        names = [column.name for column in doubtful]
+        axis = Axis("y_true", "row", column=names if len(names) > 1 else names[0])
+        has, it, question = ("have", "them", "do they") if len(names) > 1 else ("has", "it", "does it")
+        raise AmbiguousError(
+            f"y_true: its {axis.holder} {has} the same whole numbers in truth and predictions: {question} name or "
+            f"group the rows? (hint: if so, pass both without {it}, {axis.unnamed}; else pass scores that are not "
+            "whole, such as 0.5 + y_score)"
+        )
     return tuple(found)
 
 
@@ -146,11 +141,10 @@ def _are_shared(truth: Any, systems: Sequence[Any], heads: Sequence[AnyArray | N
 def _least_rows(scores: AnyArray, place: int) -> int:
     """Return how many rows it takes to see that a column of predictions is no label: more where all are whole."""
     others = np.delete(scores, place, axis=1)
-    is_rounded = others.dtype.kind != "f" or bool((others == np.floor(others)).all())
-    return LEAST_IDS if is_rounded else FEW_ROWS
+    return LEAST_IDS if others.dtype.kind != "f" or (others == np.floor(others)).all() else FEW_ROWS
 
 
-def refuse_lone_ids(scores: Any, truth: Any, name: str = "y_score") -> None:
+def refuse_lone_ids(scores: Any, truth: Any) -> None:
     """Refuse a column of ids in dense scores beside a truth that has no columns, such as lists of labels."""
     head = _head(scores)
     if head is None or head.shape[1] < 2 or len(scores) < LEAST_IDS:
@@ -160,7 +154,7 @@ def refuse_lone_ids(scores: Any, truth: Any, name: str = "y_score") -> None:
     rest = np.delete(head, places, axis=1)
     if places and rest.dtype.kind == "f" and 2 * np.count_nonzero(rest != np.floor(rest)) > rest.size:
         column = IdColumn(places[0], names[places[0]], len(names))
-        raise _lone_column_error(name, column, f"{truth} has no such column")
+        raise _lone_column_error("y_score", column, f"{truth} has no such column")
 
 
 def refuse_mixed(truth: Any, scores: Any) -> None:
@@ -286,18 +280,6 @@ def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
     shape: Any = getattr(system, "shape", ())
     n_columns = shape[1] if len(shape) == 2 else 0
     return bool(n_columns != truth.shape[1] if is_frame(truth) else n_columns == truth.shape[1] - 1)
-
-
-def _doubtful_column_error(name: str, columns: Sequence[IdColumn]) -> AmbiguousError:
-    names = [column.name for column in columns]
-    is_one = len(names) == 1
-    axis = Axis(name, "row", column=names[0] if is_one else names)
-    question = "does it name or group the rows" if is_one else "do they name or group the rows"
-    return AmbiguousError(
-        f"{name}: its {axis.holder} {'has' if is_one else 'have'} the same whole numbers in truth and predictions: "
-        f"{question}? (hint: if so, pass both without {'it' if is_one else 'them'}, {axis.unnamed}; else pass scores "
-        "that are not whole, such as 0.5 + y_score)"
-    )
 
 
 def _lone_column_error(name: str, column: IdColumn, lack: str) -> DataError:

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.rows.block import Int64
-from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.matrices.storage import AnyArray, Csr
-from xmceval.rows.plain import BY_NAME
+from xmceval.rows.matrices.storage import BY_NAME, AnyArray, Csr
+from xmceval.rows.matrices.tensors import as_array
 
 _ROW_TYPES = (list, tuple, set, frozenset, range)
 
@@ -52,10 +50,10 @@ def find_pair(values: Any, name: str) -> Pair | None:
         return Pair(values.indices, values.values, f"{name}.indices", f"{name}.values")
     first, second = (_is_integer(each) for each in values)
     are_plain = all(isinstance(each, (np.ndarray, list, tuple)) for each in values)
-    if isinstance(values, list) and not _have_same_shape(*values):
-        return None
-    if isinstance(values, list) and (not (first or second) or (first and second and are_plain)):
-        return None
+    if isinstance(values, list):
+        shape, other = map(_shape, values)
+        if shape != other or len(shape) != 2 or not (first or second) or (first and second and are_plain):
+            return None
     names = f"{name}[0]", f"{name}[1]"
     if second and not first:
         return Pair(values[1], values[0], names[1], names[0])
@@ -80,7 +78,9 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) 
     another one than `n_labels`; else they are a dense matrix. -1 is padding. No rows at all, and rows that are all
     empty, are lists too.
     """
-    if not isinstance(rows, (list, tuple)) or not all(_is_row(row) for row in rows):
+    if not isinstance(rows, (list, tuple)):
+        return None
+    if not all(isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1 for row in rows):
         return None
     lengths = [len(row) for row in rows]
     are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
@@ -88,7 +88,12 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) 
         return None
     labels = _concatenate(rows, name)
     if labels is not None and labels.dtype.kind in "iu":
-        return _join(labels, np.array(lengths, dtype=np.int64), are_scores)
+        is_padding = labels == -1
+        n_padding = np.bincount(np.repeat(np.arange(len(rows)), lengths)[is_padding], minlength=len(rows))
+        n_kept, kept = np.array(lengths, dtype=np.int64) - n_padding, labels[~is_padding]
+        indptr = np.concatenate([[0], np.cumsum(n_kept)])
+        values = np.repeat(indptr[1:], n_kept) - np.arange(kept.size) if are_scores else np.ones(kept.size)
+        return Csr(indptr, kept, values.astype(np.float64), are_scores)
     if labels is None or (len(set(lengths)) == 1 and not are_sets):
         return None
     other = next((length for length in lengths if length != lengths[0]), None)
@@ -134,21 +139,6 @@ def _concatenate(rows: Any, name: str) -> AnyArray | None:
     return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
 
 
-def _join(labels: AnyArray, lengths: Int64, are_scores: bool) -> Csr:
-    """Make CSR of the labels of all rows [n_entries], of lengths int64 [n_rows], without padding."""
-    rows, is_padding = np.repeat(np.arange(lengths.size), lengths), labels == -1
-    lengths = lengths - np.bincount(rows[is_padding], minlength=lengths.size)
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    kept = labels[~is_padding]
-    values = np.repeat(indptr[1:], lengths) - np.arange(kept.size) if are_scores else np.ones(kept.size)
-    return Csr(indptr, kept, values.astype(np.float64), are_scores)
-
-
-def _is_row(row: Any) -> bool:
-    """Return whether a value can be the labels of one row."""
-    return isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1
-
-
 def _is_integer(values: Any) -> bool:
     """Return whether an array of any library has integers."""
     try:
@@ -156,10 +146,6 @@ def _is_integer(values: Any) -> bool:
     except ValueError:  # rows of different lengths
         return False
     return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
-
-
-def _have_same_shape(first: Any, second: Any) -> bool:
-    return _shape(first) == _shape(second) and len(_shape(first)) == 2
 
 
 def _shape(values: Any) -> tuple[int, ...]:

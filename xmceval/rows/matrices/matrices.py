@@ -12,11 +12,10 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, Doubt, Fault, counted
 from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
 from xmceval.rows.matrices import tensors
-from xmceval.rows.matrices.arrays import as_values
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
 from xmceval.rows.matrices.lists import Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
-from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
+from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import (
     Csr,
     FilePieces,
@@ -26,9 +25,9 @@ from xmceval.rows.matrices.storage import (
     is_wide,
     may_be_wide,
     name_of,
-    slice_rows,
     take_rows,
 )
+from xmceval.rows.matrices.tensors import as_values
 from xmceval.rows.readings import (
     are_ids,
     are_ranked_lists,
@@ -144,7 +143,19 @@ class MatrixSource:
         """Return some rows of a matrix in memory, under their own numbers."""
         if not isinstance(self.pieces, Sequence):
             raise TypeError(f"{self.name}: is not in memory")
-        return replace(self, pieces=slice_rows(self.pieces, start, stop), first_row=start)
+        sliced, row = list[Matrix](), 0
+        for piece in self.pieces:
+            first, last = max(start - row, 0), min(stop - row, piece.n_rows)
+            if first < last:
+                sliced.append(piece.sliced(first, last))
+            row += piece.n_rows
+        return replace(self, pieces=sliced, first_row=start)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of a matrix in memory."""
+        arrays = (array for piece in self.pieces for array in vars(piece).values() if hasattr(array, "shape"))
+        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
 
     def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
         """Return the same matrix in memory with rows, and columns of a dense one, in another order."""
@@ -163,6 +174,16 @@ class MatrixSource:
         """Return dense scores such that only the `depth` best labels per row are selected, at least 2; others as is."""
         return replace(self, depth=depth) if self.is_dense else self
 
+    def whole_block(self, first_row: int = 0, prefix: str = "") -> Block | None:
+        """Return all rows as one block, shifted as `Block.shifted` says; None without any, or where it is large."""
+        if not isinstance(self.pieces, Sequence) or len(self.pieces) != 1 or not self.n_rows:
+            return None
+        [piece] = self.pieces
+        if self._stop_block(piece, 0, self.n_rows) < self.n_rows:
+            return None
+        rows = MatrixRows(self.name, piece, 0, self.n_rows, self.first_row, self.depth, self.names)
+        return Block(rows, self.first_row + first_row, prefix)
+
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
 
@@ -170,16 +191,24 @@ class MatrixSource:
         """
         first_row = self.first_row
         for piece in self.pieces:
-            n_entries = BLOCK_ENTRIES
-            if isinstance(piece, Dense):
-                n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=self.depth is not None)
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
-                stop = min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
-                row = first_row + start
+                stop, row = self._stop_block(piece, start, n_rows), first_row + start
                 yield Block(MatrixRows(self.name, piece, start, stop - start, row, self.depth, self.names), row)
                 start = stop
             first_row += n_rows
+
+    def _stop_block(self, piece: Matrix, start: int, n_rows: int) -> int:
+        """Return the row of a piece that ends the block from `start` on."""
+        n_entries = BLOCK_ENTRIES
+        if isinstance(piece, Dense):
+            n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=self.depth is not None)
+        return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Whether it is a sparse matrix, of scipy or with the same attributes."""
+    return hasattr(matrix, "tocsr")  # not `nnz`, which reads arrays that are not checked yet
 
 
 def count_columns(y_score: Any) -> int | None:
@@ -253,7 +282,7 @@ def as_scores(
             return _wrap_sparse_tensor(y_score, name, are_scores=True)
         pair = find_pair(y_score, name)
         if pair is not None:
-            return _wrap_padded_lists(pair)
+            return _wrap_pair(pair)
         lists = find_lists(y_score, name, n_labels, are_scores=True)
         if lists is not None:
             refuse_sets(y_score, name)
@@ -264,15 +293,14 @@ def as_scores(
         labels = as_ids(values[:], name)
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         pieces = [PaddedLists(labels, ranks)]
-        may_be_scores = is_ranking(values)
         source = MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
-        return replace(source, may_be_scores=may_be_scores)
+        return replace(source, may_be_scores=is_ranking(values))
     n_rows, width = map(int, values.shape)
     dense, reading = [Dense(values, are_scores=True)], f"dense array of {name_of(values.dtype)}, a score for each label"
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
 
 
-def _wrap_padded_lists(pair: Pair) -> MatrixSource:
+def _wrap_pair(pair: Pair) -> MatrixSource:
     ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
     if ids.dtype.kind not in "iu":
         raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")
@@ -399,5 +427,7 @@ def find_matrices(source: Source) -> list[MatrixSource]:
 
 
 def unrepaired(source: Source) -> Source:
-    """Return a source as it was opened."""
-    return source.source if isinstance(source, RepairedSource) else source
+    """Return a source without its repairs, as it was opened."""
+    while isinstance(source, RepairedSource):
+        source = source.source
+    return source

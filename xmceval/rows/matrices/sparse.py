@@ -9,20 +9,15 @@ import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Int64, read_only
-from xmceval.rows.matrices.storage import AnyArray
-from xmceval.rows.plain import as_plain
+from xmceval.rows.matrices.storage import AnyArray, as_plain
 
 PARTS = {  # the arrays of each storage that may be masked
     **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),
     "coo": ("data", "row", "col"),
     "dia": ("data", "offsets"),
 }
+_CONTRADICTION = "its arrays in {0.format} form do not describe a matrix of shape {0.shape}"
 MANY_ROWS = 1 << 27  # an indptr of 1 GiB, which a wrong shape alone does not make us allocate
-
-
-def is_sparse(matrix: Any) -> bool:
-    """Whether it is a sparse matrix, of scipy or with the same attributes."""
-    return hasattr(matrix, "tocsr")  # not `nnz`, which reads arrays that are not checked yet
 
 
 def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
@@ -46,7 +41,7 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     except DataError:
         raise
     except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
-        raise _contradiction(matrix, name, f" ({error})") from error
+        raise DataError(f"{name}: {_CONTRADICTION.format(matrix)} ({error})") from error
     check_indptr(csr.indptr, min(csr.indices.size, csr.data.size), matrix.shape[0], name)
     n_stored = int(csr.indptr[-1])  # scipy's matrices may have room for more entries
     return np.asarray(csr.indptr), np.asarray(csr.indices)[:n_stored], np.asarray(csr.data)[:n_stored]
@@ -66,17 +61,11 @@ def indptr_error(name: str, n_rows: int, n_stored: int, noun: str = "row") -> Da
     )
 
 
-def _contradiction(matrix: Any, name: str, reason: str = "") -> DataError:
-    return DataError(
-        f"{name}: its arrays in {matrix.format} form do not describe a matrix of shape {matrix.shape}{reason}"
-    )
-
-
 def _check_arrays(matrix: Any, name: str) -> None:
     """Refuse arrays whose dimensions, lengths and rows scipy would trust."""
     storage, (n_rows, n_columns) = matrix.format, matrix.shape
     if n_rows < 0 or n_columns < 0 or not _fit_together(matrix, storage):
-        raise _contradiction(matrix, name)
+        raise DataError(f"{name}: {_CONTRADICTION.format(matrix)}")
     for part in PARTS.get(storage, ()):
         if isinstance(array := getattr(matrix, part), np.ma.MaskedArray):
             as_plain(array, f"{name}.{part}")  # refuses masked cells

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -11,11 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, counted
 from xmceval.kernels.rows.cells import find_true
 from xmceval.kernels.rows.checks import NOT_NOTICED, notice
 from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows, read_only
-from xmceval.rows.plain import BY_NAME
 
 AnyArray = NDArray[Any]
 
@@ -23,7 +23,23 @@ LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers
 
 MASKED = -3.38e38  # the scores of masked labels may be as low, the lowest of 32-bit or 64-bit floats
 
+BY_NAME = " (hint: labels by name are {row: {name: value}} in memory, or files with labels=FILE)"
+
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
+
+
+def as_plain(values: Any, name: str) -> NDArray[Any]:
+    """Return what numpy makes of values, as an array of its base class; masked cells are refused: they would count."""
+    if isinstance(values, np.ma.MaskedArray):
+        n_masked = int(np.count_nonzero(values.mask))
+        if n_masked:
+            raise DataError(
+                f"{name}: is an array with {counted(n_masked, 'masked cell')}, whose value is not known "
+                "(hint: fill masked cells; in scores .filled(-numpy.inf) means not predicted)"
+            )
+    elif isinstance(values, (list, tuple)) and np.ma.MaskedArray in set(map(type, values)):
+        values = [as_plain(row, f"{name}[{i}]") for i, row in enumerate(values)]
+    return np.asarray(values)
 
 
 @cache
@@ -75,19 +91,28 @@ class BFloat16Matrix:
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-class Matrix(Protocol):
+class Matrix(ABC):
     """Some rows of a matrix, in any storage, that can be copied out as CSR."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Rows, and entries of each, where all have as many."""
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
+        return int(self.shape[0])
 
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.shape[1]), 1)
 
+    @abstractmethod
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
 
+    @abstractmethod
     def sliced(self, start: int, stop: int) -> Matrix:
         """Return some rows, which share the memory of this where they are in memory."""
 
@@ -112,7 +137,7 @@ class FilePieces:
 
 
 @dataclass(frozen=True)
-class Csr:
+class Csr(Matrix):
     """The three arrays of a CSR matrix, or of some of its rows."""
 
     indptr: AnyArray
@@ -121,15 +146,15 @@ class Csr:
     are_scores: bool
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.indptr.size - 1
+    def shape(self) -> tuple[int, ...]:
+        """Rows only, as they have different lengths."""
+        return (self.indptr.size - 1,)
 
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
         last, end = int(self.indptr[start]) + n_entries, int(self.indptr[-1])
         if last >= end:
-            return self.n_rows
+            return self.indptr.size - 1
         return int(np.searchsorted(self.indptr, self.indptr.dtype.type(last), side="right")) - 1
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
@@ -155,20 +180,16 @@ class Csr:
 
 
 @dataclass(frozen=True)
-class PaddedLists:
+class PaddedLists(Matrix):
     """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
 
     labels: AnyArray
     scores: Values
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.labels.shape[0])
-
-    def stop_after(self, start: int, n_entries: int) -> int:
-        """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        return start + n_entries // max(int(self.labels.shape[1]), 1)
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.labels.shape
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
@@ -194,13 +215,6 @@ def notice_order(rows: Rows) -> Rows:
     """Return rows as sorted ones if labels ascend in each of them, and no value is NaN."""
     largest, has_only_ones = notice(*rows)
     return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=has_only_ones)
-
-
-def full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
-    """Return arrays for rows of equal length in CSR."""
-    rows = scratch.rows(shape[0], shape[0] * shape[1])
-    np.multiply(np.arange(shape[0] + 1), shape[1], out=rows.indptr)
-    return rows
 
 
 def stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
@@ -230,20 +244,15 @@ def comparable(values: AnyArray) -> AnyArray:
 
 def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
     """Round a number to the type that values are stored in, where float64 has more digits: 0.7 is then their 0.7."""
-    if dtype == BFLOAT16:
-        return _rounded_to_bfloat16(number)
+    if dtype == BFLOAT16:  # 8 significant bits, halfway cases to the even one
+        with np.errstate(over="ignore"):
+            bits = int(np.float32(number).view(np.uint32))
+        bits = bits if np.isnan(number) else bits + 0x7FFF + (bits >> 16 & 1)
+        return float(BFloat16Matrix.widen(np.array([bits >> 16], dtype=np.uint16))[0])
     if dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
         return float(number)
     with np.errstate(over="ignore"):
         return float(np.float64(number).astype(dtype))
-
-
-def _rounded_to_bfloat16(number: float) -> float:
-    """Round to 8 significant bits, halfway cases to the even one."""
-    with np.errstate(over="ignore"):
-        bits = int(np.float32(number).view(np.uint32))
-    bits = bits if np.isnan(number) else bits + 0x7FFF + (bits >> 16 & 1)
-    return float(BFloat16Matrix.widen(np.array([bits >> 16], dtype=np.uint16))[0])
 
 
 def may_be_wide(dtype: np.dtype[Any]) -> bool:
@@ -266,23 +275,6 @@ def is_wide(values: AnyArray) -> bool:
     if values.dtype.kind in "iu" and may_be_wide(values.dtype) and values.size:
         return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
     return may_be_wide(values.dtype)
-
-
-def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:
-    """Return some rows of a matrix in memory, as pieces that share its memory."""
-    sliced, row = list[Matrix](), 0
-    for piece in pieces:
-        first, last = max(start - row, 0), min(stop - row, piece.n_rows)
-        if first < last:
-            sliced.append(piece.sliced(first, last))
-        row += piece.n_rows
-    return sliced
-
-
-def count_bytes(pieces: Iterable[Matrix]) -> int:
-    """Return how many bytes a matrix in memory has."""
-    arrays = (array for piece in pieces for array in vars(piece).values() if hasattr(array, "shape"))
-    return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
 
 
 def take_rows(pieces: Sequence[Matrix], order: Int64) -> Matrix:

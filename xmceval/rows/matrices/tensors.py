@@ -1,6 +1,7 @@
-"""PyTorch tensors as matrices: without a copy in memory, row by row from another device. torch is never imported here.
+"""Arrays of other libraries: tensors of PyTorch, which is never imported here, and what exports DLPack, as JAX does.
 
-The best labels of rows on another device are selected there, so that only they and what ties with them are copied.
+They are taken without a copy in memory, row by row from another device. The best labels of rows of a tensor on another
+device are selected there, so that only they and what ties with them are copied.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.rows.block import Int64, Rows, Selected
 from xmceval.rows.matrices.sparse import check_indptr
-from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values, comparable
+from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values, as_plain, check_dtype, comparable
+from xmceval.rows.readings import LOOKED_AT, explain_text
 
 Copied = TypeVar("Copied")
 
 DEVICE_ENTRIES = 1 << 22  # per block: what ties in it is copied from the device too
+_IN_MEMORY = frozenset({1, 3})  # DLPack's numbers of the devices that this process can read: the CPU, and pinned memory
 
 
 def is_tensor(value: Any) -> bool:
@@ -49,20 +52,57 @@ def some_rows(tensor: Any, which: Callable[[Any], list[int]]) -> AnyArray | None
         return None
 
 
-def as_values(tensor: Any, name: str) -> Values:
-    """Take a dense matrix [n_rows, n_labels], in memory without a copy; elsewhere rows are copied when needed."""
-    tensor = _plain(tensor, name)
-    if not is_in_memory(tensor) and tensor.dim() == 2:
-        return DeviceMatrix(tensor, name)
-    return _read(tensor, name)
+@dataclass(frozen=True)
+class RemoteMatrix:
+    """A matrix of another library on a device, from which rows are copied when it is sliced."""
+
+    array: Any
+    name: str
+    dtype: np.dtype[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return _shape(self.array)
+
+    def __getitem__(self, rows: slice) -> AnyArray:
+        """Copy some rows into memory."""
+        return _from_device(self.array[rows], self.name)[:]
 
 
-def as_array(tensor: Any, name: str) -> AnyArray:
-    """Take a tensor of any shape into memory; bfloat16 becomes float32."""
-    if is_sparse(tensor):
+def as_values(values: Any, name: str) -> Values:
+    """Take a matrix of numbers [n_rows, n_columns], without a copy where possible.
+
+    Rows on another device are copied when they are needed.
+    """
+    taken: Values
+    if isinstance(values, np.ndarray):
+        taken = _with_known_dtype(as_plain(values, name))
+    elif is_tensor(values):
+        tensor = _plain(values, name)
+        is_remote = not is_in_memory(tensor) and tensor.dim() == 2
+        taken = DeviceMatrix(tensor, name, _read(tensor[:0], name).dtype) if is_remote else _read(tensor, name)
+    elif _is_remote(values) and len(values.shape) == 2:
+        taken = RemoteMatrix(values, name, _from_device(values[:1], name).dtype)
+    else:
+        taken = _from_device(values, name)
+    if len(taken.shape) != 2:
+        is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
+        hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}{hint}")
+    if not isinstance(taken, BFloat16Matrix):
+        if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
+            raise DataError(f"{name}: {hint}")
+        check_dtype(taken.dtype, name)
+    return taken
+
+
+def as_array(values: Any, name: str) -> AnyArray:
+    """Take an array of any shape and dtype into memory, as it is; bfloat16 becomes float32."""
+    if is_sparse(values):
         raise DataError(f"{name}: is a sparse tensor, which is not read here (hint: pass its to_dense())")
-    values = _read(_plain(tensor, name), name)
-    return values if isinstance(values, np.ndarray) else values[:]
+    taken = _from_device(_plain(values, name) if is_tensor(values) else values, name)
+    return taken if isinstance(taken, np.ndarray) else taken[:]
 
 
 def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
@@ -78,35 +118,29 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
         indptr = tensor.crow_indices() if is_csr else tensor.ccol_indices()
         indices = tensor.col_indices() if is_csr else tensor.row_indices()
         values = _read(tensor.values(), name)
-        parts = _single(values), as_array(indices, name), as_array(indptr, name)
+        parts = _as_single(values[:]), as_array(indices, name), as_array(indptr, name)
         n_stored, n_lines = min(parts[0].size, parts[1].size), tensor.shape[0 if is_csr else 1]
         check_indptr(parts[2], n_stored, n_lines, name, noun="row" if is_csr else "column")
         kind = sp.csr_matrix if is_csr else sp.csc_matrix
         return _assemble(kind, _shape(tensor), ("data", "indices", "indptr"), parts), values.dtype
-    if tensor.layout != torch.sparse_coo:
-        tensor = _unblocked(tensor, name)
+    if tensor.layout != torch.sparse_coo:  # compressed blocks, whose indices are checked here
+        by_row = tensor.layout == torch.sparse_bsr
+        indptr = tensor.crow_indices() if by_row else tensor.ccol_indices()
+        indices = tensor.col_indices() if by_row else tensor.row_indices()
+        try:
+            tensor = torch.sparse_compressed_tensor(
+                indptr, indices, tensor.values(), tensor.shape, layout=tensor.layout, check_invariants=True
+            ).to_sparse()
+        except RuntimeError as error:
+            shape, reason = _shape(tensor), str(error).splitlines()[0]
+            raise DataError(f"{name}: its arrays do not describe a tensor of shape {shape} ({reason})") from error
     places, values = as_array(tensor._indices(), name), _read(tensor._values(), name)
-    matrix = _assemble(sp.coo_matrix, _shape(tensor), ("data",), (_single(values),))
+    matrix = _assemble(sp.coo_matrix, _shape(tensor), ("data",), (_as_single(values[:]),))
     if hasattr(matrix, "coords"):  # of scipy since 1.13, whose `row` and `col` would copy ids of 64 bits
         matrix.coords = places[0], places[1]
     else:
         matrix.row, matrix.col = places
     return matrix, values.dtype
-
-
-def _unblocked(tensor: Any, name: str) -> Any:
-    """Return a tensor of compressed blocks, whose indices are checked here, as COO."""
-    torch = sys.modules["torch"]
-    by_row = tensor.layout == torch.sparse_bsr
-    indptr = tensor.crow_indices() if by_row else tensor.ccol_indices()
-    indices = tensor.col_indices() if by_row else tensor.row_indices()
-    try:
-        return torch.sparse_compressed_tensor(
-            indptr, indices, tensor.values(), tensor.shape, layout=tensor.layout, check_invariants=True
-        ).to_sparse()
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{name}: its arrays do not describe a tensor of shape {_shape(tensor)} ({reason})") from error
 
 
 def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: tuple[AnyArray, ...]) -> Any:
@@ -117,9 +151,8 @@ def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: 
     return matrix
 
 
-def _single(values: Values) -> AnyArray:
+def _as_single(numbers: AnyArray) -> AnyArray:
     """Return numbers [n_stored] in a type that scipy's matrices can have."""
-    numbers = values[:]
     return numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
 
 
@@ -128,35 +161,17 @@ def is_in_memory(tensor: Any) -> bool:
     return bool(tensor.device.type == "cpu")
 
 
-@dataclass(frozen=True)
-class DeviceMatrix:
-    """A tensor on another device, from which rows are copied when it is sliced."""
-
-    tensor: Any
-    name: str
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-        return _shape(self.tensor)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type in which the numbers are stored."""
-        return _read(self.tensor[:0], self.name).dtype
-
-    def __getitem__(self, rows: slice) -> AnyArray:
-        """Copy some rows into memory."""
-        return _read(self.tensor[rows], self.name)[:]
+class DeviceMatrix(RemoteMatrix):
+    """A tensor of PyTorch on a device, which selects labels there."""
 
     def lowest_labels(self, rows: slice) -> Int64:
         """Return the label with the lowest score of each row that is not -inf, found on the device."""
 
         def find() -> Any:
-            part = self.tensor[rows].float()
+            part = self.array[rows].float()
             return part.masked_fill(part == -float("inf"), float("inf")).argmin(dim=1).cpu().numpy()
 
-        lowest: Int64 = _on_device(self.tensor, self.name, find)
+        lowest: Int64 = _on_device(self.array, self.name, find)
         return lowest
 
     def select(self, rows: slice, depth: int, found: Int64) -> Selected:
@@ -164,11 +179,11 @@ class DeviceMatrix:
 
         `found`, int64 [2], becomes the row and label of the first NaN, if there is one.
         """
-        return _on_device(self.tensor, self.name, lambda: self._select(rows, depth, found))
+        return _on_device(self.array, self.name, lambda: self._select(rows, depth, found))
 
     def _select(self, rows: slice, depth: int, found: Int64) -> Selected:
         torch = sys.modules["torch"]
-        part = self.tensor[rows]
+        part = self.array[rows]
         if part.dtype == torch.bool:
             part = part.to(torch.uint8)
         elif part.is_floating_point() and part.element_size() < 2:
@@ -233,3 +248,53 @@ def _on_device(tensor: Any, name: str, call: Callable[[], Copied]) -> Copied:
 
 def _shape(tensor: Any) -> tuple[int, ...]:
     return tuple(int(n) for n in tensor.shape)
+
+
+def _is_remote(values: Any) -> bool:
+    """Return whether an array of another library is on a device that this process cannot read."""
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return False
+    return int(values.__dlpack_device__()[0]) not in _IN_MEMORY
+
+
+def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
+    """Take an array of another library, or what numpy makes an array of."""
+    if is_tensor(values):
+        return _read(values, name)
+    if isinstance(values, np.ndarray):
+        return _with_known_dtype(as_plain(values, name))
+    if isinstance(values, (list, tuple)) and any(is_tensor(row) or hasattr(row, "__dlpack__") for row in values):
+        values = [as_array(row, f"{name}[{i}]") for i, row in enumerate(values)]
+    elif _is_remote(values):
+        try:  # CuPy has a method that copies, JAX converts
+            return _with_known_dtype(np.asarray(values.get() if hasattr(values, "get") else values))
+        except Exception as error:
+            raise DataError(
+                f"{name}: cannot be copied from its device ({_first_line(error)}) (hint: pass it as an array of numpy)"
+            ) from None
+    elif hasattr(values, "__dlpack__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError):  # a type that numpy lacks, or memory that is read-only
+            pass
+    try:
+        return _with_known_dtype(as_plain(values, name))
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"{name}: expected a matrix, got rows of different lengths ({error})") from None
+    except (TypeError, RuntimeError) as error:
+        raise DataError(f"{name}: cannot be read as an array ({_first_line(error)})") from None
+
+
+def _with_known_dtype(array: AnyArray) -> AnyArray | BFloat16Matrix:
+    """Take the number types that JAX adds to numpy: bfloat16 by its bits, and smaller ones as float32."""
+    if array.dtype.kind != "V" or array.dtype.names is not None:
+        return array
+    if array.dtype.name == "bfloat16":
+        return BFloat16Matrix(array.view(np.uint16))
+    return array.astype(np.float32) if array.dtype.name.startswith("float") else array
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

@@ -32,11 +32,10 @@ from xmceval.rows.rowgroups import RowGroups
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.held_rows import RowBlock
-from xmceval.scoring.parts import Field, Part
 from xmceval.scoring.setup import Program
 from xmceval.scoring.sums import add_rows, add_words, no_sums
 from xmceval.scoring.tasks.task import RowTask
-from xmceval.scoring.totals import Totals
+from xmceval.scoring.totals import Field, Part, Totals
 from xmceval.statistics.intervals import RowSums, exact_sum
 from xmceval.statistics.paired import Differing, PairedT, paired_test
 

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,10 @@ from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, recorded_options, specs
-from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS, take
 from xmceval.scoring.setup import NO_WEIGHTS, Program, Setup
 from xmceval.scoring.states.state import MOST_SHARDS, NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
-from xmceval.scoring.totals import empty
+from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS, empty, take
 from xmceval.version import STATE_SCHEMA
 
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
@@ -52,56 +51,40 @@ PROPENSITIES = {
     "from_truth": bool,
 }
 FILTER = {"name": str, "n_pairs": _COUNT, "n_rows": _COUNT}
-NAMES = ("truth", "scores", "systems", "shards")  # lists that become tuples
-HEADER: dict[str, Any] = {
-    "schema": str,
-    "version": str,
-    "options": dict,
-    "n_labels": (range(MOST_LABELS), None),
-    "n_rows": _COUNT,
-    "truth": [str],
-    "scores": [str],
-    "systems": [str],
-    "shards": [range(1, MOST_SHARDS + 1)],
-    "n_shards": range(MOST_SHARDS + 1),
-    "propensities": (PROPENSITIES, None),
-    "filter": (FILTER, None),
-    "weight_unit": (float, None),
-    "weight_range": ([float, float], None),
-    "max_weight": (float, None),
-    "removed": [_COUNT, _COUNT],
-    "doubts": [str],
-    "facts": [str],
-    "inputs": [str],
-    "labels": ([str], None),
+# Of each field of the header its kind, and how it is found in a state.
+HEADER: dict[str, tuple[Any, Callable[[State], Any]]] = {
+    "schema": (str, lambda _: STATE_SCHEMA),
+    "version": (str, lambda state: state.version),
+    "options": (dict, lambda state: state.setup.options.changed()),
+    "n_labels": ((range(MOST_LABELS), None), lambda state: state.setup.width.or_none),
+    "n_rows": (_COUNT, lambda state: state.n_rows),
+    "n_shards": (range(MOST_SHARDS + 1), lambda state: state.n_shards),
+    "propensities": ((PROPENSITIES, None), lambda state: _describe(state.setup.propensities, PROPENSITIES)),
+    "filter": ((FILTER, None), lambda state: _describe(state.setup.filter, FILTER)),
+    "weight_unit": ((float, None), lambda state: state.setup.weight_unit if state.setup.weights is not None else None),
+    "weight_range": (([float, float], None), lambda state: state.weight_range if state.weight_range[1] else None),
+    "max_weight": ((float, None), lambda state: None if state.max_weight is None else float(state.max_weight)),
+    "removed": ([_COUNT, _COUNT], lambda state: state.removed),
+    "truth": ([str], lambda state: state.truth),
+    "scores": ([str], lambda state: state.scores),
+    "systems": ([str], lambda state: state.systems),
+    "shards": ([range(1, MOST_SHARDS + 1)], lambda state: state.shards),
+    "inputs": ([str], lambda state: state.setup.inputs),
+    "labels": (
+        ([str], None),
+        lambda state: None if (axis := state.setup.labels) is None or axis.names is None else [*map(str, axis.names)],
+    ),
+    "doubts": ([str], lambda state: split_doubts(state.setup.warnings)[0]),
+    "facts": ([str], lambda state: split_doubts(state.setup.warnings)[1]),
 }
 
 
 def pack_state(state: State) -> bytes:
     """Return a state as the bytes of a file; the same state gives the same bytes."""
     state = state.without_pairs()
-    setup, propensities, arrays = state.setup, state.setup.propensities, state.totals.arrays()
-    header: dict[str, Any] = {
-        "schema": STATE_SCHEMA,
-        "version": state.version,
-        "options": setup.options.changed(),
-        "n_labels": setup.width.or_none,
-        "n_rows": state.n_rows,
-        "n_shards": state.n_shards,
-        "propensities": None,
-        "filter": None if setup.filter is None else {name: getattr(setup.filter, name) for name in FILTER},
-        "weight_unit": None if setup.weights is None else float(setup.weight_unit),
-        "weight_range": None if state.weight_range == NO_RANGE else state.weight_range,
-        "max_weight": None if state.max_weight is None else float(state.max_weight),
-        "removed": state.removed,
-    }
-    header |= {name: getattr(state, name) for name in NAMES}
-    header["inputs"] = setup.inputs
-    names = None if setup.labels is None else setup.labels.names
-    header["labels"] = None if names is None else list(map(str, names))
-    header["doubts"], header["facts"] = split_doubts(setup.warnings)
+    header = {name: find(state) for name, (_, find) in HEADER.items()}
+    propensities, arrays = state.setup.propensities, state.totals.arrays()
     if propensities is not NO_PROPENSITIES:
-        header["propensities"] = {name: getattr(propensities, name) for name in PROPENSITIES}
         numbers = propensities.inverse if propensities.n is None else propensities.counts
         arrays |= {"propensities.ids": propensities.ids, "propensities.numbers": numbers[propensities.codes]}
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
@@ -109,6 +92,11 @@ def pack_state(state: State) -> bytes:
     file = io.BytesIO()
     np.savez(file, header=text, **narrow)
     return file.getvalue()
+
+
+def _describe(value: Any, fields: Iterable[str]) -> dict[str, Any] | None:
+    """Return some fields of a value; None where there is none."""
+    return None if value is None or value is NO_PROPENSITIES else {name: getattr(value, name) for name in fields}
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
@@ -197,7 +185,7 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
         )
     for name in sorted(HEADER.keys() ^ header.keys()):
         raise ValueError(f"{name}: {'is missing' if name in HEADER else 'is no field'}")
-    for name, kind in HEADER.items():
+    for name, (kind, _) in HEADER.items():
         if not _fits(header[name], kind):
             raise ValueError(f"{name}: cannot be {str(header[name])[:40]!r}")
     return header
@@ -227,18 +215,11 @@ def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
         raise ValueError("there are too few numbers for its metrics and bins")  # before room is made for them
     totals = empty(setup)
     totals.fill(arrays)
-    return State(
-        name,
-        setup,
-        totals,
-        header["n_rows"],
-        n_shards=header["n_shards"],
-        weight_range=tuple(header["weight_range"] or NO_RANGE),
-        removed=tuple(header["removed"]),
-        max_weight=header["max_weight"],
-        version=header["version"],
-        **{field: tuple(header[field]) for field in NAMES},
-    )
+    alike: dict[str, Any] = {field: header[field] for field in ("version", "n_rows", "n_shards", "max_weight")}
+    lists: dict[str, Any] = {
+        field: tuple(header[field]) for field in ("truth", "scores", "systems", "shards", "removed")
+    }
+    return State(name, setup, totals, weight_range=tuple(header["weight_range"] or NO_RANGE), **alike, **lists)
 
 
 def _restore_options(changed: Mapping[str, Any]) -> Options:
@@ -313,25 +294,24 @@ def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -
 
 def _check_sizes(state: State) -> None:
     """Refuse numbers of rows, shards and labels that contradict each other."""
-    if sorted(set(state.shards)) != list(state.shards) or bool(state.shards) != bool(state.n_shards):
+    setup, tally, n_rows, shards = state.setup, state.totals.tally, state.n_rows, state.shards
+    if sorted(set(shards)) != list(shards) or bool(shards) != bool(state.n_shards):
         raise ValueError("shards: expected numbers that ascend, and how many shards there are")
-    if max(state.shards, default=0) > state.n_shards:
-        raise ValueError(f"shards: cannot be {max(state.shards)} of {state.n_shards}")
+    if max(shards, default=0) > state.n_shards:
+        raise ValueError(f"shards: cannot be {max(shards)} of {state.n_shards}")
     if len({bool(names) for names in (state.truth, state.scores, state.systems)}) > 1:
         raise ValueError("truth, scores and systems: expected names of what was scored")
-    tally, setup, n_rows = state.totals.tally, state.setup, state.n_rows
     n_counted = tally.n_instances(drop_empty=setup.drop_empty)
-    if not n_counted <= n_rows or (setup.weights is None and n_counted < n_rows):
+    if n_counted > n_rows or (setup.weights is None and n_counted < n_rows):
         raise ValueError(f"n_rows: {n_rows:,} rows, of which {n_counted:,} are counted")
     parts = zip(setup.program.tasks, state.totals.parts, strict=True)
-    left_out = [int(part["left_out"].max(initial=0)) for task, part in parts if isinstance(task, RowTask)]
-    if max(left_out, default=0) > tally.n_rows:
-        raise ValueError(f"there are not so many rows as are left out, of {n_rows:,}")
-    pairs = setup.filter
+    if any((part["left_out"] > tally.n_rows).any() for task, part in parts if isinstance(task, RowTask)):
+        raise ValueError(f"more rows are left out than the {tally.n_rows:,} that were scored")
+    pairs, largest = setup.filter, tally.whole.largest_label
     if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
         raise ValueError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
     setup.width.check_cutoff(setup.program.deepest)
-    if tally.largest_label >= setup.width.n_labels:
-        raise ValueError(f"n_labels: {setup.width.n_labels:,}, but there is label {tally.largest_label}")
+    if largest >= setup.width.n_labels:
+        raise ValueError(f"n_labels: {setup.width.n_labels:,}, but there is label {largest}")
     if not setup.width.is_known and n_rows and (setup.program.needing_labels or setup.options.by_frequency is not None):
         raise ValueError("n_labels: its metrics or bins need the number of labels")

@@ -11,7 +11,6 @@ import numpy as np
 
 from xmceval.errors import DataError, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
-from xmceval.rows.filters import Filter
 from xmceval.rows.readings import Axis, find_order
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.totals import Totals, empty
@@ -92,7 +91,7 @@ class State:
                 setup,
                 width=setup.width if setup.width.is_known else theirs.width,
                 bins=setup.bins or theirs.bins,
-                filter=_join_filters(setup.filter, theirs.filter),
+                filter=None if setup.filter is None or theirs.filter is None else setup.filter.merge(theirs.filter),
                 warnings=_in_fixed_order(setup.warnings, theirs.warnings),
                 inputs=_in_fixed_order(setup.inputs, theirs.inputs),
                 labels=setup.labels or theirs.labels,
@@ -115,11 +114,15 @@ class State:
             if value != theirs[name] and not (name == "number of labels" and None in {value, theirs[name]}):
                 values = " and ".join("none" if one is None else str(one) for one in (value, theirs[name]))
                 raise DataError(f"{self.name} and {other.name} differ in {name}: {values}")
-        _check_labels(self, other)
+        ours, its = (replace(one.setup.labels or Axis("", "label"), source=one.name) for one in (self, other))
+        if find_order(ours, its) is not None:
+            raise DataError(
+                f"{self.name} and {other.name} have the same labels in another order: score both in one order"
+            )
         for one, two in ((self, other), (other, self)):
-            if one.setup.width.is_known and two.totals.tally.largest_label >= one.setup.width.n_labels:
+            if one.setup.width.is_known and two.totals.tally.whole.largest_label >= one.setup.width.n_labels:
                 raise DataError(
-                    f"{two.name} has label {two.totals.tally.largest_label}, but {one.name} only "
+                    f"{two.name} has label {two.totals.tally.whole.largest_label}, but {one.name} only "
                     f"{one.setup.width.n_labels:,} labels"
                 )
             if one.setup.filter is not None and one.setup.filter.rows.size:
@@ -127,13 +130,6 @@ class State:
                     f"{one.name} has a filter, whose pairs refer to rows by their number in the whole: such totals "
                     "cannot be added (hint: score all rows together)"
                 )
-
-
-def _check_labels(one: State, two: State) -> None:
-    """Refuse totals of the same labels in another order, and of others."""
-    first, second = (state.setup.labels or Axis(state.name, "label") for state in (one, two))
-    if find_order(replace(first, source=one.name), replace(second, source=two.name)) is not None:
-        raise DataError(f"{one.name} and {two.name} have the same labels in another order: score both in one order")
 
 
 def check_shards(states: Iterable[State]) -> None:
@@ -167,11 +163,3 @@ def first_of(names: Iterable[str]) -> str:
 def _in_fixed_order(texts: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     """Return the texts of two states, each once, in an order that does not depend on which comes first."""
     return texts if texts == more else tuple(sorted({*texts, *more}))
-
-
-def _join_filters(pairs: Filter | None, others: Filter | None) -> Filter | None:
-    """Add up the numbers of pairs and rows of two filters whose pairs are not kept."""
-    if pairs is None or others is None:
-        return None
-    name = pairs.name if others.name == pairs.name else f"{pairs.name.removesuffix(' and more')} and more"
-    return replace(pairs, name=name, n_pairs=pairs.n_pairs + others.n_pairs, n_rows=pairs.n_rows + others.n_rows)

@@ -58,7 +58,15 @@ class Decisions(RowTask):
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):
-            values[:, o, 0], values[:, o, 1] = _fraction(measure, cells)
+            fold, beta = measure.metric.fold, measure.number("beta")
+            if measure.average == "rows":
+                fraction: tuple[Any, Any] = ROW_VALUES[fold](cells), 1.0
+            elif measure.average == "samples":
+                rates, defined = rate_values(RATES[fold], cells, beta, measure.option("zero", "0"))
+                fraction = np.where(defined, rates, 0.0), defined
+            else:
+                (fraction,) = RATES[fold](cells, beta)
+            values[:, o, 0], values[:, o, 1] = fraction
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         n_decided = np.full(2, decisions.sum(), dtype=np.int64)
         return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped), n_decided)
@@ -72,15 +80,3 @@ class Decisions(RowTask):
         estimates = super().finish(part, scored)
         ones = [measure.name for measure in self.measures if measure.option("zero") == "1"]
         return estimates | {name: Estimate(1.0) for name in ones if estimates[name].undefined}
-
-
-def _fraction(measure: Measure, cells: Cells) -> tuple[Any, Any]:
-    """Return numerator and denominator of a measure for each row."""
-    fold, beta = measure.metric.fold, measure.number("beta")
-    if measure.average == "rows":
-        return ROW_VALUES[fold](cells), 1.0
-    if measure.average == "samples":
-        rates, defined = rate_values(RATES[fold], cells, beta, measure.option("zero", "0"))
-        return np.where(defined, rates, 0.0), defined
-    (fraction,) = RATES[fold](cells, beta)
-    return fraction

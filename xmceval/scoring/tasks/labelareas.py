@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import add
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,51 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.parts import Field, Part
-from xmceval.scoring.per_label.labelcounters import WEIGHT_BITS, check_weight
 from xmceval.scoring.setup import Setup
-from xmceval.scoring.tasks.areas import RECALL, Areas, ScoredCells, compute_areas, rank_cells
+from xmceval.scoring.tasks.labelcounters import WEIGHT_BITS, check_weight
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, Unscored, by_rel, look_up
+from xmceval.scoring.totals import Field, Part
+from xmceval.statistics.curves import (
+    RankedGroups,
+    average_precisions,
+    find_starts,
+    recalls_at_precision,
+    roc_areas,
+    sort_by_score,
+)
+from xmceval.statistics.intervals import exact_sum
 
+Bools = NDArray[np.bool_]
+RECALL = "recall at precision"  # a fold of columns
 FOLDS = frozenset({"AUC", "AP", RECALL})
+SHORT = 1 << 31  # labels below are held in 32 bits
+BELOW_ALL = 1 << 900  # cells: so many that what ranks with those without a score adds nothing to a precision
+
+
+class ScoredCells(NamedTuple):
+    """Stored cells: their label, score (NaN where a true label has none), truth, and weight in units of 2^-bits.
+
+    ``units`` is empty where all cells count 1.
+    """
+
+    labels: NDArray[Any]
+    scores: Float64
+    is_true: Bools
+    units: Int64
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that they take."""
+        return sum(each.nbytes for each in self)
+
+    def take(self, places: NDArray[Any]) -> ScoredCells:
+        """Return some of the cells, or all in another order: those at `places`, int [n_taken] or bool [n_cells]."""
+        return ScoredCells._make(each[places] if each.size else each for each in self)
+
+
 NO_CELLS = ScoredCells(
     np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
 )
-SHORT = 1 << 31  # labels below are held in 32 bits
-BELOW_ALL = 1 << 900  # cells: so many that what ranks with those without a score adds nothing to a precision
 
 
 class StoredCells(Part):
@@ -46,22 +80,10 @@ class StoredCells(Part):
         """Return no cells."""
         return StoredCells(self.bits)
 
-    def add(self, chunks: Sequence[ScoredCells], rows: int) -> None:
-        """Add cells of some rows."""
-        self.absorb(StoredCells(self.bits, chunks, rows))
-
     def absorb(self, other: StoredCells) -> None:
         """Add the cells of other rows."""
         super().absorb(other)
         check_weight(self["rows"], self.bits)
-
-    def remark(self, measures: Sequence[Measure]) -> str:
-        """Report what is held in memory for some measures."""
-        n_cells, n_bytes = (
-            sum(each.labels.size for each in self["chunks"]),
-            sum(each.n_bytes for each in self["chunks"]),
-        )
-        return f"{listed(measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"
 
     def cells(self) -> ScoredCells:
         """Return all cells as one, and hold them so."""
@@ -116,7 +138,8 @@ class LabelAreas(Task):
         missing = truth.indices[:n_true][~is_scored]
         no_scores, all_true = np.full(missing.size, np.nan), np.ones(missing.size, dtype=np.bool_)
         unscored = copy_cells(missing, no_scores, all_true, units, rows[0][~is_scored])
-        part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
+        n_counted = int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted))
+        part.absorb(StoredCells(part.bits, (scored, unscored), n_counted))
 
     def unscored(self, part: StoredCells) -> Unscored:
         """Count the true labels without a score, and all true labels."""
@@ -125,8 +148,8 @@ class LabelAreas(Task):
 
     def finish(self, part: StoredCells, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
-        areas = self._areas(part, scored.setup.width.n_labels, scored.setup)
-        return {name: Estimate.plain(each.mean()) for name, each in areas.items()}
+        areas = self._areas(part, scored.setup, ("labels", "cells", "stored"))
+        return {name: Estimate.plain(_mean(values)) for name, (_, values) in areas.items()}
 
     def finish_bins(self, part: StoredCells, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
@@ -134,42 +157,90 @@ class LabelAreas(Task):
         if bins is None:
             return []
         estimates: list[Estimates] = [{} for _ in range(len(bins))]
-        for name, areas in self._areas(part, setup.width.n_labels, setup, micro=False).items():
-            of_label = bins.by_code[setup.propensities.codes_of(areas.labels)]
+        for name, (labels, values) in self._areas(part, setup, ("labels",)).items():
+            of_label = bins.by_code[setup.propensities.codes_of(labels)]
             for number, of_bin in enumerate(estimates):
-                of_bin[name] = Estimate.plain(areas.where(of_label == number).mean())
+                of_bin[name] = Estimate.plain(_mean(values[of_label == number]))
         return estimates
 
-    def _areas(self, part: StoredCells, n_labels: int, setup: Setup, *, micro: bool = True) -> dict[str, Areas]:
-        """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
-        areas: dict[str, Areas] = {}
-        cells = part.cells()
-        n_cells = {"labels": part["rows"], "cells": part["rows"] * n_labels, "stored": BELOW_ALL}
-        for group in n_cells if micro else ("labels",):
+    def _areas(self, part: StoredCells, setup: Setup, groups: Sequence[str]) -> dict[str, tuple[Int64, Float64]]:
+        """Return, by measure of some groups, the labels with both classes, int64 [n], and their areas, float64 [n]."""
+        areas, cells, n_rows = {}, part.cells(), part["rows"]
+        n_cells = {"labels": n_rows, "cells": n_rows * setup.width.n_labels, "stored": BELOW_ALL}
+        for group in groups:
             measures = [measure for measure in self.measures if _group_of(measure) == group]
-            if measures:
-                zero_unscored = setup.zero_unscored and group != "stored"
-                ranked = rank_cells(
-                    *(cells, n_cells[group], part.bits), micro=group != "labels", zero_unscored=zero_unscored
-                )
-                areas |= {measure.name: compute_areas(*ranked, measure) for measure in measures}
+            if not measures:
+                continue
+            labels, ranked = rank_cells(
+                cells,
+                n_cells[group],
+                part.bits,
+                micro=group != "labels",
+                zero_unscored=setup.zero_unscored and group != "stored",
+            )
+            for measure in measures:
+                if measure.metric.fold == RECALL:
+                    found = recalls_at_precision(ranked, measure.number("precision"))
+                else:
+                    found = roc_areas(ranked) if measure.metric.fold == "AUC" else average_precisions(ranked)
+                areas[measure.name] = labels[found.has_both], found.values[found.has_both]
         return areas
 
     def remarks(self, part: StoredCells, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""
-        lines = [part.remark(self.measures)]
+        n_cells, n_bytes = (
+            sum(each.labels.size for each in part["chunks"]),
+            sum(each.n_bytes for each in part["chunks"]),
+        )
+        lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
         means = [measure for measure in self.measures if measure.average != "micro"]
         if means:
             lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
         return lines
 
 
-def copy_cells(
-    labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]
-) -> ScoredCells:
+def rank_cells(
+    cells: ScoredCells, n_cells: int, bits: int, *, micro: bool, zero_unscored: bool
+) -> tuple[Int64, RankedGroups]:
+    """Rank the cells of each label, or all as one group; the order in which they came has no effect on the result.
+
+    Of a group there are `n_cells` in all, stored or not, in units of 2^-bits. With `micro` all cells are one group,
+    instead of those of a label. With `zero_unscored` those without a score have score 0, instead of ranking below all
+    others. Returned are the label of each group, int64 [n_groups], 0 for all cells together, and the groups, in which
+    cells that are not stored have score 0.
+    """
+    if cells.units.size:  # equal scores are added up one by one: in one order, so that the sums have the same bits
+        cells = cells.take(np.lexsort((cells.units, cells.is_true)))
+    if zero_unscored:
+        cells = cells._replace(scores=np.where(np.isnan(cells.scores), 0.0, cells.scores))
+    cells = cells.take(sort_by_score(cells.scores, None if micro else cells.labels, stable=cells.units.size > 0))
+    labels = np.zeros_like(cells.labels) if micro else cells.labels
+    starts = find_starts(labels)
+    first = starts[:-1]
+    stored = np.add.reduceat(cells.units, first) if cells.units.size else np.diff(starts)
+    spare = np.array([math.ldexp(n_cells - count, -bits) for count in stored.tolist()])
+    weights = np.ldexp(cells.units.astype(np.float64), -bits) if cells.units.size else np.ones(labels.size)
+    scores = cells.scores
+    if not zero_unscored:  # distinct scores are numbered from the lowest of a group, which is 1, up; no score is 0
+        is_new = np.ones(scores.size, dtype=np.bool_)
+        is_new[1:] = scores[1:] != scores[:-1]
+        is_new[first] = True
+        numbers = np.cumsum(is_new, dtype=np.float64)
+        np.subtract(np.repeat(numbers[starts[1:] - 1] + 1, np.diff(starts)), numbers, out=numbers)
+        numbers[np.isnan(scores)] = 0.0
+        scores = numbers
+    return labels[first].astype(np.int64), RankedGroups(starts, cells.is_true, scores, weights, spare)
+
+
+def copy_cells(labels: Int64, scores: Float64, is_true: Bools, units: Int64, rows: NDArray[np.intp]) -> ScoredCells:
     """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
     dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
     return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
+
+
+def _mean(values: Float64) -> float | None:
+    """Average areas; return None where there are none; the sum is rounded once."""
+    return exact_sum(values) / values.size if values.size else None
 
 
 def _group_of(measure: Measure) -> str:

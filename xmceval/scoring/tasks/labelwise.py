@@ -12,10 +12,10 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.per_label.labelcounters import LabelCounters
-from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
 from xmceval.scoring.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
+from xmceval.scoring.tasks.labelcounters import LabelCounters
+from xmceval.scoring.tasks.labelmeans import RULES, bin_values, label_values
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
 
@@ -41,11 +41,8 @@ class Labelwise(Task):
         measures = list(measures)
         for measure in measures:
             look_up(RULES, measure.metric.fold, "rate", measure)
-        groups = [
-            group
-            for is_decision in (False, True)
-            for group in by_rel(each for each in measures if (each.metric.family == "confusion") == is_decision)
-        ]
+        at_cutoffs = [measure for measure in measures if measure.metric.family != "confusion"]
+        decisions = [measure for measure in measures if measure.metric.family == "confusion"]
         return [
             cls(
                 group,
@@ -53,7 +50,7 @@ class Labelwise(Task):
                 np.array(sorted({measure.k for measure in group if measure.k is not None}), dtype=np.int64),
                 in_ideal=any(measure.option("over") == "ideal" for measure in group),
             )
-            for rel, group in groups
+            for rel, group in (*by_rel(at_cutoffs), *by_rel(decisions))
         ]
 
     @property
@@ -61,29 +58,20 @@ class Labelwise(Task):
         """Whether decisions are counted, and not the labels at cutoffs."""
         return not self.cutoffs.size
 
-    @property
-    def follows_ties(self) -> bool:
-        """Whether decisions are counted: which labels are within a cutoff follows the order by label."""
-        return not self.cutoffs.size
-
-    @property
-    def n_spans(self) -> int:
-        """Spans of ranks in which predictions are counted."""
-        return max(self.cutoffs.size, 1)
+    follows_ties = needs_scores  # which labels are within a cutoff follows the order by label
 
     def empty(self, setup: Setup) -> LabelCounters:
         """Return counters of no rows, one set for all threads."""
-        return LabelCounters(
-            setup.width.n_labels, self.n_spans, in_ideal=self.in_ideal, weighted=setup.weights is not None
-        )
+        n_spans, is_weighted = max(self.cutoffs.size, 1), setup.weights is not None
+        return LabelCounters(setup.width.n_labels, n_spans, in_ideal=self.in_ideal, weighted=is_weighted)
 
     def add(self, batch: Batch, part: LabelCounters) -> None:
         """Count the labels of a batch."""
         setup, (truth, _) = batch.setup, batch.relevant(self.rel)
         if self.cutoffs.size:
-            ranked, _, n_ranked = batch.ranking.arrays
+            ranking, propensities = batch.ranking, setup.propensities
             part.add_ranked(
-                *(truth, ranked, n_ranked, self.cutoffs, batch.weights, setup.drop_empty, setup.propensities)
+                truth, ranking.labels, ranking.n_ranked, self.cutoffs, batch.weights, setup.drop_empty, propensities
             )
         else:
             part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
@@ -94,8 +82,7 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of label-wise values."""
-        context = Context.of(scored.setup)
-        values = label_values(self.measures, part.table(), self.cutoffs, context)
+        values = label_values(self.measures, part.table(), self.cutoffs, scored.setup)
         return {name: Estimate.plain(value) for name, value in values.items()}
 
     def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
@@ -105,5 +92,5 @@ class Labelwise(Task):
             return [{} for _ in range(scored.setup.n_bins)]
         return [
             {name: Estimate.plain(value) for name, value in values.items()}
-            for values in bin_values(self.measures, part.table(), self.cutoffs, Context.of(scored.setup), bins)
+            for values in bin_values(self.measures, part.table(), self.cutoffs, scored.setup, bins)
         ]

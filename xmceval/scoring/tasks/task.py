@@ -21,7 +21,7 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 Estimates = dict[str, Estimate]  # by the name of the measure
 
 TREATMENTS = ("expected", "best", "worst")  # of ties, beside the order by label
-NO_SHARES: Float64 = np.empty((0, 0, 0))  # where bins of labels have no part in the values of rows
+NO_SHARES: Float64 = np.empty((0, 0, SLOTS))  # where bins of labels have no part in the values of rows
 
 
 class Unscored(NamedTuple):
@@ -106,11 +106,9 @@ class Task(ABC):
 
 def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ...]]]:
     """Yield the measures with the same `rel`, ascending."""
-    groups: dict[int, list[Measure]] = {}
-    for measure in measures:
-        groups.setdefault(measure.rel, []).append(measure)
-    for rel in sorted(groups):
-        yield rel, tuple(groups[rel])
+    measures = list(measures)
+    for rel in sorted({measure.rel for measure in measures}):
+        yield rel, tuple(measure for measure in measures if measure.rel == rel)
 
 
 def look_up(table: Collection[str], name: str, what: str, measure: Measure) -> Any:
@@ -161,18 +159,21 @@ class RowTask(Task):
 
     def add(self, batch: Batch, part: Sums) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
-        rows = self.compute(batch)
-        fold_ties(rows.values, batch.setup.options.ties)
-        extremes, n = part["extremes"], len(self.measures)
-        weights = read_only(batch.weights)
-        wrong = add_values(rows.values, weights, part["sums"], extremes[:n])
+        rows, arrays, n = self.compute(batch), part.values, len(self.measures)
+        ties = batch.setup.options.ties
+        if ties in {"best", "worst"}:  # values become those of that order of tied labels
+            moved = rows.values[:, :, 2 if ties == "best" else 3].copy()
+            rows.values[:, :, 0] += moved
+            rows.values[:, :, 2:4] -= moved[:, :, None]
+        extremes, weights = arrays["extremes"], read_only(batch.weights)
+        wrong = add_values(rows.values, weights, arrays["sums"], extremes[:n])
         if rows.shares.size and wrong < 0:
-            wrong = add_values(rows.shares, weights, part["shares"], extremes[n:])
+            wrong = add_values(rows.shares, weights, arrays["shares"], extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        part["left_out"][:] += rows.left_out
+        arrays["left_out"] += rows.left_out
         if rows.true is not None:
-            part["true"][:] += rows.true
+            arrays["true"] += rows.true
         return rows
 
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
@@ -185,11 +186,3 @@ class RowTask(Task):
         for measure in self.tied_by_label.get("best", ()):
             estimates[measure.name] = estimates[measure.name].without_tie_bounds()
         return estimates
-
-
-def fold_ties(values: Float64, ties: str) -> None:
-    """Move values, float64 [n_rows, n_measures, SLOTS], to the best or worst order of tied labels, in place."""
-    if ties in {"best", "worst"}:
-        moved = values[:, :, 2 if ties == "best" else 3].copy()
-        values[:, :, 0] += moved
-        values[:, :, 2:4] -= moved[:, :, None]

@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
 
 GAINS = MappingProxyType(
     {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
@@ -79,18 +79,13 @@ def weight_of_recall(beta: float) -> float:
     return square / (1 + square)
 
 
-def _f_divisor(k: int, beta: float) -> Divisor:
-    """(k + beta^2 n) / (1 + beta^2), which is (k + n) / 2 for beta = 1."""
-    return Divisor(weight_of_recall(beta), k / (1 + beta * beta))
-
-
 # The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. What has levels has the same for any k.
 DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyType(
     {
         "1": lambda _, __, ___: Divisor(constant=1.0),
         "k": lambda k, _, __: Divisor(constant=float(k)),
         "n": lambda _, __, ___: Divisor(slope=1.0),
-        "(k+n)/2": lambda k, _, beta: _f_divisor(k, beta),
+        "(k+n)/2": lambda k, _, beta: Divisor(weight_of_recall(beta), k / (1 + beta * beta)),  # beta is 1 by default
         "min(k,n)": lambda _, sums, __: Divisor(levels=np.arange(float(sums.size))),
         "min(k,m)": lambda _, __, ___: Divisor(returned=1.0),
         "D(k)": lambda k, sums, _: Divisor(constant=float(sums[k])),
@@ -101,8 +96,7 @@ DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyT
 BY_IDEAL = "ideal"  # the divisor that is the ideal ranking's sum
 
 
-@dataclass(frozen=True)
-class Micro:
+class Micro(NamedTuple):
     """An output that is a sum of hits over a weighted sum of true labels and predictions within the cutoff."""
 
     output: int
@@ -175,29 +169,38 @@ class TopK(RowTask):
         setup, (truth, n_dropped) = batch.setup, batch.relevant(self.rel)
         n_outputs, n_bins = len(self.measures), setup.n_bins
         values = batch.values("outputs", batch.n_rows, n_outputs)
-        shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
-        rows = tuple(truth), batch.ranking.arrays, setup.propensities.table, self.recipe
-        if batch.ranking.n_tied:
-            self._bound_ties(batch, rows, values)
+        shares = batch.values("shares", batch.n_rows, n_outputs * n_bins) if n_bins else NO_SHARES
+        are_tied, is_expected = batch.ranking.n_tied > 0, setup.options.ties == "expected"
+        if are_tied:
+            self._bound_ties(batch, truth, is_expected, values)
         n_keys = max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
-            *(*rows, setup.drop_empty, batch.ranking.n_tied > 0, setup.options.ties == "expected"),
+            tuple(truth),
+            batch.ranking.arrays,
+            setup.propensities.table,
+            self.recipe,
+            setup.drop_empty,
+            are_tied,
+            is_expected,
             _NO_BINS if setup.bins is None else setup.bins.by_code,
             batch.scratch.held(f"top-k of grade {self.rel}", (self.measures, room), self._make_space),
-            *(values, shares),
+            values,
+            shares,
         )
         self._divide_micro(batch, truth, values, shares)
-        left_out = np.zeros(n_outputs, dtype=np.int64)
-        left_out.fill(n_dropped)
-        return RowValues(values, shares, left_out)
+        return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
 
-    def _bound_ties(self, batch: Batch, rows: tuple[Any, ...], values: Float64) -> None:
+    def _bound_ties(self, batch: Batch, truth: Rows, is_expected: bool, values: Float64) -> None:
         """Write what the order of tied labels can make of the numerators of rows."""
-        n_curves, depth, scratch = len(self.curves), self.discounts.shape[1], batch.scratch
-        n_true, (truth, *rest) = longest(batch.relevant(self.rel)[0]), rows
+        n_curves, depth, scratch, n_true = len(self.curves), self.discounts.shape[1], batch.scratch, longest(truth)
         tie_kernels.bound_ties(
-            *(truth, batch.predictions, *rest, batch.setup.options.ties == "expected"),
+            tuple(truth),
+            batch.predictions,
+            batch.ranking.arrays,
+            batch.setup.propensities.table,
+            self.recipe,
+            is_expected,
             (
                 self.used,
                 scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),

@@ -116,11 +116,19 @@ class WholeRow(RowTask):
         values.fill(0.0)
         left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
         n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0
-        discounts = discount_ranks(self.discounts, n_ranks.bit_length())
         kernels.compute_whole_rows(
-            *(tuple(truth), tuple(batch.scores), setup.width.n_labels, setup.zero_unscored, setup.drop_empty),
-            *(read_only(self.specs), read_only(self.numbers), discounts),
-            *(*working_space(batch.scratch.array, truth, batch.scores), left_out, status, values),
+            tuple(truth),
+            tuple(batch.scores),
+            setup.width.n_labels,
+            setup.zero_unscored,
+            setup.drop_empty,
+            read_only(self.specs),
+            read_only(self.numbers),
+            discount_ranks(self.discounts, n_ranks.bit_length()),
+            *working_space(batch.scratch.array, truth, batch.scores),
+            left_out,
+            status,
+            values,
         )
         if status[kernels.FAULT]:
             raise batch.fault(
@@ -179,15 +187,9 @@ def working_space(array: Any, truth: Rows, scores: Rows) -> tuple[tuple[NDArray[
     longest_scores = longest(scores) if size > FEW else 0
     keys, spare_keys = (array(f"whole_row_keys_{i}", longest_scores, np.uint64) for i in range(2))
     places, spare_places = (array(f"whole_row_places_{i}", longest_scores, np.int64) for i in range(2))
+    counters = array("whole_row_counters", N_DIGITS * BASE, np.int64)
     return (
         tuple(array(f"whole_row_{i}", size, np.int64) for i in range(kernels.N_SPACE)),
         tuple(array(f"whole_row_real_{i}", size, np.float64) for i in range(kernels.N_REAL_SPACE)),
-        (
-            keys,
-            keys.view(np.float64),
-            places,
-            spare_keys,
-            spare_places,
-            array("whole_row_counters", N_DIGITS * BASE, np.int64),
-        ),
+        (keys, keys.view(np.float64), places, spare_keys, spare_places, counters),
     )

@@ -7,11 +7,14 @@ are read, merged and saved by ids too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.kernels.metrics.labelwise import (
@@ -28,8 +31,9 @@ from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import Decided
-from xmceval.scoring.parts import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
-from xmceval.scoring.per_label.counttable import Counts, CountTable, n_slots
+from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
+
+Counts = NDArray[np.signedinteger[Any]]
 
 FIRST_ROOM = 1 << 16
 MOST_ROWS = (1 << 31) - 1  # of 32-bit counters
@@ -45,26 +49,45 @@ MOST_WEIGHT = 1 << 22
 NO_IDS = np.empty(0, dtype=np.int64)
 
 
+@dataclass(frozen=True)
+class CountTable:
+    """Counts by label of some rows; labels that are not in it have none."""
+
+    ids: Int64  # int64 array [n]; the labels, ascending; empty where they are 0..n-1
+    # int array [n, n_slots]; of each label: true, then for each span of ranks predicted and hit, and where they are
+    # counted the rows in whose ideal ranking the label is
+    counts: Counts
+    rows: int = 0  # the rows, without those that are left out
+    bits: int = 0  # counts are multiples of 2^-bits: 0 without sample weights
+
+    @property
+    def labels(self) -> Int64:
+        """The labels of the counts, int64 [n]."""
+        return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
+
+    def where(self, kept: NDArray[np.bool_]) -> CountTable:
+        """Return the counts of some labels only: those `kept`, bool [n]."""
+        return CountTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
+
+    def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
+        """Yield labels, int64 [at most n], and their counts [at most n, n_slots], `n` at a time."""
+        for start in range(0, len(self.counts), n):
+            counts = self.counts[start : start + n]
+            yield self.ids[start : start + n] if self.ids.size else np.arange(start, start + len(counts)), counts
+
+
 class LabelCounters(Part):
     """Counts by label of the rows added so far; threads may add at the same time.
 
-    Parameters
-    ----------
-    n_labels : int
-        The number of labels, or UNKNOWN.
-    n_spans : int
-        Spans of ranks in which predictions are counted.
-    in_ideal : bool
-        Count the labels of ideal rankings too.
-    weighted : bool
-        Rows have sample weights.
+    There are `n_spans` spans of ranks in which predictions are counted. With `in_ideal` the labels of ideal rankings
+    are counted too, with `weighted` rows have sample weights; `n_labels` may be UNKNOWN.
     """
 
     def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
         super().__init__({})
         self._n_spans, self._in_ideal = n_spans, in_ideal
         self._bits = WEIGHT_BITS if weighted else 0
-        self._slots = n_slots(n_spans, in_ideal=in_ideal)
+        self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans
         self._room = n_labels
         self._clear()
 
@@ -138,17 +161,13 @@ class LabelCounters(Part):
         counts = take(arrays, "counts", "i", (ids.size, self._slots), 0, rows)
         if (ids[1:] <= ids[:-1]).any():
             raise ValueError("ids do not ascend")
-        self._check_cells(counts, rows)
-        self._clear()
-        self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
-
-    def _check_cells(self, counts: Int64, rows: int) -> None:
-        """Refuse labels with more hits than true labels or predictions, or with more rows than there are."""
         spans = counts[:, FIRST_SPAN : FIRST_SPAN + 2 * self._n_spans]
         predicted, hits, true = spans[:, ::2], spans[:, 1::2], counts[:, TRUE]
         missed = true - hits.sum(axis=1)
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
             raise ValueError("counts has more hits than true labels or predictions, or more than its rows")
+        self._clear()
+        self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
         """Add counts, in new arrays; those by ids come into the array where they fill enough of it."""
@@ -187,9 +206,8 @@ class LabelCounters(Part):
             if largest < len(self._dense):
                 count(truth.indices, ranked, self._dense)
             else:
-                ids, counters = self._counters_of(used, ranked.ravel()[valid.ravel()])
-                count(np.searchsorted(ids, truth.indices), np.searchsorted(ids, ranked), counters)
-                self._add(ids, counters)
+                with self._counters_of(used, ranked.ravel()[valid.ravel()]) as (ids, counters):
+                    count(np.searchsorted(ids, truth.indices), np.searchsorted(ids, ranked), counters)
 
     def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
         """Count some rows and the labels that are decided on; `weights` is empty or float64 [n_rows]."""
@@ -206,18 +224,19 @@ class LabelCounters(Part):
                 count(truth.indices, decided.labels, self._dense)
             else:
                 decisions = decided.labels[: int(decided.counts[:, DECISIONS].sum())]
-                ids, counters = self._counters_of(used, decisions >> 1)
-                coded = 2 * np.searchsorted(ids, decisions >> 1) + (decisions & 1)
-                count(np.searchsorted(ids, truth.indices), coded, counters)
-                self._add(ids, counters)
+                with self._counters_of(used, decisions >> 1) as (ids, counters):
+                    coded = 2 * np.searchsorted(ids, decisions >> 1) + (decisions & 1)
+                    count(np.searchsorted(ids, truth.indices), coded, counters)
 
-    def _counters_of(self, true: Int64, labels: Int64) -> tuple[Int64, Counts]:
-        """Return the labels of some rows, ascending, and counters for their places among these."""
+    @contextmanager
+    def _counters_of(self, true: Int64, labels: Int64) -> Iterator[tuple[Int64, Counts]]:
+        """Yield the labels of some rows, ascending, and counters for their places among these, which are then added.
+
+        Counts go to the array as far as it goes, the others to those beyond.
+        """
         ids = np.unique(np.concatenate([true, labels]))
-        return ids, np.zeros((ids.size, self._slots), dtype=np.int64)
-
-    def _add(self, ids: Int64, counts: Counts) -> None:
-        """Add counts by ids: to the array as far as it goes, the others to those beyond."""
+        counts = np.zeros((ids.size, self._slots), dtype=np.int64)
+        yield ids, counts
         used = counts.any(axis=1)
         ids, counts = ids[used], counts[used]
         n_low = int(np.searchsorted(ids, len(self._dense)))

@@ -1,1 +1,0 @@
-"""Counts and values by label."""

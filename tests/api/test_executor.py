@@ -29,6 +29,7 @@ from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.report.results import together
 from xmceval.rows.matrices import matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
@@ -136,7 +137,7 @@ def check_same(y_true, *scores, **options):
     systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
     one = score_systems(OpenedTruth.of(y_true, chosen, systems), systems)
     parts = score_systems(OpenedTruth.of(y_true, chosen, systems, executor=executor), systems)
-    assert xmceval.Results(parts)._render("json") == xmceval.Results(one)._render("json")
+    assert together(parts)._render("json") == together(one)._render("json")
     assert [result.warnings for result in parts] == [result.warnings for result in one]
     return one, executor
 
@@ -178,6 +179,15 @@ def test_warnings_of_shards_without_rows_are_those_of_one_process():
     write("p-1.txt", f"0 {N_LABELS}")
     one, _ = check_same(TRUTH, "p-*.txt", **OPTIONS)
     assert "p-1.txt: the last line has no newline" in "".join(one[0].warnings)
+
+
+@pytest.mark.parametrize("make", [PicklingExecutor, lambda: ThreadPoolExecutor(2)], ids=["tasks", "threads"])
+def test_both_repairs_of_a_source_are_reported(make):
+    sp.save_npz("p.npz", sp.csr_matrix(sp.hstack([SCORES, np.ones((N_ROWS, 1))])), compressed=False)
+    options = {"metrics": "P", "k": 1, "duplicates": "max"}
+    warnings = xmceval.score(write("t.txt", TRUTH), "p.npz", **options).warnings
+    assert any("dropped 240 entries in extra column 30" in line for line in warnings)
+    assert xmceval.score("t.txt", "p.npz", **options, executor=make()).warnings == warnings
 
 
 def test_comparisons_are_those_of_one_process():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -61,6 +61,13 @@ class RepairedSource:
 
     def _repair_rows(self, rows: Rows, scratch: Scratch) -> None:
         self.removed.append(self.repair(rows, scratch))
+
+
+def repairs_of(source: Source) -> Iterator[RepairedSource]:
+    """Yield the repairs of a source, the last one first."""
+    while isinstance(source, RepairedSource):
+        yield source
+        source = source.source
 
 
 def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:

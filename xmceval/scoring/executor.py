@@ -28,7 +28,7 @@ from xmceval.rows.block import Block, Source
 from xmceval.rows.faults import COUNTED, as_error
 from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
 from xmceval.rows.progress import phase
-from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.repairs import RepairedSource, repairs_of
 from xmceval.rows.sources import Lockstep, shard_blocks, shards_of
 from xmceval.rows.threads import Progress, run_alone
 from xmceval.scoring.alignment import FirstRows
@@ -102,7 +102,7 @@ class RowRange:
         elif self.can_start and first:
             source = source.starting_at(first)
         else:
-            source = copy(source)
+            source = _copied(source)
         return replace(self, source=source, before=before, first_row=start, stop_row=stop, marks=())
 
 
@@ -112,7 +112,7 @@ class PartResult(NamedTuple):
     totals: Sequence[Totals] = ()  # by system
     pairs: Pairs | None = None
     first: Sequence[FirstRows] = ()
-    removed: Sequence[int] = ()  # entries that repairs removed, by source, the truth first
+    removed: Sequence[Sequence[int]] = ()  # entries that each repair of a source removed, the truth first
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
     error: DataError | None = None  # what else is wrong, after those rows
 
@@ -165,8 +165,8 @@ def evaluate_in_parts(
             if first is not None:
                 first += result.first
             ranges = part, *(system.scores for system in scores)
-            for shards, rows, number in zip(sharded, ranges, result.removed, strict=True):
-                if isinstance(repaired := shards[rows.place].source, RepairedSource):
+            for shards, rows, numbers in zip(sharded, ranges, result.removed, strict=True):
+                for repaired, number in zip(repairs_of(shards[rows.place].source), numbers, strict=True):
                     repaired.removed.append(number)
     if faults:
         if any(getattr(unrepaired(source), "names", None) for source in sources):
@@ -189,6 +189,11 @@ def _check_possible(sources: Sequence[Source], program: Program, held: HeldRows 
     for path in (path for source in sources for path in source.files()):
         if pipe_key(path) is not None:
             raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
+
+
+def _copied(source: Source) -> Source:
+    """Return the same source, which takes notes of its own on its rows."""
+    return replace(source, source=_copied(source.source)) if isinstance(source, RepairedSource) else copy(source)
 
 
 def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[RowRange]]:
@@ -386,5 +391,5 @@ def score_part(version: str, pairs: Pairs | None, truth: RowRange, systems: Sequ
     if faults or error is not None:
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
-    removed = [getattr(rows.source, "n_removed", 0) for rows in (truth, *scores)]
+    removed = [[repaired.n_removed for repaired in repairs_of(rows.source)] for rows in (truth, *scores)]
     return PartResult(totals, pairs, first, removed)

@@ -13,7 +13,7 @@ from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.version import VERSION
 
-# How the values of a system on a data set came about. What has failed is not missing: its files are there.
+# Status of one system on one data set: "error" means that its files exist and could not be scored.
 STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
 
 

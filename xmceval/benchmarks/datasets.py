@@ -64,7 +64,14 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
     for key in [key for key in inputs if key == "truth" or (specs()[key].is_file and inputs[key] is not None)]:
         inputs[key] = _find_input(config, keys, key, inputs[key], folder)
     truth = inputs.pop("truth", None)
-    options = _read_options(config, keys, inputs, threads)
+    options = Options()  # the default ones after a mistake
+    with config.noting(keys):  # what scoring would check before it reads a file
+        options = Options.of(check_types(config, keys, specs(), inputs))
+        options.refuse_groups("benchmark", "use compare, which tests differences within groups")
+        if options.dataset is not None:
+            find_dataset(options.dataset)
+        compile_program(options.measures).check_ties(options.ties)
+    options = replace(options, threads=threads or options.threads)
     kept, notes = leave_out_lacking(options)
     if kept is None:
         config.refuse(keys, f"there is nothing to score: {'; '.join(notes)}")
@@ -84,21 +91,6 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
         files = [config.find_file(path, folder) for path in (value if is_list else [value])]
         return Shards(files) if is_list else files[0]
     return None
-
-
-def _read_options(config: Config, keys: Keys, values: Mapping[str, Any], threads: int | None) -> Options:
-    """Make the options of scoring, and check what scoring would check before it reads a file.
-
-    After a mistake they are the default ones.
-    """
-    options = Options()
-    with config.noting(keys):
-        options = Options.of(check_types(config, keys, specs(), values))
-        options.refuse_groups("benchmark", "use compare, which tests differences within groups")
-        if options.dataset is not None:
-            find_dataset(options.dataset)
-        compile_program(options.measures).check_ties(options.ties)
-    return replace(options, threads=threads or options.threads)
 
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:

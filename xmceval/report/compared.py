@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE,
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
-from xmceval.statistics.paired import LEVEL, PairedT, mean_of_runs
+from xmceval.statistics.paired import LEVEL, PairedT
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 LEAST_P = 0.0001
@@ -211,11 +210,6 @@ class RunSpread:
     lowest: float
     highest: float
     bin: str = ""
-
-    @classmethod
-    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> RunSpread:  # noqa: A002 - the JSON's word
-        """Summarise the values of at least two runs."""
-        return cls(measure, mean_of_runs(values), statistics.stdev(values), min(values), max(values), bin)
 
 
 @dataclass(frozen=True)

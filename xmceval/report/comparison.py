@@ -43,7 +43,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     source : str
         Where the values come from, if not from scoring.
     gates : tuple of GateOutcome
-        What gates came to, where they were asked for.
+        Outcomes of the gates that were asked for.
 
     Examples
     --------

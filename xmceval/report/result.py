@@ -107,7 +107,7 @@ class Result(Scored, OfResults, Mapping[str, float]):
     truth, scores : str
         The names of the files of truth and predictions, or ``array``.
     gates : tuple of GateOutcome
-        What gates came to, where they were asked for.
+        Outcomes of the gates that were asked for.
     version : str
         The version of xmceval that computed it.
     held_rows : ResultRows or None

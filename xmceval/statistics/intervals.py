@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 CONFIDENCE = 0.95
 FEW = 20  # hits or misses, below which t is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
-ALIKE = 10**24  # values are alike whose squares are so many times those of their differences
+ALIKE = 10**24  # values are alike if their squares exceed those of their differences by this factor
 UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of it, above which t is Fieller's
 
 # Cautions: why an interval may be further from the truth than it says.

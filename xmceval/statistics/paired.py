@@ -229,7 +229,7 @@ class Resampling:
             list(pool.map(as_here(chunk), starts))
 
     def p(self, n_extreme: int) -> float:
-        """Return the p value of a statistic that so many resamples reach: never 0."""
+        """Return the p value, (reached + 1) / (resamples + 1), which is never 0."""
         return (1 + n_extreme) / (self.n + 1)
 
 

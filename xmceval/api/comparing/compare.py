@@ -106,7 +106,7 @@ def compare(
     Notes
     -----
     Sakai, Laboratory Experiments in Information Retrieval, 2018; for ratios of sums Cochran, Sampling Techniques, 1977,
-    ch. 6. Where rows are the unit, nothing tells how much training again, with another seed, would change.
+    ch. 6. Where rows are the unit, the test says nothing about the variation between training runs.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,10 @@ class Matches:
         for name, group, of_system in zip(self.names, self.groups, by_system, strict=True):
             if len(group) > 1:
                 named = tuple(results[run].name for run in group)
-                spreads = [RunSpread.of(place[1], of, place[0]) for place, of in zip(places, of_system, strict=True)]
+                spreads = [
+                    RunSpread(measure, mean_of_runs(own), statistics.stdev(own), min(own), max(own), bin_name)
+                    for (bin_name, measure), own in zip(places, of_system, strict=True)
+                ]
                 runs.append(RunsOf(name, named, tuple(spreads[: len(measures)]), tuple(spreads[len(measures) :])))
         same_files = _warn_of_files([self.runs[group[0]] for group in self.groups if len(group) == 1])
         warnings = *self.overlapping, *same_files, *warn_of_untested(differences, outputs)

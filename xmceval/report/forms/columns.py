@@ -53,13 +53,10 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 def text_width(text: str) -> int:
     """Return the columns that a text takes on a terminal: East Asian characters and emoji take two, marks none."""
-    return len(text) if text.isascii() else sum(map(_width, text))
-
-
-def _width(character: str) -> int:
-    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+    if text.isascii():
+        return len(text)
+    takes_room = [letter for letter in text if unicodedata.category(letter) not in {"Mn", "Me", "Cf"}]
+    return len(takes_room) + sum(unicodedata.east_asian_width(letter) in {"W", "F"} for letter in takes_room)
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:

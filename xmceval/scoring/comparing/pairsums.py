@@ -181,7 +181,7 @@ NO_COUNTS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Output:
-    """What is known of one metric, over all labels or within a bin, of every system: the mean of its runs."""
+    """One metric for every system, averaged over its runs, overall or within one bin."""
 
     measure: Measure
     bin: str  # of labels, or the group of rows; empty for all
@@ -348,12 +348,6 @@ class RunSums(NamedTuple):
         )
         return cls(sums, shares, totals.tally.n_rows - left_out)
 
-    @classmethod
-    def of_values(cls, values: Float64, weights: Float64, left_out: Int64) -> RunSums:
-        """Add values [n_rows, n_columns, 2] with weights [n_rows] or none; `left_out` [n_columns] rows have none."""
-        sums, extremes = add_rows(values, weights)
-        return cls(sums, no_sums(0), len(values) - left_out, extremes)
-
 
 def collect_outputs(
     columns: ValueColumns,
@@ -407,5 +401,8 @@ def outputs_of_rows(
     left_out = (~block.counts).sum(axis=0)
     pair_sums = Pairs(columns, groups, pairs)
     pair_sums.add(by_system, [], weights)
-    runs = [RunSums.of_values(values, weights, left_out[system]) for system, values in enumerate(by_system)]
+    runs = []
+    for system, values in enumerate(by_system):
+        sums, extremes = add_rows(values, weights)
+        runs.append(RunSums(sums, no_sums(0), n_rows - left_out[system], extremes))
     return collect_outputs(columns, runs, n_rows, groups, pair_sums, block if holds_rows else None)

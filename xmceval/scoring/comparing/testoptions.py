@@ -48,23 +48,18 @@ class Testing:
                 spec.check_whole(name, value)
                 object.__setattr__(self, name, int(value))  # numpy's integers are not JSON's
 
-    def _refuse_unused(self) -> None:
-        """Refuse options of resampling where nothing is resampled."""
-        defaults = self.__dataclass_fields__
-        unused = [name for name in ("resamples", "seed") if getattr(self, name) != defaults[name].default]
-        if unused:
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Testing:
+        """Take the options of testing from a function's arguments; refuse those of resampling without resampling."""
+        testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+        defaults = cls.__dataclass_fields__
+        unused = [name for name in ("resamples", "seed") if getattr(testing, name) != defaults[name].default]
+        if unused and not testing.holds_rows:
             verb = "has" if len(unused) == 1 else "have"
             raise UsageError(
                 f"{listed(map(argument, unused))} {verb} no effect on t tests "
                 f"(hint: pass {argument('test', 'randomization')})"
             )
-
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from a function's arguments."""
-        testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
-        if not testing.holds_rows:
-            testing._refuse_unused()
         return testing
 
     @property

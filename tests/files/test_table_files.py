@@ -20,7 +20,7 @@ from support.files import write
 
 import xmceval
 from xmceval.errors import naming_flags
-from xmceval.files.tables.table import arrow_table, memory_table, parquet_table
+from xmceval.files.tables.table import file_table, memory_table
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -858,8 +858,8 @@ def test_long_lists_are_read_in_small_parts(monkeypatch):
     feather.write_feather(table, "a")
     expected = score([{0}] * 30, rows, n_labels=40)
     for scores, opened in (
-        (Path("s"), parquet_table),
-        (Path("a"), arrow_table),
+        (Path("s"), lambda path: file_table(path, "parquet")),
+        (Path("a"), lambda path: file_table(path, "arrow")),
         (table, lambda table: memory_table(table, "s")),
     ):
         assert score([{0}] * 30, scores, n_labels=40) == expected

@@ -158,9 +158,9 @@ def _open_signed(head: Head, request: Request) -> Opened | None:
         name, hint = REFUSED[signature]
         raise DataError(f"{head.path}: is {name}; expected UTF-8 text, npz or npy (hint: {hint})")
     from xmceval.files.tables.opening import open_table
-    from xmceval.files.tables.table import arrow_table, parquet_table
+    from xmceval.files.tables.table import file_table
 
-    return open_table((parquet_table if signature == signatures.PARQUET else arrow_table)(head.path), request)
+    return open_table(file_table(head.path, "parquet" if signature == signatures.PARQUET else "arrow"), request)
 
 
 def _open_text(head: Head, request: Request) -> Opened:
@@ -229,7 +229,7 @@ class TextFormat(NamedTuple):
     read: Callable[[Head, Request, Any], Opened]  # opens a file, given the evidence
 
 
-# The first whose evidence a file has is its format. Any other text is read as rows, whose layout textlayout.py infers.
+# The first whose evidence a file has is its format. Any other text is read as rows, whose layout is inferred.
 TEXT_FORMATS = (
     TextFormat("run", find_run, _open_lines),
     TextFormat("beir", lambda head, _: find_beir(head), _open_lines),

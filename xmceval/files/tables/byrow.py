@@ -150,9 +150,12 @@ def _read_sorted(rows: RowTable, n_rows: int, _first_row: int) -> Iterator[Matri
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
-    if columns.are_ranked and not request.are_scores:
-        _refuse_indicators(table, columns.label)
-    names, words = _find_names(table, columns.label, request.names), _find_words(table, columns.label, request)
+    names, words = request.names, None
+    if head := table.head([columns.label]):
+        first, lengths = flatten(head[0]) if columns.are_lists else (head[0], None)
+        if columns.are_ranked and not request.are_scores:
+            _refuse_indicators(table, columns.label, first, lengths)
+        names, words = _find_names(first, request)
     others = [] if columns.key is not None else id_columns(table, columns)
     index = [] if columns.key is not None else index_columns(table)
     held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
@@ -166,7 +169,13 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         is_streamed = is_sorted and words is None
     if not is_streamed:
         if table.path is not None:
-            refuse_beyond_memory(table.name, n_lines)
+            n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            if n_bytes > available:
+                raise DataError(
+                    f"{table}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than "
+                    "this machine has (hint: write the table sorted by the numbers of rows: it is then read part by "
+                    "part)"
+                )
         parts = list(rows.entries())
         runs, n_lines = [find_runs(part.lines) for part in parts], sum(part.lines.size for part in parts)
     if n_lines == 0:
@@ -211,24 +220,11 @@ def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> No
         )
 
 
-def refuse_beyond_memory(name: str, n_lines: int) -> None:
-    """Refuse a table that is to be sorted and does not fit into the memory of this machine."""
-    n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if n_bytes > available:
-        raise DataError(
-            f"{name}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than this "
-            "machine has (hint: write the table sorted by the numbers of rows: it is then read part by part)"
-        )
-
-
-def _refuse_indicators(table: Table, label: str) -> None:
+def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 | None) -> None:
     """Refuse lists of 0 and 1, equally long, in truth: they may have a column per label, and not ids."""
-    head = table.head([label])
-    if not head or is_text(flatten(head[0])[0]):
+    if lengths is None or is_text(labels) or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
         return
-    column, lengths = flatten(head[0])
-    values = column.array.to_pylist()
-    if len(lengths) > 1 and lengths.min() == lengths.max() > 1 and set(values) == {0, 1}:
+    if set(labels.array.to_pylist()) == {0, 1}:
         column_of = f"{table.pandas}[{label!r}].tolist()"
         raise AmbiguousError(
             f"{table}: its lists are of 0 and 1, and equally long: a column per label, or ids of labels? (hint: of "
@@ -236,37 +232,27 @@ def _refuse_indicators(table: Table, label: str) -> None:
         )
 
 
-def _find_names(table: Table, label: str, names: Names | None) -> Names | None:
-    """Return the label names, unless the first labels are ids of which none is a name."""
-    head = [] if names is None else table.head([label])
-    if names is None or not head:
-        return names
-    column = flatten(head[0])[0] if table.is_list(label) else head[0]
-    if not is_text(column):
-        return None
-    words = [word for word in column.array.to_pylist() if word is not None]
-    are_ids = all(map(is_id, words)) and not any(word in names.labels for word in words)
-    return None if are_ids else names
+def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words | None]:
+    """Return the names of labels that are text, and what takes their words where they have no names: none so far.
 
-
-def _find_words(table: Table, label: str, request: Request) -> Words | None:
-    """Return what takes the labels of a table that are text: the words of the truth, or none so far; else None."""
-    head = table.head([label])
-    if request.names is not None or not head:
-        return None
-    column = flatten(head[0])[0] if table.is_list(label) else head[0]
-    if not is_text(column):
-        return None
-    if request.by_row is not None and request.by_row.labels is not None:
-        return request.by_row.labels.words
+    Ids of which none is a name, among the first labels, have neither.
+    """
+    if not is_text(labels):
+        return None, None
+    words = [word for word in labels.array.to_pylist() if word is not None]
+    names, truth = request.names, request.by_row
+    if names is not None:
+        are_ids = all(map(is_id, words)) and not any(word in names.labels for word in words)
+        return None if are_ids else names, None
+    if truth is not None and truth.labels is not None:
+        return None, truth.labels.words
     if request.are_scores and not request.is_alone:
-        return None
+        return None, None
     try:
-        to_whole(column)
+        to_whole(labels)
     except DataError:
-        words = (word for word in column.array.to_pylist() if word is not None)
-        return Words() if any(to_float(word) is None for word in words) else None
-    return None
+        return None, Words() if any(to_float(word) is None for word in words) else None
+    return None, None
 
 
 def _join_words(name: str, csr: Csr, labels: Documents, request: Request) -> tuple[Csr, list[str], list[Doubt]]:

@@ -42,9 +42,8 @@ from xmceval.files.tables.table import (
     DELIMITERS,
     LOOKED_AT,
     Table,
-    arrow_table,
     csv_table,
-    parquet_table,
+    file_table,
     split_fields,
 )
 from xmceval.rows.readings import write_frame
@@ -160,9 +159,9 @@ def table_at(path: Path) -> Table | None:
         return None
     head = Head.of(path)
     if head.content.startswith(signatures.PARQUET):
-        return parquet_table(path)
+        return file_table(path, "parquet")
     if head.content.startswith((signatures.ARROW_FILE, signatures.ARROW_STREAM)):
-        return arrow_table(path)
+        return file_table(path, "arrow")
     for number, _, names, delimiter in _read_headers(head):
         roles = find_roles(names)
         if roles["query"] or roles["row"]:

@@ -135,15 +135,17 @@ def import_pyarrow(what: str) -> Any:
     return pyarrow
 
 
-def parquet_table(path: Path) -> Table:
-    """Return the table of a Parquet file."""
-    import_pyarrow(f"{path}: is a Parquet file; reading it")
-    form = FORMATS["parquet"]
+def file_table(path: Path, name: str) -> Table:
+    """Return the table of a ``parquet`` file, or of an ``arrow`` one: of IPC (Feather) or a stream."""
+    form, is_parquet = FORMATS[name], name == "parquet"
+    import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
     with _in_words(str(path), form):
-        file = _open_parquet(path)
-        schema, n_lines = file.schema_arrow, file.metadata.num_rows
-    place, code = partial(_row_of_table, str(path)), f"pandas.read_parquet({json.dumps(str(path))})"
-    return Table(str(path), form, schema, partial(_read_parquet, path), place, code, path, n_lines, (form.title,))
+        file = _open_parquet(path) if is_parquet else _open_arrow(path)
+        schema, n_lines = (file.schema_arrow, file.metadata.num_rows) if is_parquet else (file.schema, None)
+    place = partial(_row_of_table, str(path))
+    code = f"pandas.read_{'parquet' if is_parquet else 'feather'}({json.dumps(str(path))})"
+    read = partial(_read_parquet if is_parquet else _read_arrow, path)
+    return Table(str(path), form, schema, read, place, code, path, n_lines, (form.title,))
 
 
 def _open_parquet(path: Path) -> Any:
@@ -175,16 +177,6 @@ def _batch_rows(path: str, file: Any, names: list[str]) -> int:
                 raise DataError(f"{path}: the lists in {chunk.path_in_schema!r} have more than {LONGEST_ROW:,} entries")
             most = min(most, BATCH_ROWS * chunks.num_rows // n_values)
     return max(most, 1)
-
-
-def arrow_table(path: Path) -> Table:
-    """Return the table of an Arrow IPC file (Feather) or stream."""
-    import_pyarrow(f"{path}: is an Arrow file; reading it")
-    form = FORMATS["arrow"]
-    with _in_words(str(path), form):
-        schema = _open_arrow(path).schema
-    place, code = partial(_row_of_table, str(path)), f"pandas.read_feather({json.dumps(str(path))})"
-    return Table(str(path), form, schema, partial(_read_arrow, path), place, code, path, None, (form.title,))
 
 
 def _open_arrow(path: Path) -> Any:
@@ -241,7 +233,11 @@ def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
                 fields = [compute.ascii_trim_whitespace(column) for column in batch.columns]
                 yield from _in_parts(pyarrow.RecordBatch.from_arrays(fields, schema=batch.schema))
         except pyarrow.ArrowInvalid:
-            _refuse_wrong_line(path, n_header_lines, delimiter, len(names))
+            for number, line in Places(path, n_header_lines).filled_lines():
+                fields = split_fields(line, delimiter)
+                if len(fields) != len(names):
+                    problem = f"expected {counted(len(names), 'field')}, found {len(fields):,}: {quote(line)}"
+                    raise DataError(f"{path}:{number}: {problem}") from None
             raise
 
 
@@ -318,12 +314,3 @@ def _in_parts(batch: Any) -> Iterator[Any]:
 
 def _row_of_table(name: str, line: int) -> str:
     return f"{name}: entry {line}"
-
-
-def _refuse_wrong_line(path: Path, n_header_lines: int, delimiter: bytes, n_fields: int) -> None:
-    """Refuse the first line of CSV that has another number of fields than the header."""
-    for number, line in Places(path, n_header_lines).filled_lines():
-        fields = split_fields(line, delimiter)
-        if len(fields) != n_fields:
-            expected = counted(n_fields, "field")
-            raise DataError(f"{path}:{number}: expected {expected}, found {len(fields):,}: {quote(line)}")

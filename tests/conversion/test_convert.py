@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.examples import examples
+from support.files import open_scores
 from support.strategies import cases, to_csr
 
 import xmceval
 from xmceval.cli import main
 from xmceval.conversion import convert as module
 from xmceval.errors import DataError, UsageError
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices import matrices

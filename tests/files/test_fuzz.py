@@ -12,11 +12,12 @@ import pytest
 import test_formats
 import test_ranking_files
 from hypothesis import HealthCheck, given, settings, strategies as st
+from support.files import open_scores
 
 from xmceval.errors import DataError, Fault
 from xmceval.files.arrays import npz as npz_reader
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Scratch
 

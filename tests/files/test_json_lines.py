@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
-from support.files import write
+from support.files import open_scores, write
 
 import xmceval
 from xmceval.errors import AmbiguousError, Fault
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.files.text import jsonlines
 from xmceval.files.text.jsonlines import read_scores, read_truth

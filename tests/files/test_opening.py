@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import LEGACY, PREDS, QRELS, RUN, TRUTH, matrix, write
+from support.files import LEGACY, PREDS, QRELS, RUN, TRUTH, matrix, open_scores, write
 
 from xmceval.errors import DataError
-from xmceval.files.opening import SIGNED, open_either, open_scores, open_truth
+from xmceval.files.opening import SIGNED, open_either, open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Scratch
 

@@ -5,11 +5,11 @@ import zipfile
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random as random_matrix, save_npz
+from support.files import open_scores
 
 import xmceval
 from xmceval.errors import DataError
 from xmceval.files.arrays import npz
-from xmceval.files.opening import open_scores
 from xmceval.rows.matrices import matrices
 
 SHAPE = (300, 40)

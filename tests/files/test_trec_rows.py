@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.files import write
+from support.files import open_scores, write
 
 from xmceval.errors import DataError
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents
 from xmceval.files.ranking.trecrows import LineFile
 from xmceval.files.sidecars.labelnames import read_names

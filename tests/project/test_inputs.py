@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.files import write
+from support.files import open_scores, write
 from support.recipes import GUIDES, find_code, run, split_parts
 
 import xmceval
 from xmceval.files.formats import FORMATS
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.files.tables.columns import NAMES
 from xmceval.files.text.grammars import GRAMMARS

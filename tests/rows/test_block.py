@@ -6,9 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.files import open_scores
 
 from xmceval.errors import Fault
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opening import open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.matrices import matrices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -12,8 +12,8 @@ from xmceval.benchmarks.config import PLACEHOLDER, quote, quote_key
 from xmceval.errors import DataError, XmcevalError, counted, escaped, listed
 from xmceval.files.arrays.npypairs import pair_of
 from xmceval.files.io.paths import split_ending
-from xmceval.files.opened import Opened
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opened import Request, Role
+from xmceval.files.opening import open_source
 
 ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in the names of files
 
@@ -74,7 +74,7 @@ def _read_folder(path: Path, home: Path) -> Folder | None:
     files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
     names = [file.name for file in files if file.name.isprintable()]
     inputs = {key: name for key, words in ROLES.items() if (name := _choose(names, words))}
-    n_rows = _count_rows(path / inputs["truth"], open_truth) if "truth" in inputs else None
+    n_rows = _count_rows(path / inputs["truth"], "truth") if "truth" in inputs else None
     if n_rows is None:
         return None
     systems: dict[str, str] = {}
@@ -85,7 +85,7 @@ def _read_folder(path: Path, home: Path) -> Folder | None:
         if name in inputs.values() or systems.get(system) == name:
             continue
         has_role = any(_words(name) & words for words in ROLES.values())
-        if has_role or system in systems or not name.isprintable() or _count_rows(file, open_scores) != n_rows:
+        if has_role or system in systems or not name.isprintable() or _count_rows(file, "scores") != n_rows:
             others.append(file.name)
         else:
             systems[system] = name
@@ -103,10 +103,10 @@ def _words(name: str) -> set[str]:
     return set(re.split(r"[^a-z0-9]+", split_ending(name)[0].lower()))
 
 
-def _count_rows(path: Path, open_file: Callable[[Path], Opened]) -> int | None:
+def _count_rows(path: Path, role: Role) -> int | None:
     """Return the number of rows of a file of scores, or of true labels; None where it is no such file."""
     try:
-        source = open_file(path).source
+        source = open_source(path, Request(role)).source
         return sum(block.n_rows for block in source.blocks()) if source.n_rows is None else source.n_rows
     except (XmcevalError, OSError):
         return None

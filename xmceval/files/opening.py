@@ -16,7 +16,7 @@ from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import HEAD_BYTES, Head, Opened, Request, Role
-from xmceval.files.ranking.judgments import Judgments, LineColumns
+from xmceval.files.ranking.judgments import LineColumns
 from xmceval.files.ranking.kinds import find_beir, find_json, find_qrels, find_run, find_short_run
 from xmceval.files.ranking.recordlines import Records, read_records
 from xmceval.files.sidecars.labelnames import Names, names_beside_ids
@@ -50,19 +50,6 @@ SIGNED = (
 def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = MAX_LINE) -> Opened:
     """Open a file of truth or of training labels."""
     return open_source(path, Request("truth", names, max_line=max_line))
-
-
-def open_scores(
-    path: str | Path,
-    *,
-    names: Names | None = None,
-    n_rows: int | None = None,
-    n_labels: int | None = None,
-    judgments: Judgments | None = None,
-    max_line: int = MAX_LINE,
-) -> Opened:
-    """Open predictions: a file, or a pair of files by either name or their stem; arguments are those of Request."""
-    return open_source(path, Request("scores", names, n_rows, n_labels, judgments, max_line=max_line))
 
 
 def open_source(path: str | Path | Records | Table, request: Request) -> Opened:

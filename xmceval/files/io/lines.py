@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import islice
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
@@ -52,29 +49,17 @@ class Places:
 
     def __call__(self, entry: int) -> str:
         """Return the place of a line, given how many come before it."""
-        before = self._skipped - np.arange(self._skipped.size)  # the lines before each that is skipped
-        return f"{self.path}:{entry + 1 + int(np.searchsorted(before, entry, side='right'))}"
+        number, _ = next(islice(self.filled_lines(), entry, None), (entry + 1, b""))
+        return f"{self.path}:{number}"
 
     def filled_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and the text of each line."""
-        for number, line in self._lines():
-            if not self._is_skipped(number, line):
-                yield number, line
-
-    @cached_property
-    def _skipped(self) -> NDArray[np.int64]:
-        """The lines that are skipped, from 0 on."""
-        skipped = (number - 1 for number, line in self._lines() if self._is_skipped(number, line))
-        return np.fromiter(skipped, dtype=np.int64)
-
-    def _is_skipped(self, number: int, line: bytes) -> bool:
-        is_blank = not line.strip(None if self.has_comments else b"\r")
-        return number <= self.n_header_lines or is_blank or (self.has_comments and line.startswith(b"#"))
-
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
         number = 0
         for chunk in LineChunks(self.path):
             text = bytes(chunk.buffer[chunk.start : chunk.stop])
             for line in (text.removeprefix(UTF8_BOM) if number == 0 else text).split(b"\n")[:-1]:
                 number += 1
-                yield number, line
+                is_blank = not line.strip(None if self.has_comments else b"\r")
+                is_comment = self.has_comments and line.startswith(b"#")
+                if number > self.n_header_lines and not is_blank and not is_comment:
+                    yield number, line

@@ -17,7 +17,7 @@ import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.files.arrays import npz
 from xmceval.files.arrays.archive import ArrayFile
-from xmceval.files.arrays.strings import RefusedError, load_strings
+from xmceval.files.arrays.npy import RefusedError, load_strings
 from xmceval.files.io import chunks
 from xmceval.kernels.text import pickles as kernels
 

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from support.files import LEGACY, PREDS, QRELS, RUN, TRUTH, matrix, open_scores, write
 
 from xmceval.errors import DataError
-from xmceval.files.opening import SIGNED, open_either, open_truth
+from xmceval.files.formats import FORMATS
+from xmceval.files.opening import SIGNED, TEXT_FORMATS, open_either, open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Scratch
 
@@ -123,3 +124,7 @@ def test_wrong_label_names_are_reported(text):
     with pytest.raises(DataError) as caught:
         read_names(write("n", text))
     assert str(caught.value) == NAMES[text]
+
+
+def test_formats_of_text_have_names_of_formats():
+    assert {form.name for form in TEXT_FORMATS} < FORMATS.keys()

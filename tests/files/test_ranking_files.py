@@ -13,6 +13,7 @@ def score(qrels=QRELS, run=RUN, metrics=("P", "nDCG", "RR"), k=(1, 2), **options
     return xmceval.score(write("q", qrels), write("r", run), k=list(k), metrics=list(metrics), **options)
 
 
+SHORT_RUN = "".join(f"{query} {name} {value}\n" for query, _, name, _, value, _ in map(str.split, RUN.splitlines()))
 RUNS = {
     "0 in the second column": RUN.replace("Q0", "0"),
     "an iteration in the second column": RUN.replace("Q0", "3"),
@@ -20,6 +21,8 @@ RUNS = {
     "without a tag": RUN.replace(" me", ""),
     "tabs": RUN.replace(" ", "\t"),
     "a comment": "# made by me\n" + RUN,
+    "only queries, documents and scores": SHORT_RUN,
+    "only these, below a comment": "# made by me\n\n" + SHORT_RUN,
     "permuted": "".join(reversed(RUN.splitlines(keepends=True))),
 }
 ALL_QRELS = {

@@ -67,9 +67,8 @@ class Archive:
             raise DataError(f"{self.path}: its {name!r} cannot be read; is the file damaged? ({error})") from None
         return ArrayStream(member, f"{self.path} ({name})")
 
-    @property
     def can_start(self) -> bool:
-        """Whether its members are stored as they are, so that reading can begin at any item of them."""
+        """Return whether its members are stored as they are, so that reading can begin at any item of them."""
         if self.content is not None:
             return False
         with self.open() as opened:
@@ -140,10 +139,9 @@ class ArrayFile:
         """Its name in messages."""
         return str(self.path) if self.archive is None else f"{self.path} ({self.part})"
 
-    @property
     def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return is_uncompressed(self.path) if self.archive is None else self.archive.can_start
+        """Return whether reading can begin at any row."""
+        return is_uncompressed(self.path) if self.archive is None else self.archive.can_start()
 
     @contextmanager
     def open(self) -> Iterator[ArrayStream]:

@@ -59,7 +59,7 @@ def open_dense(path: Path, request: Request) -> Opened:
     shape, _, dtype = _check_matrix(array, "biuf")
     if not request.are_scores:
         check_truth(next(array.row_pieces(BLOCK_ENTRIES), np.empty((0, shape[1]))), str(path))
-    pieces = FilePieces((path,), partial(_read_dense, array, request.are_scores), partial(_can_start, (array,)))
+    pieces = FilePieces((path,), partial(_read_dense, array, request.are_scores), array.can_start)
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     form = FORMATS["npy"]
     fact = f"{form.title} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
@@ -228,7 +228,7 @@ def _find_pair(path: Path) -> tuple[Path, Path]:
 
 def _can_start(arrays: Sequence[ArrayFile]) -> bool:
     """Return whether reading can begin at any row of some arrays."""
-    return all(array.can_start for array in arrays)
+    return all(array.can_start() for array in arrays)
 
 
 def _read_dense(array: ArrayFile, are_scores: bool, first_row: int) -> Iterator[Dense]:

@@ -68,7 +68,7 @@ def open_npz(path: Path, request: Request) -> Opened:
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
             read = partial(_read_csr, archive, shape, n_stored, request.are_scores)
-            pieces = FilePieces((path,), read, partial(getattr, archive, "can_start"))
+            pieces = FilePieces((path,), read, archive.can_start)
             is_held = archive.content is not None
             source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:

@@ -56,6 +56,12 @@ class LineChunks:
 
     def __iter__(self) -> Iterator[Chunk]:
         pool: list[bytearray] = []
+        max_bytes = (self.max_line or MAX_LINE) * MIB
+
+        def larger(n_bytes: int) -> int:
+            """Return a larger size for a buffer that is full: one byte more than the longest line is enough."""
+            return max(min(2 * n_bytes, max_bytes + 1), n_bytes + 1)
+
         rest, n_before = b"", self.offset  # the beginning of a line whose end is not yet read; the bytes before it
         with open_bytes(self.path) as stream:
             if self.offset:
@@ -64,16 +70,18 @@ class LineChunks:
                 buffer = pool.pop() if pool else bytearray(self.chunk_bytes + PADDING)
                 is_usual = len(rest) < self.chunk_bytes
                 if not is_usual:
-                    buffer = bytearray(self._larger(len(rest)) + PADDING)
+                    buffer = bytearray(larger(len(rest)) + PADDING)
                 buffer[: len(rest)] = rest
                 filled, at_end = len(rest), False
                 end = 0
                 while end == 0 and not at_end:
                     if filled >= len(buffer) - PADDING:
-                        if filled > self._max_bytes:
-                            raise self._length_error(n_before)
+                        if filled > max_bytes:
+                            hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
+                            place = f"{self.path}:{count_lines(self.path, n_before) + 1}"
+                            raise DataError(f"{place}: this line is longer than {max_bytes // MIB:,} MiB{hint}")
                         is_usual = False
-                        buffer = buffer + bytes(self._larger(filled) - filled)
+                        buffer = buffer + bytes(larger(filled) - filled)
                     view = memoryview(buffer)[filled : len(buffer) - PADDING]
                     n_read = read_into(stream, view, self.path)
                     at_end = n_read < len(view)
@@ -90,19 +98,6 @@ class LineChunks:
                 n_before += end
                 if at_end:
                     return
-
-    @property
-    def _max_bytes(self) -> int:
-        return (self.max_line or MAX_LINE) * MIB
-
-    def _larger(self, n_bytes: int) -> int:
-        """Return a larger size for a buffer that is full, which holds at most one byte more than the longest line."""
-        return max(min(2 * n_bytes, self._max_bytes + 1), n_bytes + 1)
-
-    def _length_error(self, n_before: int) -> DataError:
-        hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
-        n_line = count_lines(self.path, n_before) + 1
-        return DataError(f"{self.path}:{n_line}: this line is longer than {self.max_line or MAX_LINE:,} MiB{hint}")
 
 
 def count_lines(path: Path, n_bytes: int | None = None) -> int:

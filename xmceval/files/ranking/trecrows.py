@@ -26,14 +26,6 @@ Int32 = NDArray[np.int32]
 BYTES_WITH_RANKS = 1 << 16  # of a file, whose ranks are compared with its scores
 
 
-class SomeLines(NamedTuple):
-    """Some lines: their rows, the numbers of their documents, and their grades or scores."""
-
-    rows: Int32
-    documents: Int32
-    values: Float64
-
-
 class Entries(NamedTuple):
     """All lines by row: the bounds of rows [n_rows + 1], the numbers of documents, and grades or scores."""
 
@@ -76,7 +68,7 @@ class Lines:
 
     def __post_init__(self) -> None:
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
-        self._parts: list[SomeLines] = []
+        self._parts: list[tuple[Int32, Int32, Float64]] = []  # of some lines: rows, documents and values
         self._runs: list[tuple[Int32, Int64]] = []  # the rows of lines that follow each other, and how many these are
 
     def find(self, row: int, numbers: Int64) -> list[int]:
@@ -98,14 +90,14 @@ class Lines:
         from xmceval.kernels.text.runs import place_entries
 
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
-        for part in self._parts:
-            indptr[1:] += np.bincount(part.rows, minlength=n_rows)
+        for rows, _, _ in self._parts:
+            indptr[1:] += np.bincount(rows, minlength=n_rows)
         np.cumsum(indptr, out=indptr)
         documents, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
         following = indptr[:-1].copy()
-        for i in range(len(self._parts)):
-            place_entries(*self._parts[i], following, documents, values)
-            self._parts[i] = _NO_LINES
+        self._parts.reverse()
+        while self._parts:
+            place_entries(*self._parts.pop(), following, documents, values)
         return Entries(indptr, documents, values)
 
     def rows_of(self, queries: Int32) -> Int32:
@@ -126,7 +118,7 @@ class Lines:
         if not is_kept.all():
             self.n_ignored += int(np.count_nonzero(~is_kept))
             rows, documents, values = rows[is_kept], documents[:, is_kept], values[is_kept]
-        self._parts.append(SomeLines(rows, self.documents.number(text, *documents), values.copy()))
+        self._parts.append((rows, self.documents.number(text, *documents), values.copy()))
 
 
 @dataclass(frozen=True)
@@ -229,6 +221,3 @@ def _read_number(path: Path, number: int, word: bytes, role: str) -> float:
         raise DataError(
             f"{path}:{number}: expected a number{role}, found {quote(word)}{explain_decimal(word)}"
         ) from None
-
-
-_NO_LINES = SomeLines(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

@@ -194,21 +194,6 @@ def flatten(column: Column) -> tuple[Column, Int64]:
     return Column(column.array.flatten(), column.name, place), lengths
 
 
-def flatten_like(column: Column, lengths: Int64) -> Column:
-    """Return what the lists of a column have, which are as long as those of another, int64 [n_lines]."""
-    flat, others = flatten(column)
-    if not np.array_equal(lengths, others):
-        line = int(np.argmax(lengths != others))
-        raise column.refuse(line, f"has {lengths[line]:,} labels, but {others[line]:,} in {column.name!r}")
-    return flat
-
-
-def falling(lengths: Int64) -> NDArray[np.float64]:
-    """Return scores for ranked lists of these lengths, int64 [n_lines]: they fall by 1 to the 1 of the last label."""
-    ends = np.cumsum(lengths)
-    return (np.repeat(ends, lengths) - np.arange(int(lengths.sum()))).astype(np.float64)
-
-
 def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None], str] | None = None) -> Any:
     """Parse a column of text; the first word that is no number is refused with its place."""
     import pyarrow

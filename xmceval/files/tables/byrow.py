@@ -19,9 +19,7 @@ from xmceval.files.sidecars.labelnames import Names, is_id, names_beside_ids, un
 from xmceval.files.tables.arrays import (
     AnyArray,
     Column,
-    falling,
     flatten,
-    flatten_like,
     is_text,
     to_float,
     to_numbers,
@@ -115,12 +113,18 @@ def read_values(
     lengths = None
     if columns.are_lists:
         label, lengths = flatten(label)
-        value = None if value is None else flatten_like(value, lengths)
+    if lengths is not None and value is not None:
+        flat, others = flatten(value)
+        if not np.array_equal(lengths, others):
+            line = int(np.argmax(lengths != others))
+            raise value.refuse(line, f"has {lengths[line]:,} labels, but {others[line]:,} in {value.name!r}")
+        value = flat
     if value is not None:
         values = -to_whole(value).astype(np.float64) if columns.is_rank else to_numbers(value)
         return label, values, lengths
     if are_scores and lengths is not None:
-        return label, falling(lengths), lengths
+        falling = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # to the 1 of the last label
+        return label, falling.astype(np.float64), lengths
     return label, np.ones(len(label.array)), lengths
 
 

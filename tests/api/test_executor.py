@@ -29,7 +29,6 @@ from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.report.results import together
 from xmceval.rows.matrices import matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
@@ -137,7 +136,7 @@ def check_same(y_true, *scores, **options):
     systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
     one = score_systems(OpenedTruth.of(y_true, chosen, systems), systems)
     parts = score_systems(OpenedTruth.of(y_true, chosen, systems, executor=executor), systems)
-    assert together(parts)._render("json") == together(one)._render("json")
+    assert xmceval.Results(parts)._render("json") == xmceval.Results(one)._render("json")
     assert [result.warnings for result in parts] == [result.warnings for result in one]
     return one, executor
 

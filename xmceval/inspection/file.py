@@ -27,38 +27,18 @@ RUN = "run"  # the format whose rows are joined to those of a truth by query
 class FileInspection:
     """Description of one file.
 
-    Attributes
-    ----------
-    path, description : str
-        The file, and the form in which it was read.
-    kind, why : str
-        ``truth`` or ``scores``, and the reason.
-    n_rows, n_labels, n_entries : int
-        Rows; labels as given or declared, or the largest label + 1; stored entries.
-    is_declared : bool
-        Whether the file itself declares its number of labels.
-    labels_seen, largest_label : int
-        Labels with an entry; the largest of them, -1 if there is none.
-    per_row, per_label : Spread or None
-        Entries per row and per label; None without any.
-    head_share, tail_share : float
-        Share of the entries that belong to the most frequent 1% of the labels seen, and to their less frequent half.
-    empty_rows, rows_by_label, rows_by_score, tied_rows : int
-        Rows without an entry, with labels ascending, with scores descending, with equal scores.
-    zeros, ones, negative, fractions, nans, infinite, duplicates, outside : int
-        Entries with such values; labels that appear twice in a row; labels below 0 or beyond the number of labels.
-    least, greatest : float or None
-        Range of the finite values.
-    faults : tuple of str
-        Why ``score`` would refuse the file: the first ten reasons.
-    warnings : tuple of str
-        What else was noticed while reading.
-    are_ranks : bool
-        Whether the values are ranks, made from the order of a list: the first label has the highest.
-    format : str
-        The name of its format, which the guide ``xmceval/guide/formats.md`` explains.
-    file : Path or None
-        Where to read it again, if not by `path`, which is without credentials.
+    It was read as `kind`, ``truth`` or ``scores``, for the reason `why`; with `are_ranks` its values are made from the
+    order of lists, whose first label has the highest. `n_labels` are as given or declared, or the largest label + 1;
+    `is_declared` says whether the file itself declares them. `largest_label` is -1 if no label has an entry.
+
+    `per_row` and `per_label` are the numbers of entries, None without any; `head_share` is the share of them that
+    belongs to the most frequent 1% of the labels seen, `tail_share` that of the less frequent half. Rows are counted
+    without an entry, with labels ascending (`rows_by_label`), with scores descending (`rows_by_score`) and with equal
+    scores (`tied_rows`); entries by their values, labels that appear twice in a row (`duplicates`) or are below 0 or
+    beyond the number of labels (`outside`). `least` and `greatest` are the range of the finite values.
+
+    `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` what else was noticed. The guide
+    ``xmceval/guide/formats.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
     """
 
     path: str
@@ -89,11 +69,11 @@ class FileInspection:
     outside: int
     least: float | None
     greatest: float | None
-    faults: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    are_ranks: bool = False
-    format: str = ""
-    file: Path | None = field(default=None, repr=False, compare=False)
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+    are_ranks: bool
+    format: str
+    file: Path = field(repr=False, compare=False)
 
     @property
     def is_unread(self) -> bool:
@@ -164,7 +144,7 @@ def inspect_file(
         warnings=tuple(source.warnings),
         are_ranks=are_ranks,
         format=opened.format.name,
-        **tally.counts._asdict(),
+        **tally.counts,
     )
 
 
@@ -199,24 +179,24 @@ def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[s
     if are_ranks and tally.n_entries:
         hint = f"(hint: pass {argument('kind', 'scores')})"
         return "truth", f"lists can be truth or predictions, and none has more than {USUAL_GRADE} labels {hint}"
-    kinds = {"negative": counts.negative, "fractional": counts.fractions, "infinite": counts.infinite}
+    kinds = {"negative": counts["negative"], "fractional": counts["fractions"], "infinite": counts["infinite"]}
     if any(kinds.values()):
         return "scores", f"some values are {listed((kind for kind, n in kinds.items() if n), 'or')}"
     if greatest > USUAL_GRADE:
         return "scores", f"some values are above {USUAL_GRADE}, too large for grades"
-    if counts.ones + counts.zeros < tally.n_entries:
+    if counts["ones"] + counts["zeros"] < tally.n_entries:
         return "truth", f"all values are whole numbers from 0 to {greatest:g}, like grades"
     if not tally.n_entries:
         return "truth", "it has no entries"
-    if counts.zeros:
-        return "truth", "every value is 0 or 1" if counts.ones else "every value is 0"
+    if counts["zeros"]:
+        return "truth", "every value is 0 or 1" if counts["ones"] else "every value is 0"
     return "truth", "every value is 1"
 
 
 def _truth_faults(source: Source, tally: FileTally) -> list[str]:
     """Return why a truth is refused where scores would be accepted."""
     counts, (_, greatest) = tally.counts, tally.value_range or (0.0, 0.0)
-    is_grades = not (counts.negative or counts.fractions or counts.infinite) and greatest <= LARGEST_GRADE
+    is_grades = not (counts["negative"] or counts["fractions"] or counts["infinite"]) and greatest <= LARGEST_GRADE
     if tally.faults or is_grades:
         return []
     with closing(source.blocks()) as blocks:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.paths import to_path
 from xmceval.files.opened import Request
 from xmceval.files.opening import open_source, open_truth
-from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.filters import read_named_pairs, take_filter
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.file import FileInspection
-from xmceval.labels.training import Training
-from xmceval.rows.filters import Filter
+from xmceval.labels.counts import count_labels
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.compile import compile_program
@@ -31,24 +28,12 @@ MEASURES = ("P@1", "P@5")
 
 @dataclass(frozen=True)
 class PairInspection:
-    """How predictions fit a truth.
+    """How the predictions of one file fit the truth of another.
 
-    Attributes
-    ----------
-    truth, scores : str
-        The files.
-    precision : float or None
-        P@5; None where the rows could not be compared.
-    precision_at_1 : float or None
-        P@1.
-    filter_pairs : int or None
-        Predictions that the filter excludes; None without a filter.
-    faults : tuple of str
-        Why ``score`` would refuse the two files together.
-    mistakes : tuple of str
-        Why they clearly do not belong together, although ``score`` would accept them.
-    warnings : tuple of str
-        What is likely a mistake.
+    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `filter_pairs` are the
+    predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
+    together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` what is
+    likely a mistake.
     """
 
     truth: str
@@ -66,6 +51,23 @@ class PairInspection:
         return not self.faults and not self.mistakes
 
 
+class Training(NamedTuple):
+    """Sizes of training labels."""
+
+    n_rows: int
+    n_labels: int  # as many as the file declares, else its largest label + 1
+    n_entries: int
+
+
+def count_training(path: str | Path, *, max_line: int, threads: int | None) -> Training:
+    """Count the training labels of a file."""
+    source = open_truth(path, max_line=max_line).source
+    width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
+    counts = count_labels(source, width=width, threads=threads)
+    _, table = counts.table()
+    return Training(counts.n_rows, width.n_labels if width.is_known else counts.n_labels, int(table.sum()))
+
+
 def inspect_pair(
     truth: FileInspection,
     scores: FileInspection,
@@ -79,7 +81,7 @@ def inspect_pair(
 ) -> PairInspection:
     """Compare predictions with a truth; the pairs of a filter are left out of P@1 and P@5."""
     pair = PairInspection(truth.path, scores.path, faults=tuple(_check_sizes(truth, scores, training)))
-    is_same_file = _path_of(truth).resolve() == _path_of(scores).resolve()
+    is_same_file = truth.file.resolve() == scores.file.resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
     if not (pair.faults or truth.faults or scores.faults):
@@ -100,19 +102,21 @@ def inspect_pair(
     return replace(pair, warnings=tuple(warnings))
 
 
-def _path_of(inspection: FileInspection) -> Path:
-    return inspection.file or to_path(inspection.path)
-
-
 def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
     """Compare the numbers of rows and labels."""
     if scores.is_joined:
         return
     if truth.n_rows != scores.n_rows:
-        yield (
-            f"{truth.path} has {counted(truth.n_rows, 'row')}, {scores.path} has {counted(scores.n_rows, 'row')}; "
-            + _explain_rows(truth, scores, training)
-        )
+        if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
+            reason = "one of them is transposed: rows are instances, columns are labels"
+        elif training is not None and scores.n_rows == training.n_rows:
+            reason = "the predictions are for the training instances"
+        elif training is not None and truth.n_rows == training.n_rows:
+            reason = "the truth has as many rows as the training labels: is it the training set?"
+        else:
+            reason = "expected the same instances in both"
+        rows = counted(truth.n_rows, "row"), counted(scores.n_rows, "row")
+        yield f"{truth.path} has {rows[0]}, {scores.path} has {rows[1]}; {reason}"
     elif truth.is_declared and scores.largest_label >= truth.n_labels:
         label, has_extra_column = scores.largest_label, scores.is_declared and scores.n_labels == truth.n_labels + 1
         if not has_extra_column:  # score drops it from files whose writers are known to add one
@@ -123,27 +127,16 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
             )
 
 
-def _explain_rows(truth: FileInspection, scores: FileInspection, training: Training | None) -> str:
-    """Explain why the numbers of rows differ."""
-    if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
-        return "one of them is transposed: rows are instances, columns are labels"
-    if training is not None and scores.n_rows == training.n_rows:
-        return "the predictions are for the training instances"
-    if training is not None and truth.n_rows == training.n_rows:
-        return "the truth has as many rows as the training labels: is it the training set?"
-    return "expected the same instances in both"
-
-
 def _check_training(truth: FileInspection, training: Training | None) -> Iterator[str]:
     """Compare the truth with the training labels."""
     if training is None:
         return
-    if truth.is_declared and training.counts.size != truth.n_labels:
+    if truth.is_declared and training.n_labels != truth.n_labels:
         yield (
-            f"the training file has {counted(training.counts.size, 'label')}, {truth.path} has "
+            f"the training file has {counted(training.n_labels, 'label')}, {truth.path} has "
             f"{counted(truth.n_labels, 'label')}: do they belong to the same data set?"
         )
-    if truth.n_rows == training.n_rows and truth.n_entries == int(training.counts.sum()):
+    if truth.n_rows == training.n_rows and truth.n_entries == training.n_entries:
         yield f"{truth.path} has as many rows and entries as the training labels: is it the training set?"
 
 
@@ -157,16 +150,20 @@ def _score(
     threads: int | None,
 ) -> PairInspection:
     """Score predictions as `score` does; the warnings are those of scoring."""
-    opened = open_truth(_path_of(truth_file), names=names, max_line=max_line)
+    opened = open_truth(truth_file.file, names=names, max_line=max_line)
     truth = opened.source
     width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth.n_labels is not None:
         width = width.agree(truth.n_labels, truth.name)
     sizes = truth.n_rows, width.or_none
     request = Request("scores", names, *sizes, opened.judgments, opened.by_row, max_line=max_line)
-    opened_scores = open_source(_path_of(scores_file), request)
+    opened_scores = open_source(scores_file.file, request)
     scores = opened_scores.fit_width(width.or_none)
-    pairs = _read_pairs(filter, opened.judgments)
+    pairs = filter
+    if filter is not None and opened.judgments is not None:
+        pairs = read_named_pairs(filter, opened.judgments).filter(opened.judgments.documents)
+    elif filter is not None:
+        pairs = take_filter(filter)
     options = Options(metrics=MEASURES)
     program, width = compile_program(options.measures), width.agree_with(scores, "column")
     setup = Setup(options=options, program=program, width=width, filter=pairs).with_row_length(truth, scores)
@@ -186,12 +183,3 @@ def _score(
         mistakes=(mistake,) if mistake else (),
         warnings=(*doubts, *system.doubt_header(truth, totals.tally.whole.longest_row), *scores.warnings),
     )
-
-
-def _read_pairs(filter: Any, judgments: Judgments | None) -> Filter | None:  # noqa: A002 - the field's word
-    """Read the pairs of a filter, once predictions are read."""
-    if filter is None:
-        return None
-    if judgments is not None:
-        return read_named_pairs(filter, judgments).filter(judgments.documents)
-    return take_filter(filter)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from xmceval.errors import counted
+from xmceval.errors import counted, escaped, listed
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
@@ -18,17 +18,21 @@ from xmceval.files.opened import Role
 from xmceval.files.opening import check_kind
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
-from xmceval.inspection.pair import PairInspection, inspect_pair
+from xmceval.inspection.pair import PairInspection, count_training, inspect_pair
 from xmceval.inspection.savedstate import StateInspection, inspect_state
-from xmceval.inspection.text import inspection_table, list_files, list_findings, list_pairs
-from xmceval.labels.training import count_training
+from xmceval.inspection.tally import Spread
 from xmceval.report.displayed import Displayed, join_facts
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.json import to_plain, write_document
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import Listing
+from xmceval.scoring.options import specs
 from xmceval.scoring.states.file import is_state
+from xmceval.scoring.states.state import first_of
 from xmceval.version import INSPECT_SCHEMA
+
+BAR = 24  # characters of the longest bar of a histogram
+MOST_SHARDS = 10  # whose numbers are shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,28 +71,180 @@ class InspectionReport(Displayed):
         return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 
     def _render(self, form: str, layout: Layout) -> str:
-        if form == "table":
-            return inspection_table(self.files, self.pairs, self.states)
-        return render_listings(form, list(self._list(layout)), layout)
+        """Write what was found first, then what each file and state contains, and how well pairs agree."""
+        if form != "table":
+            return render_listings(form, list(self._list(layout)), layout)
+        findings = [line for lines in self._findings() for line in lines]
+        compared = (
+            (f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}")
+            for pair in self._compared()
+        )
+        blocks = [findings, *map(_file_facts, self.files), *map(_state_facts, self.states), *compared]
+        return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
 
     def _list(self, layout: Layout) -> Iterator[Listing]:
-        """List what was found, what the files contain, and how well pairs agree."""
-        for head, *lines in list_findings(self.files, self.pairs, self.states):
+        """List the same, the files and the pairs as tables."""
+        for head, *lines in self._findings():
             yield Listing(head, (), lines=tuple(lines))
-        read = [file for file in self.files if not file.is_unread]
-        yield from [list_files(read)] if read else []
-        compared = [pair for pair in self.pairs if pair.precision is not None]
-        yield from [list_pairs(compared, layout)] if compared else []
-        for head, *lines in map(StateInspection.describe, self.states):
+        rows = [
+            (
+                to_path(file.path).name,
+                file.description,
+                f"{file.n_rows:,}",
+                f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
+                f"{file.n_entries:,}",
+                _describe_values(file),
+                _describe_order(file),
+            )
+            for file in self.files
+            if not file.is_unread
+        ]
+        if rows:
+            columns = ("File", "form", "rows", "labels", "entries", "values", "order of entries")
+            yield Listing("What each file contains", (columns, *rows), frozenset({2, 3, 4}), has_head=True)
+        shares = [
+            (
+                to_path(pair.scores).name,
+                *("" if value is None else layout.share(value) for value in (pair.precision_at_1, pair.precision)),
+            )
+            for pair in self._compared()
+        ]
+        if shares:
+            title = f"P@1 and P@5 of the predictions{'; in percent' if layout.percent else ''}"
+            yield Listing(title, (("Predictions", "P@1", "P@5"), *shares), frozenset({1, 2}), has_head=True)
+        for head, *lines in map(_state_facts, self.states):
             yield Listing(head, (), lines=tuple(lines))
 
+    def _compared(self) -> list[PairInspection]:
+        return [pair for pair in self.pairs if pair.precision is not None]
+
+    def _findings(self) -> list[list[str]]:
+        """Return for each file, state and pair a line on whether it is valid, and those on what is wrong."""
+        found = list[list[str]]()
+        for file in self.files:
+            verdict = "valid" if file.is_sound else "not valid, score refuses it"
+            found.append([f"{file.path}: {verdict}", *_problems(file.faults, file.warnings)])
+        for state in self.states:
+            verdict = "valid" if state.is_sound else "not valid, merge refuses it"
+            found.append([f"{state.path}: {verdict}", *_problems([state.fault] if state.fault else [], [])])
+        for pair in self.pairs:
+            if pair.faults:
+                verdict = "do not belong together, score refuses them"
+            elif pair.mistakes:
+                verdict = "do not belong together"
+            elif pair.precision is None:
+                verdict = "not compared, as one of the files is not valid"
+            else:
+                verdict = "some problems found" if pair.warnings else "no problems found"
+            problems = _problems((*pair.faults, *pair.mistakes), pair.warnings)
+            found.append([f"{pair.truth} and {pair.scores}: {verdict}", *problems])
+        return found
+
     def _describe(self) -> tuple[str, ...]:
-        findings = list_findings(self.files, self.pairs, self.states)
-        n_problems = sum(len(lines) - 1 for lines in findings)
+        n_problems = sum(len(lines) - 1 for lines in self._findings())
         verdict = "all valid" if self.is_sound else "not all valid"
         problems = counted(n_problems, "problem") if n_problems else "no problems found"
         what = f"InspectionReport of {counted(len(self.files) + len(self.states), 'file')}"
         return join_facts(what, (verdict, problems)), "print() shows what was found, .files and .pairs have all numbers"
+
+
+def _problems(errors: Sequence[str], warnings: Sequence[str]) -> list[str]:
+    return [*(f"  error: {error}" for error in errors), *(f"  warning: {warning}" for warning in warnings)]
+
+
+def _file_facts(file: FileInspection) -> Iterator[str]:
+    """Yield the path of a file and, line by line, what it contains."""
+    yield file.path
+    if file.is_unread:
+        yield f"  {file.description}; no row could be read"
+        return
+    yield f"  {file.description}; read as {file.kind}: {file.why}"
+    origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"
+    labels = f"{counted(file.n_labels, 'label')} ({'declared' if file.is_declared else origin})"
+    yield f"  {counted(file.n_rows, 'row')} · {labels} · {counted(file.n_entries, 'entry')}"
+    yield (
+        f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label} · "
+        f"{counted(file.empty_rows, 'empty row')}"
+    )
+    if values := _describe_values(file):
+        yield f"  {values}"
+    yield f"  order: {_describe_order(file)}"
+    if file.per_row is not None:
+        yield from _spread_lines("entries per row", "row", file.per_row)
+    if file.per_label is not None:
+        yield from _spread_lines("entries per label", "label", file.per_label)
+        yield (
+            f"  head: the most frequent 1% of these labels have {file.head_share:.1%} of the entries; "
+            f"tail: the less frequent half has {file.tail_share:.1%}"
+        )
+
+
+def _describe_values(file: FileInspection) -> str:
+    """Describe the range of the stored values, and how many are of a kind that is seldom meant."""
+    if file.least is None or file.greatest is None:
+        return ""
+    values = f"from {file.least:g} to {file.greatest:g}"
+    if file.are_ranks and file.kind == "truth":
+        values = "no values: each label of a list counts 1"
+    elif file.are_ranks:
+        values = f"no values: ranks {values}, the highest for the first label of a row"
+    else:
+        values = f"values {values}"
+    unusual = (
+        (file.zeros, counted(file.zeros, "stored zero")),
+        (file.negative, f"{file.negative:,} negative"),
+        (file.infinite, f"{file.infinite:,} infinite"),
+        (file.nans, f"{file.nans:,} NaN"),
+        (file.duplicates, counted(file.duplicates, "duplicate")),
+        (file.outside, f"{counted(file.outside, 'label')} out of range"),
+    )
+    return " · ".join([values, *(text for number, text in unusual if number)])
+
+
+def _describe_order(file: FileInspection) -> str:
+    """Describe by what the entries of rows are ordered."""
+    by_label, by_score = (
+        "all rows" if number == file.n_rows else counted(number, "row")
+        for number in (file.rows_by_label, file.rows_by_score)
+    )
+    if file.kind == "truth":
+        return f"{by_label} by label"
+    return f"{by_label} by label, {by_score} by score · {counted(file.tied_rows, 'row')} with equal scores"
+
+
+def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
+    yield f"  {title}: {spread}"
+    most = max(number for _, _, number, _ in spread.bins)
+    heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
+    width = max(map(len, heads))
+    for head, (_, _, number, share) in zip(heads, spread.bins, strict=True):
+        bar = "#" * max(round(BAR * number / most), 1)
+        yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
+
+
+def _state_facts(state: StateInspection) -> Iterator[str]:
+    """Yield the path of a state and, line by line, what it holds."""
+    yield state.path
+    if state.fault:
+        yield "  state of xmceval; it cannot be read"
+        return
+    labels = "number of labels unknown" if state.n_labels is None else counted(state.n_labels, "label")
+    yield f"  state of xmceval {state.version} · {counted(state.n_rows, 'row')} · {labels}"
+    yield f"  metrics: {listed(state.metrics)}"
+    shown = {name for name, spec in specs().items() if spec.shown == "options"}
+    options = {name: value for name, value in (state.options or {}).items() if name in shown}
+    if options:
+        words = (name if value is True else f"{name}={value}" for name, value in options.items())
+        yield f"  options: {' · '.join(words)}"
+    if model := state.propensities:
+        constants = (f"{name.upper()}={model[name]:,}" for name in "abn" if model[name] is not None)
+        yield f"  propensities: {' '.join([*constants, 'from', str(model['source'])])}"
+    if state.scores:
+        yield f"  {first_of(state.scores)} on {first_of(state.truth)}"
+    if state.shards:
+        more = f" and {len(state.shards) - MOST_SHARDS:,} more" if len(state.shards) > MOST_SHARDS else ""
+        noun = "shard" if len(state.shards) == 1 else "shards"
+        yield f"  {noun} {listed(state.shards[:MOST_SHARDS])}{more} of {state.n_shards:,}"
 
 
 def inspect(
@@ -120,12 +276,8 @@ def inspect(
         Training labels, to compare with the truth.
     n_labels : int, optional
         The number of labels, where a file does not declare it; default that of `labels`.
-    labels : path, optional
-        A file with the name of label l in line l, from 0 on, for files that have names instead of numbers.
-    max_line : int
-        The longest line of a text file, in MiB; a file with a longer one is refused.
-    threads : int, optional
-        Default: one per processor.
+    labels, max_line, threads : path, int and int, optional
+        As in `read`.
 
     Returns
     -------
@@ -144,9 +296,9 @@ def inspect(
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
     with kept_pipes(map(to_path, paths)):
-        saved = [str(path) for path in paths if kind is None and is_state(to_path(path))]
-        states = tuple(inspect_state(to_path(path)) for path in paths if str(path) in saved)
-        others = [path for path in paths if str(path) not in saved]
+        are_states = [kind is None and is_state(to_path(path)) for path in paths]
+        states = tuple(inspect_state(to_path(path)) for path, saved in zip(paths, are_states, strict=True) if saved)
+        others = [path for path, saved in zip(paths, are_states, strict=True) if not saved]
         if not others:
             return InspectionReport((), (), states)
         names = None if labels is None else read_names(labels)

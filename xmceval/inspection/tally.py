@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault, averaged
 from xmceval.labels.counts import LabelCounts
-from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
+from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
@@ -23,21 +20,11 @@ MAX_FAULTS = 10
 LONG_ROW = 1 << 16  # longer rows share one slot of the histogram of row lengths
 
 
-class RowCounts(NamedTuple):
-    """Counts of rows and of entries, in the order of the kernel's slots."""
-
-    empty_rows: int
-    rows_by_label: int
-    rows_by_score: int
-    tied_rows: int
-    duplicates: int
-    zeros: int
-    ones: int
-    negative: int
-    fractions: int
-    nans: int
-    infinite: int
-    outside: int
+# The counts of rows and of entries, in the order of the kernel's slots.
+COUNTS = (
+    *("empty_rows", "rows_by_label", "rows_by_score", "tied_rows", "duplicates", "zeros", "ones", "negative"),
+    *("fractions", "nans", "infinite", "outside"),
+)
 
 
 @dataclass(frozen=True)
@@ -61,28 +48,25 @@ class FileTally:
     """Counts over all rows of a file, valid or not."""
 
     def __init__(self, width: Width) -> None:
-        from xmceval.kernels.rows.tally import N_COUNTS
-
         self.n_entries = self.longest = 0  # stored entries; those of the longest row
         self.labels = LabelCounts()  # rows, and entries by label
         self.row_lengths: Int64 = np.zeros(LONG_ROW + 1, dtype=np.int64)  # readable rows by number of entries
         self.faults: list[Fault] = []  # why rows are refused: at least the first MAX_FAULTS
         self.stopped_by = ""  # the error that ended reading
         self._width = width
-        self._counts: Int64 = np.zeros(N_COUNTS, dtype=np.int64)
-        self._ends = _no_values()
+        self._counts: Int64 = np.zeros(len(COUNTS), dtype=np.int64)
+        self._least, self._greatest = np.inf, -np.inf
         self._lock = threading.Lock()
 
     @property
-    def counts(self) -> RowCounts:
+    def counts(self) -> dict[str, int]:
         """The counts by name."""
-        return RowCounts(*self._counts.tolist())
+        return dict(zip(COUNTS, self._counts.tolist(), strict=True))
 
     @property
     def value_range(self) -> tuple[float, float] | None:
         """The least and the greatest finite value; None where there is no finite value."""
-        least, greatest = self._ends.tolist()
-        return (least, greatest) if least <= greatest else None
+        return (self._least, self._greatest) if self._least <= self._greatest else None
 
     @property
     def has_rows(self) -> bool:
@@ -97,6 +81,8 @@ class FileTally:
 
     def add(self, scratch: Scratch, block: Block) -> None:
         """Count a block; called from several threads."""
+        from xmceval.kernels.rows import tally as kernels
+
         try:
             rows = block.rows(scratch)
         except Fault as fault:
@@ -104,42 +90,26 @@ class FileTally:
                 self.faults.append(fault)
                 self.labels.n_rows += block.n_rows
             return
-        counts, ends = self._count(rows, scratch)
-        with self._lock:
-            self._merge(rows, counts, ends)
-        named = RowCounts(*counts.tolist())
-        if named.nans or named.duplicates or named.outside:
-            self._find_fault(block, scratch)
-
-    def _count(self, rows: Rows, scratch: Scratch) -> tuple[Int64, NDArray[np.float64]]:
-        """Return the counts of a block, and its least and greatest finite value."""
-        from xmceval.kernels.rows.tally import tally_rows
-
-        counts, ends = np.zeros_like(self._counts), _no_values()
-        longest = int(np.diff(rows.indptr).max(initial=4))
-        table = scratch.array("table", 4 * longest, np.int64, fill=-1)
-        tally_rows(*rows, rows.values.view(np.int64), self._width.n_labels, table, counts, ends)
-        return counts, ends
-
-    def _merge(self, rows: Rows, counts: Int64, ends: NDArray[np.float64]) -> None:
         lengths, labels = np.diff(rows.indptr), rows.indices[: rows.indptr[-1]]
-        self._counts += counts
-        self._ends[:] = min(self._ends[0], ends[0]), max(self._ends[1], ends[1])
-        self.row_lengths += np.bincount(np.minimum(lengths, LONG_ROW), minlength=LONG_ROW + 1)
-        self.longest = max(self.longest, int(lengths.max(initial=0)))
-        self.n_entries += labels.size
-        self.labels.add(lengths.size, labels[labels >= 0])
-
-    def _find_fault(self, block: Block, scratch: Scratch) -> None:
-        """Keep the first fault of a block, unless enough earlier ones are known."""
+        longest = int(lengths.max(initial=0))
+        counts, ends = np.zeros_like(self._counts), np.array([np.inf, -np.inf])
+        table = scratch.array("table", 4 * max(longest, 4), np.int64, fill=-1)
+        kernels.tally_rows(*rows, rows.values.view(np.int64), self._width.n_labels, table, counts, ends)
         with self._lock:
-            if sum(fault.row < block.first_row for fault in self.faults) >= MAX_FAULTS:
-                return
-        try:
-            validated_scores(block, scratch, self._width)
-        except Fault as fault:
-            with self._lock:
-                self.faults.append(fault)
+            self._counts += counts
+            self._least, self._greatest = min(self._least, float(ends[0])), max(self._greatest, float(ends[1]))
+            self.row_lengths += np.bincount(np.minimum(lengths, LONG_ROW), minlength=LONG_ROW + 1)
+            self.longest = max(self.longest, longest)
+            self.n_entries += labels.size
+            self.labels.add(lengths.size, labels[labels >= 0])
+            n_earlier = sum(fault.row < block.first_row for fault in self.faults)
+        is_refused = counts[[kernels.NANS, kernels.DUPLICATES, kernels.OUTSIDE]].any()
+        if is_refused and n_earlier < MAX_FAULTS:
+            try:
+                validated_scores(block, scratch, self._width)
+            except Fault as fault:
+                with self._lock:
+                    self.faults.append(fault)
 
 
 def tally_rows(source: Source, width: Width, threads: int | None) -> FileTally:
@@ -167,27 +137,23 @@ def spread_of_rows(tally: FileTally) -> Spread | None:
     n_rows = tally.row_lengths[lengths]
     total, n_entries = int(n_rows.sum()), int((lengths * n_rows).sum())
     median = float(lengths[np.searchsorted(np.cumsum(n_rows), (total + 1) // 2)])
-    bins = tuple(_bins(lengths, n_rows, n_entries))
-    return Spread(int(lengths[0]), median, n_entries / total, tally.longest, bins)
+    return Spread(int(lengths[0]), median, n_entries / total, tally.longest, _bins(lengths, n_rows, n_entries))
 
 
 def spread_of_labels(entries: Int64) -> Spread | None:
     """Return the distribution of entries per label, given those of each label in ascending order."""
     if entries.size == 0:
         return None
-    values, n_labels = np.unique(entries, return_counts=True)
-    bins = tuple(_bins(values, n_labels, int(entries.sum())))
+    bins = _bins(*np.unique(entries, return_counts=True), int(entries.sum()))
     return Spread(int(entries[0]), float(np.median(entries)), float(entries.mean()), int(entries[-1]), bins)
 
 
-def _bins(values: Int64, counts: Int64, n_entries: int) -> Iterator[tuple[int, int, int, float]]:
-    low, high = 0, 0
+def _bins(values: Int64, counts: Int64, n_entries: int) -> tuple[tuple[int, int, int, float], ...]:
+    bins, low, high = [], 0, 0
     while low <= values[-1]:
         inside = (values >= low) & (values <= high)
         if inside.any():
-            yield low, high, int(counts[inside].sum()), float((values * counts)[inside].sum()) / max(n_entries, 1)
+            share = float((values * counts)[inside].sum()) / max(n_entries, 1)
+            bins.append((low, high, int(counts[inside].sum()), share))
         low, high = high + 1, 2 * high + 1
-
-
-def _no_values() -> NDArray[np.float64]:
-    return np.array([np.inf, -np.inf])
+    return tuple(bins)

@@ -10,8 +10,6 @@ from xmceval.kernels.compile import helper, kernel
 # whose label appears earlier in the row, that are 0, 1, negative, fractions, NaN, infinite; labels below 0 or beyond.
 EMPTY, BY_LABEL, BY_SCORE, TIED, DUPLICATES, ZEROS, ONES, NEGATIVE, FRACTIONS, NANS, INFINITE, OUTSIDE = range(12)
 
-N_COUNTS = 12
-
 
 @helper
 def _repeats(keys, start, stop, table):
@@ -38,7 +36,7 @@ def _repeats(keys, start, stop, table):
 def tally_rows(indptr, indices, values, bits, n_labels, table, counts, ends):
     """Add the counts of a block to `counts`, and widen `ends`, the least and the greatest finite value.
 
-    `counts` are int64 [N_COUNTS], `ends` float64 [2]. `bits` are the values as int64. `table` is working space of at
+    `counts` are int64 [12], `ends` float64 [2]. `bits` are the values as int64. `table` is working space of at
     least 16 elements and four times the longest row: all -1, and left so. An empty row counts as ordered by label and
     by score.
     """

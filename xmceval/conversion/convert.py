@@ -84,13 +84,11 @@ def convert(
     n_labels : int, optional
         The number of labels, where `src` does not declare it; default that of `labels`, else the largest label + 1.
     labels : path, optional
-        A file with the name of label l in line l, from 0 on, where `src` has names instead of numbers.
+        As in `read`.
     force : bool
         Overwrite `dst`.
-    max_line : int
-        The longest line of a text file, in MiB; a file with a longer one is refused.
-    threads : int, optional
-        Default: one per processor. The bytes are the same for any number.
+    max_line, threads : int, optional
+        As in `read`. The bytes are the same for any number of threads.
 
     Returns
     -------

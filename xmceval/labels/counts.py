@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,25 +75,25 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None, may
 
     `may_merge` says that an option merges duplicate labels.
     """
-    parts = list[_Part]()
+    parts = list[tuple[Scratch, LabelCounts]]()  # one per thread
 
-    def start() -> _Part:
-        part = _Part(Scratch(), LabelCounts(width.n_labels))
-        parts.append(part)
-        return part
+    def start() -> tuple[Scratch, LabelCounts]:
+        parts.append((Scratch(), LabelCounts(width.n_labels)))
+        return parts[-1]
 
-    def work(part: _Part, block: Block) -> None:
+    def work(part: tuple[Scratch, LabelCounts], block: Block) -> None:
+        scratch, counts = part
         n_rows = block.n_rows
-        rows, _ = validated_truth(block, part.scratch, width, may_merge=may_merge)
-        part.counts.add(n_rows, rows.indices[: rows.indptr[-1]])
+        rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
+        counts.add(n_rows, rows.indices[: rows.indptr[-1]])
         add(n_rows)
 
     with phase(truth.name, truth.n_rows) as add:
         each_block(truth.blocks(), start, work, threads, all_faults=True)
-    counts = parts[0].counts
-    for part in parts[1:]:
-        counts.merge(part.counts)
-    return counts
+    (_, total), *others = parts
+    for _, counts in others:
+        total.merge(counts)
+    return total
 
 
 class LabelCounts:
@@ -144,10 +144,3 @@ class LabelCounts:
         ids, counts = self._high.columns()
         low_counts = wraps[low] * np.int32(256) + low_bytes[low]
         return np.concatenate([low, ids]), np.concatenate([low_counts, counts[:, 0]])
-
-
-class _Part(NamedTuple):
-    """What one thread works with."""
-
-    scratch: Scratch
-    counts: LabelCounts

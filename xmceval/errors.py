@@ -75,15 +75,12 @@ def escaped(text: str) -> str:
     """Return a text on one line that a terminal shows as it is: control characters are escaped."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(each if each == JOINER or _is_shown(each) else _escape(each) for each in text)
-
-
-def _is_shown(character: str) -> bool:
-    return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    return "".join(
+        each
+        if each == JOINER or unicodedata.category(each) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )
 
 
 def describe_failure(error: Exception) -> str:

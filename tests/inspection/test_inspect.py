@@ -224,13 +224,15 @@ def test_a_number_of_labels_is_compared_with_the_header_as_score_does(tmp_path, 
     (tmp_path / "scores").write_text("0:.5\n1:.5\n")
     (tmp_path / "truth").write_text("0,1\n1\n")
     pair = {"truth": ["f", "scores"], "scores": ["truth", "f"]}[kind]
-    assert inspect_file("f", kind=kind, n_labels=n_labels).is_sound == is_sound
+    file = inspect_file("f", kind=kind, n_labels=n_labels)
+    assert file.is_sound == is_sound
     assert run("f", "--as", kind, "--n-labels", n_labels) == (0 if is_sound else 1)
     if is_sound:
         xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
     else:
-        with pytest.raises(xmceval.DataError):
+        with pytest.raises(xmceval.DataError) as error:
             xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
+        assert file.faults[0] == str(error.value) or "and a row has" in file.faults[0]
 
 
 def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path):

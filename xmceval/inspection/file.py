@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import Fault, argument, counted, listed
+from xmceval.errors import DataError, Fault, argument, counted, listed
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.opening import open_either
@@ -151,18 +151,21 @@ def inspect_file(
 def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int | None) -> Iterator[str]:
     """Compare the number of labels that was passed with the one that the file declares, as score does."""
     columns = source.n_labels
-    if n_labels is None or columns in {None, n_labels}:
+    if n_labels is None or columns is None:
         return
-    name = argument("n_labels")
-    if kind == "truth":
-        yield f"{name} has {counted(n_labels, 'label')}, but {source.name} has {counted(columns or 0, 'label')}"
-    elif source.is_exact:
-        yield f"{source.name} has {counted(columns or 0, 'column')}, but {name} is {counted(n_labels, 'label')}"
-    elif (columns or 0) > n_labels:
-        yield f"{source.name} declares {counted(columns or 0, 'label')}, but {name} is {n_labels:,}"
-    elif tally.longest > (columns or 0):
+    passed = Width.of(source, n_labels)
+    try:
+        if kind == "truth":
+            Width(columns, f"{source.name} has").agree(n_labels, argument("n_labels"))
+        passed.agree_with(source, "column")
+    except DataError as error:
+        yield str(error)
+        return
+    if columns > n_labels:
+        yield f"{source.name} declares {counted(columns, 'label')}, but {passed}"
+    elif columns < min(n_labels, tally.longest):
         yield (
-            f"{source.name} declares {counted(columns or 0, 'column')}, {name} is {n_labels:,}, and a row has "
+            f"{source.name} declares {counted(columns, 'column')}, {passed}, and a row has "
             f"{counted(tally.longest, 'prediction')}"
         )
 

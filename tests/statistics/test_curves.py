@@ -24,6 +24,13 @@ GROUPS = {
     "negative": [-1, 0, 5],
     "text": ["a", "b", "bb"],
 }
+
+
+def unweighted(starts, is_true, scores):
+    """Groups of entries that weigh 1."""
+    return RankedGroups(starts, is_true, scores, np.ones(scores.size), np.zeros(starts.size - 1))
+
+
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, np.inf, np.nan])
 
 
@@ -79,15 +86,15 @@ def test_a_group_has_the_area_that_it_has_alone(rng, spare):
     order = sort_by_score(scores, groups)
     starts, truth, scores = find_starts(groups), rng.random(60) < 0.4, scores[order]
     spares = np.full(starts.size - 1, spare)
-    ranked = RankedGroups.unweighted(starts, truth, scores)._replace(spare=spares)
+    ranked = unweighted(starts, truth, scores)._replace(spare=spares)
     for compute in (roc_areas, average_precisions, lambda each: partial_roc_areas(each, 0.25)):
         together = compute(ranked)
         for g, (start, stop) in enumerate(itertools.pairwise(starts)):
             part = slice(start, stop)
-            one = RankedGroups.unweighted(np.array([0, stop - start]), truth[part], scores[part])
+            one = unweighted(np.array([0, stop - start]), truth[part], scores[part])
             one = one._replace(spare=spares[:1])
             np.testing.assert_array_equal(np.ravel(compute(one)), [each[g] for each in together])
-    whole = RankedGroups.unweighted(np.array([0]), truth[:0], scores[:0])
+    whole = unweighted(np.array([0]), truth[:0], scores[:0])
     assert roc_areas(whole).values.size == average_precisions(whole).values.size == 0
 
 
@@ -105,7 +112,7 @@ def test_the_sum_of_pairs_of_whole_weights_is_exact(positive, negative):
 def test_a_group_of_both_classes_has_the_areas_of_its_entries_one_by_one(entries, n_zeros):
     listed = sorted([*entries, *[(False, 0)] * n_zeros], key=lambda entry: -entry[1])
     truth, scores = np.array([each[0] for each in listed], bool), np.array([each[1] for each in listed], float)
-    ranked = RankedGroups.unweighted(np.array([0, scores.size]), truth, scores)
+    ranked = unweighted(np.array([0, scores.size]), truth, scores)
     positive, negative = (np.array([score for is_true, score in entries if is_true == each], float) for each in (1, 0))
     merged = RankedGroups.of_classes(positive, negative, n_zeros)
     for areas in (roc_areas, average_precisions):

@@ -194,10 +194,8 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
         order = order[weights[order] > 0]
     sorted_keys = keys[order]
     starts = find_starts(sorted_keys)
-    ranked = RankedGroups.unweighted(starts, truth[order] > 0, scores[order])
-    if weights is not None:
-        ranked = ranked._replace(weights=weights[order].astype(np.float64))
-    areas = roc_areas(ranked)
+    ranked_weights = np.ones(order.size) if weights is None else weights[order].astype(np.float64)
+    areas = roc_areas(RankedGroups(starts, truth[order] > 0, scores[order], ranked_weights, np.zeros(starts.size - 1)))
     dtype = np.int64 if weights is None else np.float64
     positive, negative_sums = areas.positive.astype(dtype), areas.negative.astype(dtype)
     return GroupAUC(sorted_keys[starts[:-1]], areas.values, np.diff(starts), positive, negative_sums)

@@ -53,11 +53,6 @@ class RankedGroups(NamedTuple):
     spare: Float64  # float64 array [n_groups]; the weight of each group's further entries: negatives with score 0
 
     @classmethod
-    def unweighted(cls, starts: NDArray[Any], is_true: Bools, scores: Float64) -> RankedGroups:
-        """Return groups, given `starts` [n_groups + 1], whose entries [n] have weight 1, and no further ones."""
-        return cls(starts, is_true, scores, np.ones(scores.size), np.zeros(starts.size - 1))
-
-    @classmethod
     def of_classes(cls, positive: Float64, negative: Float64, n_zeros: float = 0) -> RankedGroups:
         """Return one group, given the scores of its positives and its negatives, and `n_zeros` negatives of score 0.
 

@@ -14,7 +14,7 @@ from xmceval.errors import DataError, counted
 from xmceval.rows.block import Float64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.frames import aligned, check_rows, find_id_columns, split_ids, to_numbers
-from xmceval.rows.matrices.sparse import csr_arrays
+from xmceval.rows.matrices.sparse import csr_arrays, is_sparse
 from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
 from xmceval.rows.matrices.tensors import as_array as take_array
 
@@ -48,11 +48,6 @@ def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, An
     check_rows(y_true, y_score=y_score, sample_weight=sample_weight)
     scores = aligned(y_true, y_score, "y_score", (ours, theirs))
     return y_true, scores, aligned(y_true, sample_weight, "sample_weight", (ours, None), in_columns=False)
-
-
-def is_sparse(matrix: Any) -> bool:
-    """Return whether this is a scipy.sparse matrix or array."""
-    return bool(sparse.issparse(matrix))
 
 
 def is_matrix(values: Any) -> bool:

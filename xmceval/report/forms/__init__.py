@@ -25,6 +25,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         "html": "xmceval.report.forms.html",
         "page": "xmceval.report.page",
         "picture": "xmceval.report.pictures",
+        "differences": "xmceval.api.comparing.picture",
     }
 )
 DRAWN = ("table", "md", "latex")

@@ -1,4 +1,4 @@
-"""What pictures show: the kinds, the measures that each can draw, and the pairs of systems."""
+"""What pictures show: the kinds, and the measures that each can draw."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 
 Subject: TypeAlias = Sequence[Result] | Comparison
-
-MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
-MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown
 
 
 def _has_bins(measure: Measure) -> bool:
@@ -90,28 +87,6 @@ def results_of(subject: Subject) -> Sequence[Result]:
     if not results:
         raise UsageError("there are no results to draw")
     return results
-
-
-def choose_pairs(comparison: Comparison) -> tuple[list[tuple[str, str]], str]:
-    """Return the pairs that a picture shows, and a note on the others.
-
-    Those with the first system where every pair of more than four systems was compared.
-    """
-    pairs = comparison.pairs
-    if comparison.testing.against is not None or len(pairs) <= MOST_PAIRS:
-        return pairs, ""
-    first = pairs[0][1]
-    shown = [pair for pair in pairs if first in pair]
-    hint = f"hint: {argument('against', kind='NAME')} chooses others"
-    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {first} ({hint})"
-
-
-def choose_cutoffs(measures: Sequence[Measure], n_pairs: int) -> tuple[Sequence[Measure], str]:
-    """Return the measures whose differences a picture shows where none was asked for, and a note on the others."""
-    fewer = keep_deepest(measures)
-    if len(fewer) == len(measures) or len(measures) <= (MOST_PANELS if n_pairs > 1 else MOST_LINES):
-        return measures, ""
-    return fewer, f"metrics at their largest cutoff (hint: {argument('metrics', kind='NAMES')} chooses others)"
 
 
 def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:

@@ -1,8 +1,8 @@
-"""Drawing: the three kinds of pictures, each of panels that draw the values of a report."""
+"""Drawing: pictures of results, each of panels that draw the values of all systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,14 +12,10 @@ from matplotlib.lines import Line2D
 
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.compared import Difference
-from xmceval.report.comparison import Comparison
-from xmceval.report.pictures.chosen import Subject, choose_cutoffs, choose_pairs, keep_deepest, results_of
-from xmceval.report.pictures.figure import BAND, COLORS, GRID, INK, Look, Plan, list_keys, printable, style, wrap
+from xmceval.report.forms import load_form
+from xmceval.report.pictures.chosen import Subject, keep_deepest, results_of
+from xmceval.report.pictures.figure import BAND, GRID, INK, Look, Plan, list_keys, style, wrap
 from xmceval.report.result import Result
-from xmceval.report.sheet.comparesheet import describe_family
-from xmceval.report.sheet.model import MINUS
-from xmceval.report.sheet.verdicts import describe_level
 
 HEIGHT = 2.1  # inches of a panel
 LABEL = HEIGHT - 0.4  # inches for the text beside its axis
@@ -27,16 +23,8 @@ MOST_BANDS = 3  # systems whose bands can be told apart where they overlap
 MOST_POINTS = 72  # beside each other in a panel; more are lines without intervals
 MOST_TICKS = 8
 WIDTH = 0.8  # of the points of a cutoff, or the bars of a bin, together
-NAMES = 1.3  # inches for the names beside a panel of differences
-TITLE = 1.6  # inches for a title above it
-LINE, SPACE = 0.15, 0.25  # inches of a line of these names, and the space between two of them in lines
-# What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
-LOOKS = {
-    "better": (COLORS[0], ">", COLORS[0]),
-    "not significant": (INK, "o", "none"),
-    "worse": (COLORS[1], "<", COLORS[1]),
-    "not tested": (INK, "x", "none"),
-}
+NAMES = 1.3  # inches for the names beside a panel
+LINE = 0.15  # inches of a line of these names
 
 
 def plan_picture(kind: str, subject: Subject, measures: Sequence[Measure], *, is_chosen: bool = False) -> Plan:
@@ -46,7 +34,8 @@ def plan_picture(kind: str, subject: Subject, measures: Sequence[Measure], *, is
             return _plan_curves(results_of(subject), measures)
         if kind == "bins":
             return _plan_bins(results_of(subject), measures if is_chosen else keep_deepest(measures))
-        return _plan_differences(subject, measures, is_chosen=is_chosen)
+        plan: Plan = load_form(kind).plan_differences(subject, measures, is_chosen)
+        return plan
 
 
 def scale(measure: Measure) -> float:
@@ -57,6 +46,11 @@ def scale(measure: Measure) -> float:
 def draw_values(estimates: Iterable[Any], measure: Measure) -> Any:
     """Return values and both ends of their intervals as they are drawn, float64[3, n]; NaN without an interval."""
     return scale(measure) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
+
+
+def describe_unit(measure: Measure) -> str:
+    """Return what follows the name of a metric of which shares are drawn."""
+    return ", points" if scale(measure) == 100 else ""
 
 
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
@@ -157,137 +151,5 @@ def _describe_values(measure: Measure, result: Result) -> str:
     """Say what the values are: shares that add up to the metric, or averages within a bin."""
     kind = next(figure.kind for figure in result.slices[0].figures if figure.measure == measure)
     if kind == "share":
-        return f"share of {measure.name}{_unit(measure)}"
+        return f"share of {measure.name}{describe_unit(measure)}"
     return f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure) == 100 else ''}"
-
-
-def _plan_differences(comparison: Any, measures: Sequence[Measure], *, is_chosen: bool) -> Plan:
-    """Plan a forest plot: a panel for each metric with a line for each pair; one pair has a line for each metric."""
-    pairs, left_pairs = choose_pairs(comparison)
-    measures, left_measures = (measures, "") if is_chosen else choose_cutoffs(measures, len(pairs))
-    baselines = list(dict.fromkeys(baseline for _, baseline in pairs))
-    differences = [comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs]
-    panels: dict[str, list[Difference]] = {}
-    for difference in differences:
-        measure = difference.measure
-        panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
-    drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
-    limits = _find_limits(differences)
-    family = [line for line in describe_family(comparison.testing, [comparison]) if line.endswith("intervals are not")]
-    return Plan(
-        panels=[
-            partial(_draw_differences, lines, labels, title, axis, limits)
-            for lines, (labels, title, axis) in zip(panels.values(), drawn, strict=True)
-        ],
-        heights=[LINE * (_place_lines(labels)[1] + (title + axis).count("\n")) + 0.75 for labels, title, axis in drawn],
-        keys=_explain_looks(differences, comparison, baselines),
-        caption="differences between systems with their 95% intervals",
-        text=f"differences of {listed(measures)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
-        note="; ".join(filter(None, (left_pairs, left_measures, *family))),
-    )
-
-
-def _plan_panel(
-    differences: Sequence[Difference], baselines: Sequence[str], *, has_pairs: bool
-) -> tuple[list[str], str, str]:
-    """Return the labels of lines, the title and the text below the axis; a single pair is named there."""
-    measure = differences[0].measure
-    if has_pairs:
-        labels = [_name_pair(difference, baselines) for difference in differences]
-        title, axis = wrap(f"{measure.name}{_unit(measure)}", TITLE, 8), ""
-    else:
-        labels = [difference.measure.name for difference in differences]
-        title, axis = "", wrap(f"{_name_pair(differences[0], [])}{_unit(measure)}", TITLE, 8)
-    return [wrap(label, NAMES, 7.5) for label in labels], title, axis
-
-
-def _name_pair(difference: Difference, baselines: Sequence[str]) -> str:
-    """Name a line: its pair, or the system alone where all lines have one baseline."""
-    names = [difference.system] if len(baselines) == 1 else [difference.system, difference.baseline]
-    return f" {MINUS} ".join(map(printable, names))
-
-
-def _unit(measure: Measure) -> str:
-    return ", points" if scale(measure) == 100 else ""
-
-
-def _place_lines(labels: Sequence[str]) -> tuple[list[float], float]:
-    """Return where lines are from above, and where the last one ends; a label that is broken takes more room."""
-    places, end = [], -SPACE
-    for label in labels:
-        n_lines = label.count("\n") + 1
-        places.append(end + SPACE + n_lines / 2)
-        end += SPACE + n_lines
-    return places, end
-
-
-def _find_limits(differences: Sequence[Difference]) -> dict[str, tuple[float, float]]:
-    """Return the ends of the axis for each unit, which its panels share."""
-    ends: dict[str, list[float]] = {}
-    for difference in differences:
-        factor = scale(difference.measure)
-        numbers = (difference.low, difference.high, difference.difference)
-        ends.setdefault(difference.measure.metric.unit, [0.0]).extend(factor * x for x in numbers if x is not None)
-    rooms = {unit: 0.06 * (max(numbers) - min(numbers)) or 1.0 for unit, numbers in ends.items()}
-    return {unit: (min(numbers) - rooms[unit], max(numbers) + rooms[unit]) for unit, numbers in ends.items()}
-
-
-def _draw_differences(
-    differences: Sequence[Difference],
-    labels: Sequence[str],
-    title: str,
-    axis: str,
-    limits: Mapping[str, tuple[float, float]],
-    ax: Axes,
-) -> None:
-    """Draw differences with their intervals and their numbers, one per line."""
-    measure = differences[0].measure
-    factor, (places, end) = scale(measure), _place_lines(labels)
-    ax.axvline(0.0, color=INK, linewidth=0.8)
-    for difference, y in zip(differences, places, strict=True):
-        look = _look_of(difference)
-        if difference.low is not None and difference.high is not None:
-            ends = [factor * difference.low, factor * difference.high]
-            ax.plot(ends, [y, y], color=look["color"], linewidth=1.2)
-        ax.plot([factor * difference.difference], [y], **look, linestyle="none")
-        number = f"{factor * difference.difference:+.2f}".replace("-", MINUS)
-        ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
-    ax.set_yticks(places, labels)
-    ax.set_ylim(end + SPACE, -SPACE)
-    ax.set_xlim(*limits[measure.metric.unit])
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
-    ax.grid(axis="x")
-    ax.set_title(title, loc="left", fontweight="bold")
-    ax.set_xlabel(axis)
-
-
-def _verdict_of(difference: Difference) -> str:
-    """Return which of LOOKS a difference has."""
-    if difference.p is None:
-        return "not tested"
-    return "not significant" if not difference.is_detected else "better" if difference.is_better else "worse"
-
-
-def _look_of(difference: Difference) -> dict[str, str]:
-    """Return the style of a marker: a triangle points to where the difference is, and is filled if significant."""
-    color, marker, face = LOOKS[_verdict_of(difference)]
-    if difference.is_detected:  # of a metric that is better where it is lower, a better system is on the left
-        marker = ">" if difference.difference > 0 else "<"
-    return {"color": color, "marker": marker, "markerfacecolor": face}
-
-
-def _explain_looks(
-    differences: Sequence[Difference], comparison: Comparison, baselines: Sequence[str]
-) -> list[tuple[str, Line2D]]:
-    """Explain the markers that appear, always in the same order; the first significant one has the level."""
-    looks = {_verdict_of(difference): _look_of(difference) for difference in differences}
-    significant = [verdict for verdict in ("better", "worse") if verdict in looks]
-    than = f" than {baselines[0]}" if len(baselines) == 1 else ""
-    keys = []
-    for verdict in (verdict for verdict in LOOKS if verdict in looks):
-        text = f"{verdict}{than}" if verdict in significant else verdict
-        level = f", {describe_level(comparison)}" if verdict in significant[:1] else ""
-        keys.append((text + level, Line2D([], [], **looks[verdict], linewidth=1.2)))
-    return keys

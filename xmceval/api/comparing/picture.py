@@ -1,0 +1,182 @@
+"""The picture of a comparison: a forest plot of the differences between systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from xmceval.errors import argument, listed
+from xmceval.metrics.measure import Measure
+from xmceval.report.compared import Difference
+from xmceval.report.comparison import Comparison
+from xmceval.report.pictures.chosen import keep_deepest
+from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, scale
+from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
+from xmceval.report.sheet.comparesheet import describe_family
+from xmceval.report.sheet.model import MINUS
+from xmceval.report.sheet.verdicts import describe_level
+
+MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
+MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown
+TITLE = 1.6  # inches for a title above a panel
+SPACE = 0.25  # the space between two lines of names, in lines
+# What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
+LOOKS = {
+    "better": (COLORS[0], ">", COLORS[0]),
+    "not significant": (INK, "o", "none"),
+    "worse": (COLORS[1], "<", COLORS[1]),
+    "not tested": (INK, "x", "none"),
+}
+
+
+def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_chosen: bool) -> Plan:
+    """Plan a forest plot: a panel for each metric with a line for each pair; one pair has a line for each metric."""
+    pairs, left_pairs = _choose_pairs(comparison)
+    measures, left_measures = (measures, "") if is_chosen else _choose_cutoffs(measures, len(pairs))
+    baselines = list(dict.fromkeys(baseline for _, baseline in pairs))
+    differences = [comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs]
+    panels: dict[str, list[Difference]] = {}
+    for difference in differences:
+        measure = difference.measure
+        panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
+    drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
+    limits = _find_limits(differences)
+    family = [line for line in describe_family(comparison.testing, [comparison]) if line.endswith("intervals are not")]
+    return Plan(
+        panels=[
+            partial(_draw_differences, lines, labels, title, axis, limits)
+            for lines, (labels, title, axis) in zip(panels.values(), drawn, strict=True)
+        ],
+        heights=[LINE * (_place_lines(labels)[1] + (title + axis).count("\n")) + 0.75 for labels, title, axis in drawn],
+        keys=_explain_looks(differences, comparison, baselines),
+        caption="differences between systems with their 95% intervals",
+        text=f"differences of {listed(measures)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
+        note="; ".join(filter(None, (left_pairs, left_measures, *family))),
+    )
+
+
+def _choose_pairs(comparison: Comparison) -> tuple[list[tuple[str, str]], str]:
+    """Return the pairs that a picture shows, and a note on the others.
+
+    Those with the first system where every pair of more than four systems was compared.
+    """
+    pairs = comparison.pairs
+    if comparison.testing.against is not None or len(pairs) <= MOST_PAIRS:
+        return pairs, ""
+    first = pairs[0][1]
+    shown = [pair for pair in pairs if first in pair]
+    hint = f"hint: {argument('against', kind='NAME')} chooses others"
+    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {first} ({hint})"
+
+
+def _choose_cutoffs(measures: Sequence[Measure], n_pairs: int) -> tuple[Sequence[Measure], str]:
+    """Return the measures whose differences a picture shows where none was asked for, and a note on the others."""
+    fewer = keep_deepest(measures)
+    if len(fewer) == len(measures) or len(measures) <= (MOST_PANELS if n_pairs > 1 else MOST_LINES):
+        return measures, ""
+    return fewer, f"metrics at their largest cutoff (hint: {argument('metrics', kind='NAMES')} chooses others)"
+
+
+def _plan_panel(
+    differences: Sequence[Difference], baselines: Sequence[str], *, has_pairs: bool
+) -> tuple[list[str], str, str]:
+    """Return the labels of lines, the title and the text below the axis; a single pair is named there."""
+    measure = differences[0].measure
+    if has_pairs:
+        labels = [_name_pair(difference, baselines) for difference in differences]
+        title, axis = wrap(f"{measure.name}{describe_unit(measure)}", TITLE, 8), ""
+    else:
+        labels = [difference.measure.name for difference in differences]
+        title, axis = "", wrap(f"{_name_pair(differences[0], [])}{describe_unit(measure)}", TITLE, 8)
+    return [wrap(label, NAMES, 7.5) for label in labels], title, axis
+
+
+def _name_pair(difference: Difference, baselines: Sequence[str]) -> str:
+    """Name a line: its pair, or the system alone where all lines have one baseline."""
+    names = [difference.system] if len(baselines) == 1 else [difference.system, difference.baseline]
+    return f" {MINUS} ".join(map(printable, names))
+
+
+def _place_lines(labels: Sequence[str]) -> tuple[list[float], float]:
+    """Return where lines are from above, and where the last one ends; a label that is broken takes more room."""
+    places, end = [], -SPACE
+    for label in labels:
+        n_lines = label.count("\n") + 1
+        places.append(end + SPACE + n_lines / 2)
+        end += SPACE + n_lines
+    return places, end
+
+
+def _find_limits(differences: Sequence[Difference]) -> dict[str, tuple[float, float]]:
+    """Return the ends of the axis for each unit, which its panels share."""
+    ends: dict[str, list[float]] = {}
+    for difference in differences:
+        factor = scale(difference.measure)
+        numbers = (difference.low, difference.high, difference.difference)
+        ends.setdefault(difference.measure.metric.unit, [0.0]).extend(factor * x for x in numbers if x is not None)
+    rooms = {unit: 0.06 * (max(numbers) - min(numbers)) or 1.0 for unit, numbers in ends.items()}
+    return {unit: (min(numbers) - rooms[unit], max(numbers) + rooms[unit]) for unit, numbers in ends.items()}
+
+
+def _draw_differences(
+    differences: Sequence[Difference],
+    labels: Sequence[str],
+    title: str,
+    axis: str,
+    limits: Mapping[str, tuple[float, float]],
+    ax: Axes,
+) -> None:
+    """Draw differences with their intervals and their numbers, one per line."""
+    measure = differences[0].measure
+    factor, (places, end) = scale(measure), _place_lines(labels)
+    ax.axvline(0.0, color=INK, linewidth=0.8)
+    for difference, y in zip(differences, places, strict=True):
+        look = _look_of(difference)
+        if difference.low is not None and difference.high is not None:
+            ends = [factor * difference.low, factor * difference.high]
+            ax.plot(ends, [y, y], color=look["color"], linewidth=1.2)
+        ax.plot([factor * difference.difference], [y], **look, linestyle="none")
+        number = f"{factor * difference.difference:+.2f}".replace("-", MINUS)
+        ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
+    ax.set_yticks(places, labels)
+    ax.set_ylim(end + SPACE, -SPACE)
+    ax.set_xlim(*limits[measure.metric.unit])
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
+    ax.grid(axis="x")
+    ax.set_title(title, loc="left", fontweight="bold")
+    ax.set_xlabel(axis)
+
+
+def _verdict_of(difference: Difference) -> str:
+    """Return which of LOOKS a difference has."""
+    if difference.p is None:
+        return "not tested"
+    return "not significant" if not difference.is_detected else "better" if difference.is_better else "worse"
+
+
+def _look_of(difference: Difference) -> dict[str, str]:
+    """Return the style of a marker: a triangle points to where the difference is, and is filled if significant."""
+    color, marker, face = LOOKS[_verdict_of(difference)]
+    if difference.is_detected:  # of a metric that is better where it is lower, a better system is on the left
+        marker = ">" if difference.difference > 0 else "<"
+    return {"color": color, "marker": marker, "markerfacecolor": face}
+
+
+def _explain_looks(
+    differences: Sequence[Difference], comparison: Comparison, baselines: Sequence[str]
+) -> list[tuple[str, Line2D]]:
+    """Explain the markers that appear, always in the same order; the first significant one has the level."""
+    looks = {_verdict_of(difference): _look_of(difference) for difference in differences}
+    significant = [verdict for verdict in ("better", "worse") if verdict in looks]
+    than = f" than {baselines[0]}" if len(baselines) == 1 else ""
+    keys = []
+    for verdict in (verdict for verdict in LOOKS if verdict in looks):
+        text = f"{verdict}{than}" if verdict in significant else verdict
+        level = f", {describe_level(comparison)}" if verdict in significant[:1] else ""
+        keys.append((text + level, Line2D([], [], **looks[verdict], linewidth=1.2)))
+    return keys

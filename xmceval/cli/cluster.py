@@ -6,8 +6,9 @@ import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from typing import Any
 
 from xmceval.errors import DataError, UsageError
@@ -16,7 +17,6 @@ PATIENCE = 3.0  # seconds until a scheduler has answered
 PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
 PATIENCE_FOR_CLOSING = 10.0  # seconds until the processes of this machine have ended
 RETRIES = 3  # of tasks whose worker raised something else than is known of their data
-LOCAL = "local:"
 
 
 class LazyExecutor(Executor):
@@ -24,12 +24,13 @@ class LazyExecutor(Executor):
 
     def __init__(self, open_executor: Callable[[], Executor]) -> None:
         self._open = open_executor
-        self._opened: Executor | None = None
+
+    @cached_property
+    def _opened(self) -> Executor:
+        return self._open()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Open the executor where it is not, and submit a task to it."""
-        if self._opened is None:
-            self._opened = self._open()
         return self._opened.submit(function, *arguments, **options)
 
 
@@ -40,12 +41,16 @@ def open_dask(target: str) -> Iterator[Executor]:
         import distributed
     except ImportError:
         raise UsageError("--dask needs packages that are not installed (hint: pip install 'xmceval[dask]')") from None
-    n_processes = _count_processes(target)
+    is_local, number = target.startswith("local:"), target.removeprefix("local:")
+    if not is_local and "://" not in target:
+        raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")
+    if is_local and not (number.isdigit() and int(number)):
+        raise UsageError(f"--dask {target}: expected a number of processes of at least 1, such as local:4")
 
     def connect() -> Executor:
-        if n_processes:
+        if is_local:
             cluster = distributed.LocalCluster(
-                n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                n_workers=int(number), threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
             )
             stack.callback(_close, cluster)
             client = stack.enter_context(distributed.Client(cluster))
@@ -63,7 +68,7 @@ def open_dask(target: str) -> Iterator[Executor]:
         logging.disable()  # what Dask logs of lost workers: what matters is raised
         warnings.simplefilter("ignore")  # of a port of the dashboard that is taken, of large arguments
         try:
-            yield LazyExecutor(connect) if n_processes else connect()
+            yield LazyExecutor(connect) if is_local else connect()
         except distributed.KilledWorker as error:
             raise DataError(
                 f"workers died, one after the other, over the same rows; out of memory? ({error})"
@@ -76,18 +81,6 @@ def _close(cluster: Any) -> None:
         cluster.close(timeout=PATIENCE_FOR_CLOSING)
 
 
-def _count_processes(target: str) -> int:
-    """Return the number of processes of ``local:N``; 0 for an address."""
-    if not target.startswith(LOCAL):
-        if "://" not in target:
-            raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")
-        return 0
-    number = target.removeprefix(LOCAL)
-    if not number.isdigit() or not int(number):
-        raise UsageError(f"--dask {target}: expected a number of processes of at least 1, such as local:4")
-    return int(number)
-
-
 def _connect(distributed: Any, address: str) -> Any:
     """Return a client, once the scheduler has said who it is: a client waits forever for one that never answers."""
 
@@ -95,13 +88,9 @@ def _connect(distributed: Any, address: str) -> Any:
         async with distributed.rpc(address, connection_args=security) as scheduler:
             await scheduler.identity()
 
-    async def ask_with_patience() -> None:
-        await asyncio.wait_for(ask(), PATIENCE)
-
     try:
         security = distributed.Security().get_connection_args("client")
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, ask_with_patience()).result()
+        asyncio.run(asyncio.wait_for(ask(), PATIENCE))
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:
         reason = f" ({error})" if isinstance(error, ValueError) else ""

@@ -307,10 +307,8 @@ def test_commands_score_save_merge_and_inspect():
     asked = ("-m", "P", "-m", "macroF1", "-k", "1,3")
     together = json.loads(run("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
     assert (together["truth"], together["systems"][0]["name"]) == ("*", "*")
-    folders = run("score", "t", "p", "--shard-dirs", *asked, "-q")
-    assert folders == run("score", "t/*", "p/*", *asked, "-q")
-    assert "\n24 instances" in run("compare", "t", "p", "p", "--shard-dirs", *asked, "-q")
-    run("report", "t/*", "p/*", *asked, "--html", "page.html", "-q")
+    assert "\n24 instances" in run("compare", "t/*", "p/*", "p/*", *asked, "-q")
+    run("score", "t/*", "p/*", *asked, "--page", "page.html", "-q")
     page = Path("page.html").read_text()
     assert all(f"{folder}/{i}.txt" in page for folder in "tp" for i in range(3))  # with their checksums
     for i in range(3):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from xmceval.api.comparing.pairtests import Cost
-from xmceval.cli import main, progressbar, runner
+from xmceval.cli import main, messages, systems
 from xmceval.files.io import inputfiles
 from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress
@@ -42,8 +42,8 @@ def files(tmp_path, monkeypatch):
 @pytest.fixture
 def at_once(monkeypatch):
     """Let bars be drawn from the first moment on, and all work pause when it is half done."""
-    monkeypatch.setattr(progressbar, "PATIENCE", 0.0)
-    monkeypatch.setattr(progressbar, "PAUSE", 0.001)
+    monkeypatch.setattr(messages, "PATIENCE", 0.0)
+    monkeypatch.setattr(messages, "PAUSE", 0.001)
 
     def pause(worker, name, total, done):
         watch_work(worker, name, 2, lambda _: 1)
@@ -117,14 +117,14 @@ def test_nothing_is_shown_where_nobody_looks(files, at_once, monkeypatch, capsys
 def test_a_terminal_that_can_remove_nothing_has_no_bar(files, at_once, monkeypatch):
     with terminal(monkeypatch) as seen, monkeypatch.context() as patch:
         patch.setenv("TERM", "dumb")
-        with progressbar.shown(quiet=False), phase("rows", 2) as add:
+        with messages.long_work(quiet=False), phase("rows", 2) as add:
             add(1)
             time.sleep(0.05)
     assert seen == ["\0"]
 
 
 def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
-    with terminal(monkeypatch) as seen, progressbar.shown(quiet=False), phase("a/preds.txt", 8000) as add:
+    with terminal(monkeypatch) as seen, messages.long_work(quiet=False), phase("a/preds.txt", 8000) as add:
         add(2000)
         time.sleep(0.7)
         assert seen == []
@@ -163,6 +163,6 @@ def test_all_stored_bytes_are_read_at_the_end(files, name):
 
 
 def test_resamples_are_counted():
-    with runner.watch(quiet=False)(Cost(3, 10_000, 500, 48_000)) as add:
+    with systems.watch(quiet=False)(Cost(3, 10_000, 500, 48_000)) as add:
         add(6_400)
         assert measure_progress() == ("randomization", 6_400 / 30_000)

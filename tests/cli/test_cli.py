@@ -174,7 +174,7 @@ def test_systems_are_named(run):
         return [line.partition(",")[0] for line in out.splitlines()[1:]]
 
     assert names(MODEL_A, f"../sample/{MODEL_B}") == ["model_a", "model_b"]
-    assert names(MODEL_A, MODEL_B, "--name", "ours") == ["ours", "model_b"]
+    assert names(f"ours={MODEL_A}", MODEL_B) == ["ours", "model_b"]
     assert names(MODEL_A, f"ours={MODEL_B}") == ["model_a", "ours"]
     assert names(MODEL_A, MODEL_A) == ["model_a (1)", "model_a (2)"]
 
@@ -227,11 +227,7 @@ USAGE = {
     "blanks between names": (("-m", "P nDCG"), "(hint: separate metrics by commas: P,nDCG)"),
     "a blank and no metric": (("-m", "P 5"), "unknown metric 'P 5' (hint: xmceval metrics lists all)"),
     "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),
-    "two names of one": (
-        (f"ours={MODEL_B}", "--name", "a", "--name", "b"),
-        "ours=model_b.txt: has the name 'b' too, from --name (hint: pass only one of them)\n",
-    ),
-    "more names": (("--name", "a", "--name", "b"), "2 names for 1 file of predictions\n"),
+    "an option of before": (("--shard-dirs",), "No such option"),
     "two sources": (("--counts", TRAIN, "--train", TRAIN), "pass one of --train, --counts, --inverse-propensities"),
 }
 
@@ -259,12 +255,23 @@ def test_patterns_that_the_shell_expands_are_refused(run, tmp_path, monkeypatch)
     assert run("score", "truth-1.txt", "p-1.txt", "new=truth-1.txt", "-q")[0] == 0
 
 
-@pytest.mark.parametrize("args", [(), ("score",), ("score", TRUTH), ("nothing",)])
+@pytest.mark.parametrize("args", [(), ("score",), ("score", TRUTH), ("nothing",), ("report",)])
 def test_missing_arguments_end_with_2(run, args):
     code, out, err = run(*args)
     assert (code, out) == (2, "")
     assert err.startswith("Usage: xmceval ")
-    assert ("No such command 'nothing'.\n" in err) == (args == ("nothing",))
+    assert f"No such command '{args[0]}'.\n" in err if args in {("nothing",), ("report",)} else "No such" not in err
+
+
+def test_the_command_alone_prints_its_help(run):
+    assert run()[2] == run("--help")[1]
+
+
+@pytest.mark.parametrize(("word", "meant"), [("scor", "score"), ("compair", "compare"), ("metric", "metrics")])
+def test_a_mistyped_command_gets_a_similar_one(run, word, meant):
+    code, out, err = run(word, TRUTH)
+    assert (code, out) == (2, "")
+    assert err.endswith(f"\nError: No such command '{word}'; did you mean {meant}?\n")
 
 
 def test_wrong_data_ends_with_1(run, tmp_path):

@@ -17,7 +17,7 @@ from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Cost
 from xmceval.api.scoring.setup import Named, OpenedTruth
-from xmceval.cli import main, runner
+from xmceval.cli import main, systems
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
 
@@ -125,7 +125,7 @@ def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatc
     args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "randomization", "--resamples", 200)
     cost = "note: randomization: 6 tests of 200 resamples of 500 instances\n"
     assert cost not in run(*args)[2]
-    monkeypatch.setattr(runner, "LONG", 6 * 200 * 500)
+    monkeypatch.setattr(systems, "LONG", 6 * 200 * 500)
     assert run(*args)[2].startswith(cost)
     assert cost not in run(*args, "-q")[2]
     assert "tests of" not in run(*args[:-4])[2]

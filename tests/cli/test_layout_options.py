@@ -37,10 +37,9 @@ def refused(*args):
 
 def test_markdown_and_latex_are_as_they_were_approved():
     check(__file__, "score.md", run("score", *ASKED, "-o", "md"))
-    layout = ("--fraction", "--places", 3, "--caption", "Results", "--latex-label", "tab:results")
+    layout = ("--fraction", "--places", 3)
     asked = ("score", *FILES[:2], "-m", "P@1,5", "-q", "-o", "latex", *layout)
     check(__file__, "score.tex", run(*asked))
-    assert "    & P \\\\\n    \\midrule\n    @1 & 0.686 \\\\\n" in run(*asked, "--transpose")
     with_intervals = r"    P & 0.686~{\scriptsize $\pm$0.041} & 0.374~{\scriptsize $\pm$0.019} \\" + "\n"
     assert with_intervals in run(*asked, "--intervals")
 
@@ -71,15 +70,6 @@ def test_options_of_the_layout_change_how_a_table_looks(args, row):
     assert row.split() in [line.split() for line in run("score", *ASKED, *args).splitlines()]
 
 
-def test_transposed_systems_are_columns():
-    lines = run("score", *ASKED, "--transpose", "--no-intervals").splitlines()
-    assert lines[1:4] == [
-        "        model_a  model_b",
-        "P@1       68.60    55.00",
-        "P@5       37.40    40.36",
-    ]
-
-
 def test_one_row_has_neither_intervals_nor_tests(tmp_path):
     for name, text in (("t.txt", "1 3\n0:1\n"), ("a.txt", "1 3\n0:1 1:.5\n"), ("b.txt", "1 3\n1:1 0:.5\n")):
         (tmp_path / name).write_text(text)
@@ -93,17 +83,11 @@ def test_one_row_has_neither_intervals_nor_tests(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-@pytest.mark.parametrize("args", [("--transpose",), ("--places", 3), ("--no-intervals",), ("--percent",)])
+@pytest.mark.parametrize("args", [("--places", 3), ("--no-intervals",), ("--percent",)])
 def test_options_without_effect_are_refused(form, args):
     for command in ("score", "compare"):
         code, message = refused(command, *ASKED, "-o", form, *args)
         assert (code, message) == (1, f"{args[0]} has no effect on -o {form} (hint: pass -o table or md or latex)")
-
-
-def test_captions_are_of_latex_only():
-    for flag in ("--caption", "--latex-label"):
-        message = refused("score", *ASKED, "-o", "md", flag, "x")[1]
-        assert message == f"{flag} has no effect on -o md (hint: pass -o latex)"
 
 
 def test_csv_and_json_have_fractions_and_may_be_asked_for_them():

@@ -37,7 +37,6 @@ def check(text):
 # What each command says of a file that is missing, or is not what it takes.
 ARGUMENTS = {
     "compare": ["t.txt", EVIL, "p.txt"],
-    "report": ["t.txt", EVIL, "--html", "x.html"],
     "benchmark": [EVIL],
     "inspect": [EVIL, "t.txt"],
     "convert": [EVIL, "x.npz"],
@@ -98,6 +97,6 @@ def test_lines_of_an_error_are_its_own(run):
 
 def test_folders_in_the_way_are_named_without_their_control_characters(run):
     Path(f"{EVIL}.html").mkdir()
-    _, err = run("report", "t.txt", "p.txt", "--html", f"{EVIL}.html")
+    _, err = run("score", "t.txt", "p.txt", "--page", f"{EVIL}.html")
     check(err)
     assert HARMLESS in err

@@ -30,7 +30,8 @@ COMMANDS = {
     "score.svg": f"score {SCORE} --plot",
     "pair.rows.npz": f"compare {SCORE} b.txt --save-rows",
     "compare.svg": f"compare {SCORE} b.txt --plot",
-    "page.html": f"report {SCORE} b.txt --html",
+    "page.html": f"score {SCORE} --page",
+    "pair.html": f"compare {SCORE} b.txt --page",
     "all.state": "merge 1.state --save-state",
     "bench.svg": "benchmark --plot",
     "c.npz": "convert a.txt",
@@ -223,6 +224,5 @@ def test_what_a_killed_writer_left_is_no_shard(run):
     Path("shards").mkdir()
     for name in ("1.txt", ".xmceval-0123456789abcdef"):
         Path("shards", name).write_text(INPUTS["a.txt"])
-    expected = run("score", "t.txt", "a.txt", "-q", "-o", "csv", "--name", "a")
-    assert run("score", "t.txt", "shards/*", "-q", "-o", "csv", "--name", "a") == expected
-    assert run("score", "t.txt", "shards", "--shard-dirs", "-q", "-o", "csv", "--name", "a") == expected
+    expected = run("score", "t.txt", "a=a.txt", "-q", "-o", "csv")
+    assert run("score", "t.txt", "a=shards/*", "-q", "-o", "csv") == expected

@@ -17,10 +17,9 @@ XMCEVAL = [sys.executable, "-m", "xmceval"]
 
 LINES = {
     "score": "score t.txt p.txt -m P,PSP --save-rows {}.rows.npz",
-    "compare": "compare t.txt p.txt q.txt -m P,PSP",
+    "compare": "compare t.txt p.txt q.txt -m P,PSP --page {}.html",
     "benchmark": "benchmark b.toml",
     "merge": "merge 1.state",
-    "report": "report t.txt p.txt -m P,PSP --html {}.html",
     "inspect": "inspect t.txt p.txt",
     "convert": "convert p.txt {}.npz -v",
     "metrics": "metrics P",
@@ -32,7 +31,7 @@ import json, os, sys
 import click, numpy, xmceval.cli
 from xmceval.kernels.metrics.counts import count_labels
 import matplotlib.figure, scipy.sparse, scipy.special
-import xmceval.api.comparing.compare, xmceval.api.page, xmceval.scoring.evaluate
+import xmceval.api.comparing.compare, xmceval.report.page, xmceval.scoring.evaluate
 count_labels(numpy.zeros(1, int), numpy.zeros(1, numpy.uint8), numpy.zeros(1, numpy.int32))  # numba starts here, once
 for line, closed, out, err in json.loads(sys.argv[1]):
     number = os.fork()

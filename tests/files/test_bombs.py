@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from support.files import TRUTH, write
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, naming_flags
 from xmceval.files.arrays import npz
 from xmceval.files.arrays.archive import ArrayFile
 from xmceval.files.arrays.npy import RefusedError, load_strings
@@ -170,6 +170,8 @@ def test_the_limit_is_exact_and_bounds_memory(tmp_path, monkeypatch):
     write("y.gz", gzip.compress(b" " * (64 * MIB)))
     message = r"y.gz:1: this line is longer than 2 MiB \(hint: pass max_line=\)"
     assert peak_of(DataError, message, list, chunks.LineChunks(tmp_path / "y.gz", 2)) < 9
+    with naming_flags(), pytest.raises(DataError, match=r"\(hint: pass max_line= in Python\)$"):
+        list(chunks.LineChunks(tmp_path / "y.gz", 2))
 
 
 def test_a_long_line_does_not_make_the_next_chunks_long(tmp_path):

@@ -34,7 +34,7 @@ def test_an_address_of_local_files_may_be_a_pattern(tmp_path):
     touch("d/t-10.txt", "d/t-9.txt")
     expected = [str(tmp_path / "d" / name) for name in ("t-9.txt", "t-10.txt")]
     assert names_of(f"file://{tmp_path}/d/t-*") == expected
-    assert names_of(f"file://{tmp_path}/d", directories=True) == expected
+    assert names_of(f"file://{tmp_path}/d/*") == expected
 
 
 def test_the_two_files_of_a_pair_are_one_shard():
@@ -51,14 +51,13 @@ def test_a_list_keeps_its_order():
         find_shards("@list.txt")
 
 
-def test_a_directory_stands_for_its_files_where_that_is_asked_for():
+def test_a_pattern_stands_for_the_files_of_a_directory():
     touch("d[1]/b2", "d[1]/b10", "d[1]/.hidden")
-    assert names_of("d[1]", directories=True) == ["d[1]/b2", "d[1]/b10"]
-    assert find_shards("d[1]", directories=True).name == "d[1]"
+    assert names_of("d[[]1]/*") == ["d[1]/b2", "d[1]/b10"]
     assert find_shards("d[1]") == "d[1]"
     Path("empty").mkdir()
-    with pytest.raises(DataError, match=r"^empty: is a directory without files$"):
-        find_shards("empty", directories=True)
+    with pytest.raises(DataError, match=r"^empty/\*: no file matches this pattern$"):
+        find_shards("empty/*")
 
 
 def test_anything_else_is_itself():

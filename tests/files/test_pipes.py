@@ -135,8 +135,7 @@ def test_what_cannot_be_read_is_refused_in_words(script, code, message):
 
 def test_a_shell_passes_pipes():
     expected = run("gzip -k t.txt p.txt; x score t.txt p.txt -m P -q").stdout
-    script = "zcat p.txt.gz | x score <(zcat t.txt.gz) /dev/stdin <(cat p.txt.gz) -m P -q"
-    done = run(script + " --name a --name b")
+    done = run("zcat p.txt.gz | x score <(zcat t.txt.gz) a=/dev/stdin b=<(cat p.txt.gz) -m P -q")
     (value,) = (line.split()[1] for line in expected.splitlines() if line.startswith("P "))
     assert (done.stdout.count(value), done.stderr) == (2, ""), done
     assert run("x score t.txt /dev/stdin -m P -q < p.txt").stdout == expected

@@ -371,7 +371,8 @@ COMMANDS = {
     "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{dense.npy} -o json",
     "inspect": "inspect {truth.txt} {p.txt} --filter {filter.txt} -o json",
     "convert": "convert {p.txt} memory://o/p.npz -v",
-    "report": "report {truth.txt} {p.txt} --html memory://o/page.html --train {truth.txt}",
+    "page": "score {truth.txt} {p.txt} --page memory://o/page.html --train={truth.txt}",
+    "page of runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{dense.npy} --page memory://o/q.htm",
     "usage": "compare {truth.txt} --runs {p.txt}",
     "pipe": "compare {truth.txt} {p.txt} --save-rows {rows.txt}",
     "missing": "score {truth.txt} {none.txt}",
@@ -414,7 +415,7 @@ def test_patterns_and_directories_of_stores_are_shards(memory, local, files):
     assert score("memory://d/truth.txt", parts) == local["p.txt"]
     memory.pipe_file("/l/list.txt", "\n".join(parts).encode())
     assert score("memory://d/truth.txt", "@memory://l/list.txt") == local["p.txt"]
-    assert run("score", "memory://d/truth.txt", "memory://s", "--shard-dirs", "-k", 3)[0] == 0
+    assert run("score", "memory://d/truth.txt", "memory://s/*", "-k", 3)[0] == 0
     with pytest.raises(DataError, match=r"memory://s/none-\*.txt: no file matches this pattern"):
         score("memory://d/truth.txt", "memory://s/none-*.txt")
 

@@ -1,4 +1,4 @@
-"""The page of `xmceval report` and of `to_html`: complete, well-formed, safe, the same bytes for the same results."""
+"""The page of `--page` and of `to_html`: complete, well-formed, safe, the same bytes for the same results."""
 
 import itertools
 import re
@@ -13,7 +13,7 @@ from xmceval.report.compared import format_p
 from xmceval.report.forms.html import element, isolate, join, name, text
 from xmceval.report.forms.layout import Layout
 from xmceval.report.page import render_page
-from xmceval.report.page.provenance import InputFile, Provenance
+from xmceval.report.page.provenance import Digest, Provenance
 from xmceval.report.page.tables import write_sentence
 from xmceval.version import VERSION
 
@@ -251,8 +251,8 @@ def strip_pictures(html):
 
 def test_pages_are_as_they_were_approved(full, one):
     check(__file__, "page.html", strip_pictures(full.to_html()))
-    files = (InputFile("truth", "a<b.txt", 1_234_567, "0" * 64), InputFile("predictions", "p.txt", 3, "f" * 64))
-    provenance = Provenance(files, "xmceval report 'a<b.txt' p.txt")
+    files = (Digest("truth", "a<b.txt", 1_234_567, "0" * 64), Digest("predictions", "p.txt", 3, "f" * 64))
+    provenance = Provenance(files, "xmceval score 'a<b.txt' p.txt")
     check(__file__, "page of one.html", strip_pictures(render_page([one], provenance=provenance)))
 
 

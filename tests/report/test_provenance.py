@@ -63,8 +63,8 @@ def files(tmp_path):
         (tmp_path / name).write_text(text)
 
 
-def run(*args):
-    ended = CliRunner().invoke(cli, ["score", "truth.txt", "preds.txt", *map(str, args), "-q"])
+def run(*args, preds="preds.txt"):
+    ended = CliRunner().invoke(cli, ["score", "truth.txt", preds, *map(str, args), "-q"])
     assert ended.exit_code == 0, ended.output
     return ended.stdout
 
@@ -149,7 +149,7 @@ def test_propensities_that_no_metric_uses_are_in_json_only(files):
 
 
 def test_names_of_systems_do_not_hide_their_files(files):
-    document = json.loads(run("--name", "ours", "-m", "P", "-o", "json"))
+    document = json.loads(run("-m", "P", "-o", "json", preds="ours=preds.txt"))
     assert (document["systems"][0]["name"], document["systems"][0]["scores"]) == ("ours", "preds.txt")
 
 

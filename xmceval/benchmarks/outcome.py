@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 from xmceval.benchmarks.data import PUBLISHED, DatasetOutcome, Outcome
 from xmceval.benchmarks.render import build_benchmark_sheet
-from xmceval.errors import UsageError, argument, counted, listed
+from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.comparerecords import record_comparison
 from xmceval.report.comparison import Comparison
@@ -95,7 +95,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         """Write it in one of the FORMS; by default only a plain table that fits has intervals."""
         if form not in {"json", "csv"}:
             if layout.transpose:
-                raise UsageError(f"{argument('transpose', True)} is not available for a benchmark")
+                raise UsageError("transpose=True is not available for a benchmark")
             if layout.intervals is None:
                 may_fit, wide = form == "table", replace(layout, intervals=True)
                 layout = replace(layout, intervals=may_fit and measure_width(self._sheet(wide)) <= layout.width)

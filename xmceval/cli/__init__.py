@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import io
 import os
@@ -12,17 +13,17 @@ from typing import Any
 
 import click
 
-from xmceval.cli import completion
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
 SECTIONS = {
-    "Evaluation": ("score", "compare", "benchmark", "merge", "report"),
+    "Evaluation": ("score", "compare", "benchmark", "merge"),
     "Files": ("inspect", "convert"),
     "Reference": ("metrics", "datasets"),
 }
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 WIDEST = 100  # columns of help, in terminals that have more
+COMPLETION = "_XMCEVAL_COMPLETE"  # the variable by which a shell asks for completions, or for its script
 LISTINGS = ("metrics", "datasets")  # share a file
 
 
@@ -50,6 +51,20 @@ class _LazyGroup(click.Group):
                     [(str(each.name).ljust(width), each.get_short_help_str(WIDEST)) for each in commands]
                 )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words of the command line, which a page shows."""
+        ctx.obj = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; the message about one that does not exist names a similar one."""
+        similar = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0], COMMANDS, 1)
+        if similar:
+            raise click.UsageError(f"No such command {args[0]!r}; did you mean {similar[0]}?", ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; messages name its options."""
         with naming_flags():
@@ -71,8 +86,10 @@ def main(args: Sequence[str] | None = None) -> None:
     _open_closed_streams()
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    if (code := completion.respond(cli)) is not None:
-        sys.exit(code)
+    if instruction := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "xmceval", COMPLETION, instruction))
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:
         with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:
@@ -88,7 +105,8 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo("\ninterrupted", err=True)
         code = 130
     except click.ClickException as error:
-        error.message = escaped(redacted(error.message))  # type: ignore[misc]  # click declares it as final
+        if not isinstance(error, click.exceptions.NoArgsIsHelpError):  # whose message is the help
+            error.message = escaped(redacted(error.message))  # type: ignore[misc]  # click declares it as final
         error.show()
         code = error.exit_code
     except (ValueError, OSError, MemoryError) as error:

@@ -1,22 +1,40 @@
-"""Messages: what goes to stderr, doubts and notes above all; with ``--strict`` doubts are errors."""
+"""Messages: what goes to stderr: doubts and notes, gates that did not pass, and how far long work is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import io
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmceval.cli.progressbar import clear
 from xmceval.errors import DataError, escaped
 
 if TYPE_CHECKING:
     from xmceval.report.result import Result
+    from xmceval.report.scored import GateOutcome
+
+BREACH = 3  # exit code of a gate that did not pass
+
+PATIENCE, PAUSE = 1.0, 0.2  # seconds before the first drawing of a bar, and between two
+STEPS = 1000
+NAME = 28  # characters
+CLEAR = "\r\x1b[K"
+SHOW_CURSOR = "\x1b[?25h"  # after each drawing, which hides it: a signal may end the process at any time
+
+_lock = threading.RLock()  # of the terminal
+_is_drawn = False
 
 
 def say(line: str) -> None:
     """Write a line to stderr; what names of files may hold, such as control characters, is escaped."""
-    clear()
+    _clear()
     click.echo(escaped(line), err=True)
 
 
@@ -39,7 +57,7 @@ def refuse_doubts(doubts: Sequence[str], failures: Sequence[str] = ()) -> None:
 
 
 def warn_of_results(
-    arguments: Mapping[str, Any], results: Sequence[Result], doubts: Sequence[str] | None = None, form: str = ""
+    arguments: Mapping[str, Any], results: Sequence[Result], doubts: Sequence[str] | None = None, *, form: str
 ) -> None:
     """Write the doubts about results, and with --verbose notes; those that systems share appear once.
 
@@ -56,3 +74,73 @@ def warn_of_results(
         for line in shared_lines(results, kind) if is_shown else ():
             say(f"note: {line}")
     warn(doubts)
+
+
+@contextmanager
+def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
+    """Report gates that did not pass, and other failures, after the output is written, even if nobody reads it."""
+    try:
+        yield
+    except BrokenPipeError:
+        if all(outcome.passed for outcome in outcomes) and not failures:
+            raise
+        sys.stdout = io.StringIO()  # nothing more may be written there, not even at exit
+    breaches = [outcome.why for outcome in outcomes if outcome.is_decided and not outcome.passed]
+    for line in breaches:
+        say(f"breach: {line}")
+    errors = dict.fromkeys([*failures, *(outcome.why for outcome in outcomes if not outcome.is_decided)])
+    if errors:
+        raise DataError(*errors)
+    if breaches:
+        raise click.exceptions.Exit(BREACH)
+
+
+@contextmanager
+def long_work(quiet: bool) -> Iterator[None]:
+    """Show how far the work inside is after a second, on a terminal; a note says when kernels are compiled."""
+    from xmceval.kernels.compile import show_notes
+
+    show_notes((lambda _: None) if quiet else say)
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    is_over = threading.Event()
+    thread = threading.Thread(target=_draw_until, args=(is_over,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        _clear()
+
+
+def _clear() -> None:
+    """Remove the bar from the terminal, before something else is written there."""
+    global _is_drawn  # noqa: PLW0603 - there is one terminal
+    with _lock:
+        if _is_drawn:
+            click.echo(CLEAR, nl=False, err=True)
+        _is_drawn = False
+
+
+def _draw_until(is_over: threading.Event) -> None:
+    """Draw a bar for each work, from its beginning on; it is removed while nothing is known to go on."""
+    global _is_drawn  # noqa: PLW0603
+    from xmceval.rows.progress import measure_progress
+
+    bar, began = None, time.monotonic()
+    while not is_over.wait(PAUSE):
+        name, share = measure_progress() or ("", 1.0)
+        if share >= 1:
+            _clear()
+            bar = None
+            continue
+        label, step = escaped(PurePath(name).name[-NAME:]), int(STEPS * share)
+        if bar is None or bar.label != label or bar.pos > step:
+            bar = click.progressbar(length=STEPS, label=label, width=0, file=sys.stderr)
+        if step > bar.pos and time.monotonic() - began >= PATIENCE:
+            with _lock:
+                bar.update(step - bar.pos)
+                click.echo(SHOW_CURSOR, nl=False, err=True)
+                _is_drawn = True

@@ -1,4 +1,4 @@
-"""Options that several commands have; those of scoring are derived from Options, and help shows them in groups."""
+"""Commands and options: those of scoring are derived from Options; help shows options in groups."""
 
 from __future__ import annotations
 
@@ -11,19 +11,40 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from xmceval.cli import completion
-from xmceval.cli.parameters import GroupedCommand, GroupedOption
 from xmceval.errors import UsageError
 from xmceval.report.forms import CHOICES, DRAWN
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.scoring.options import GROUPS, Options, Spec, specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-# The forms that an option of the layout has an effect on, if not all of DRAWN.
-FORMS_OF = {"caption": ("latex",), "label": ("latex",)}
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
+
+
+class GroupedOption(click.Option):
+    """An option with the group under which help shows it."""
+
+    def __init__(self, *args: Any, group: str = GROUPS[0], **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options in GROUPS."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per group."""
+        records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+            if record is not None:
+                records[getattr(each, "group", GROUPS[0])].append(record)
+        is_one = sum(map(bool, records.values())) == 1
+        for group, rows in records.items():
+            if rows:
+                with formatter.section("Options" if is_one else group):
+                    formatter.write_dl(rows)
 
 
 def command(name: str, **how: Any) -> Callable[[Callable[..., Any]], click.Command]:
@@ -37,29 +58,24 @@ def option(*flags: str, **how: Any) -> Callable[[Function], Function]:
 
 
 def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Make all options that a dataclass of options has, without those that have no effect on a command."""
+    """Make all options that a dataclass of options has, without those that a command does not have."""
 
     def decorate(function: Function) -> Function:
-        for name in reversed([each for each in specs(of) if each not in without]):
+        for name in reversed([name for name in specs(of) if name not in without]):
             function = derived_option(name, of)(function)
         return function
 
     return decorate
 
 
-def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Function], Function]:
-    """Make one of the options that a dataclass of options has; `changes` replace what click shows."""
+def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
+    """Make one of the options that a dataclass of options has."""
     spec, default = specs(of)[name], of.__dataclass_fields__[name].default
-    flags = spec.flags or (f"--{name.replace('_', '-')}",)
-    how = {
-        "help": spec.help,
-        "metavar": spec.metavar or None,
-        "group": spec.group,
-        **_describe_kind(spec, default),
-    }
+    how = _describe_kind(spec, default)
     if spec.names is not None:
-        how["shell_complete"] = completion.of_names(spec.names, are_listed=spec.kind is list)
-    return option(*flags, name, **{**how, **changes})
+        how["shell_complete"] = completing(spec.names, are_listed=spec.kind is list)
+    flags = spec.flags or (f"--{name.replace('_', '-')}",)
+    return option(*flags, name, help=spec.help, metavar=spec.metavar or None, group=spec.group, **how)
 
 
 def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
@@ -74,6 +90,23 @@ def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
         return {"type": FILE}
     # The dataclass checks the bounds.
     return {"type": spec.kind, "default": default, "show_default": default is not None}
+
+
+def completing(names: Callable[[], Iterable[str]], *, are_listed: bool = False) -> Completer:
+    """Let a shell complete names, in any case; where they are listed also the last of several, after a comma."""
+
+    def complete(_: click.Context, __: click.Parameter, word: str) -> list[str]:
+        before, comma, start = word.rpartition(",") if are_listed else ("", "", word)
+        return [f"{before}{comma}{name}" for name in names() if name.lower().startswith(start.lower())]
+
+    return complete
+
+
+def passed_options(names: Collection[str]) -> list[click.Parameter]:
+    """Return those options that were passed on the command line."""
+    context = click.get_current_context()
+    named = [parameter for parameter in context.command.params if parameter.name in names]
+    return [each for each in named if context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE]
 
 
 def terminal_width() -> int:
@@ -94,21 +127,14 @@ def terminal() -> dict[str, object]:
 
 
 def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
-    """Return the layout that a command was asked for."""
-    context = click.get_current_context()
-    passed = [
-        parameter
-        for parameter in context.command.params
-        if parameter.name in specs(Layout)
-        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
-    ]
-    for parameter in passed:
-        effective = FORMS_OF.get(parameter.name, DRAWN)
-        value = arguments[parameter.name]
-        is_same = parameter.name == "percent" and not value  # csv and json have fractions
-        if form not in effective and not is_same:
-            flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
-            raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(effective)})")
+    """Return the layout that a command was asked for; a form without layout refuses it, unless a page shows it."""
+    has_layout = form in DRAWN or arguments.get("page") is not None
+    for parameter in () if has_layout else passed_options(specs(Layout)):
+        value = arguments[parameter.name or ""]
+        if parameter.name == "percent" and not value:  # csv and json have fractions
+            continue
+        flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
+        raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(DRAWN)})")
     return Layout.of(arguments, **terminal())
 
 
@@ -123,19 +149,11 @@ def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Fu
     )
 
 
-scoring = derived(Options)
+scoring = derived(Options, without=["max_line"])
 layout = derived(Layout)
 layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
 report_form = form_option(CHOICES, "; csv and json have fractions in full precision")
-names = option(
-    "--name",
-    "names",
-    multiple=True,
-    group="Output",
-    metavar="NAME",
-    help="Name of a system, in the order of PREDS; may be repeated. NAME=FILE does the same.",
-)
 save_rows = option(
     "--save-rows",
     type=FILE,
@@ -143,19 +161,13 @@ save_rows = option(
     metavar="FILE",
     help="Write the values of every instance: .npz or .csv.",
 )
-runs = option(
-    "--runs",
+fail_if_worse = option(
+    "--fail-if-worse",
     multiple=True,
-    group="Input",
-    metavar="NAME=A,B,C",
-    help="Add a system trained several times, such as with different seeds, as the mean of its runs.",
-)
-shards = option(
-    "--shard-dirs",
-    "shards",
-    is_flag=True,
-    group="Input",
-    help="Treat a directory as the shards inside it.",
+    group="Testing",
+    metavar="METRIC[:X]",
+    help="Exit with code 3 if a system is significantly worse than the baseline by more than X points (or X, for a "
+    "metric that is not a share); may be repeated.",
 )
 dask = option(
     "--dask",
@@ -164,7 +176,6 @@ dask = option(
 )
 strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
-max_line = derived_option("max_line", Options, group=GROUPS[0])
 threads = derived_option("threads", Options)
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results, errors and doubts about the values.")
 verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")

@@ -1,20 +1,26 @@
-"""Systems: what TRUTH, PREDS, --name, --runs, --shard-dirs and --against of a command mean."""
+"""Systems: what TRUTH, PREDS, --runs and --against of a command mean, and where they are scored: here or with Dask."""
 
 from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, counted
+from xmceval.cli.messages import long_work, say
+from xmceval.errors import UsageError
 from xmceval.files.io.paths import is_address, split_ending, to_path
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
-    from xmceval.api.scoring.setup import Named
+    from xmceval.api.comparing.pairtests import Cost, Watch
+    from xmceval.api.scoring.setup import Named, OpenedTruth
+
+LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
 @dataclass(frozen=True)
@@ -24,37 +30,40 @@ class Inputs:
     truth: Any
     systems: list[Named]
     options: Options
-    files: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any], names: Sequence[str], paths: Sequence[str]) -> Inputs:
-        """Find the files that the arguments of a command name; `names` and `paths` are those of PREDS."""
-        from xmceval.api.scoring.setup import Named
-
-        shards = arguments["shards"]
-        refuse_expanded(arguments["truth"], arguments["preds"])
-        systems = [
-            *(Named(shards_of(path, shards), name) for path, name in zip(paths, names, strict=True)),
-            *systems_of_runs(arguments.get("runs", ()), shards=shards),
-        ]
-        options = Options.of({**arguments, "train": shards_of(arguments["train"], shards)})
-        return cls(shards_of(arguments["truth"], shards), systems, options, dict(zip(names, paths, strict=True)))
+    files: Mapping[str, str]
 
     def find_system(self, text: str | None) -> str | None:
         """Return the one system that a name, a file, its name without an ending, or the tag of a TREC run means.
 
         A text that is none of them is returned as it is.
         """
-        if text is None or text in {each.name for each in self.systems}:
+        if text is None or text in {system.name for system in self.systems}:
             return text
-        for words_of in (_words_of_path, _words_in_file):
-            found = [name for name, path in self.files.items() if text in words_of(path)]
-            if len(found) == 1:
-                return found[0]
-        return text
+        found = [name for name, path in self.files.items() if text in _words_of(path)]
+        if len(found) != 1:
+            from xmceval.files.ranking.kinds import find_tag
+
+            found = [name for name, path in self.files.items() if text == find_tag(to_path(path))]
+        return found[0] if len(found) == 1 else text
+
+    def list_files(self) -> Iterator[tuple[str, Path]]:
+        """Yield what each file that is read is for, and its path."""
+        from xmceval.report.page.provenance import list_inputs
+
+        yield from list_inputs(self.truth, [system.y_score for system in self.systems], self.options)
 
 
-def refuse_expanded(truth: str, preds: Sequence[str]) -> None:
+def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
+    """Find what a command scores."""
+    from xmceval.api.scoring.setup import Named
+
+    names, paths = name_systems(arguments["preds"])
+    _refuse_expanded(arguments["truth"], arguments["preds"])
+    systems = [*map(Named, paths, names), *systems_of_runs(arguments.get("runs", ()))]
+    return Inputs(arguments["truth"], systems, Options.of(arguments), dict(zip(names, paths, strict=True)))
+
+
+def _refuse_expanded(truth: str, preds: Sequence[str]) -> None:
     """Refuse several files of predictions of which one has the name of the truth but for its digits; pipes may."""
     pattern = re.sub(r"\d+", "*", truth)
     like_truth = [path for path in preds if path != truth and re.sub(r"\d+", "*", path) == pattern]
@@ -66,32 +75,23 @@ def refuse_expanded(truth: str, preds: Sequence[str]) -> None:
         )
 
 
-def _words_of_path(path: str) -> set[str]:
+def _words_of(path: str) -> set[str]:
     name = to_path(path).name
-    return {path, name, without_endings(name)}
+    return {path, name, _without_endings(name)}
 
 
-def _words_in_file(path: str) -> Iterator[str]:
-    from xmceval.files.ranking.kinds import find_tag
-
-    tag = find_tag(to_path(path))
-    yield from () if tag is None else (tag,)
-
-
-def name_systems(texts: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+def name_systems(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the name and the path of each system of PREDS.
 
-    The name is that of ``NAME=FILE``, or of --name, or the shortest ending of the path that no other shares, without
-    the ending of its format where it is still the only one.
+    The name is that of ``NAME=FILE``, or the shortest ending of the path that no other shares, without the ending of
+    its format where it is still the only one. A name that several have is numbered: ``a.txt (1)``, ``a.txt (2)``.
     """
     own, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
-    if len(names) > len(paths):
-        raise UsageError(f"{counted(len(names), 'name')} for {counted(len(paths), 'file')} of predictions")
-    for name, text in zip(names, texts, strict=False):
-        if split_name(text)[0]:
-            raise UsageError(f"{text}: has the name {name!r} too, from --name (hint: pass only one of them)")
-    passed = [*names, *own[len(names) :]]
-    return numbered([name or short for name, short in zip(passed, short_names(paths), strict=True)]), list(paths)
+    names = [name or short for name, short in zip(own, short_names(paths), strict=True)]
+    numbered = [
+        f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)
+    ]
+    return numbered, list(paths)
 
 
 def split_name(text: str) -> tuple[str, str]:
@@ -111,27 +111,16 @@ def split_name(text: str) -> tuple[str, str]:
     return ("", text) if is_there else (name, path)
 
 
-def shards_of(path: Any, shards: bool) -> Any:
-    """Return the files of a directory where they are shards; anything else as it is."""
-    if not shards:
-        return path
-    from xmceval.files.io.shardfiles import find_shards
-
-    return find_shards(path, directories=True)
-
-
-def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named]:
-    """Return the systems of ``--runs NAME=A,B,C``; each run may have shards."""
+def systems_of_runs(texts: Sequence[str]) -> Iterator[Named]:
+    """Yield the systems of ``--runs NAME=A,B,C``."""
     from xmceval.api.scoring.setup import Named
 
-    systems = []
     for text in texts:
         name, _, files = text.partition("=")
-        paths = [shards_of(each, shards) for each in files.split(",") if each]
+        paths = [path for path in files.split(",") if path]
         if not name or len(paths) < 2:
             raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
-        systems.append(Named(paths, name))
-    return systems
+        yield Named(paths, name)
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
@@ -142,15 +131,51 @@ def short_names(paths: Sequence[str]) -> list[str]:
         endings = [own[-length:] for length in range(1, len(own) + 1)]
         unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in set(parts)) == 1)
         names.append(str(Path(*next(unique, own))))
-    bare = {name: without_endings(name) for name in names}
+    bare = {name: _without_endings(name) for name in names}
     return [name if [*bare.values()].count(bare[name]) > 1 else bare[name] for name in names]
 
 
-def without_endings(name: str) -> str:
+def _without_endings(name: str) -> str:
     """Return the name of a file without the ending of its format and of its compression; a pattern as it is."""
     return name if glob.has_magic(name) else split_ending(name)[0]
 
 
-def numbered(names: Sequence[str]) -> list[str]:
-    """Number names that appear more than once: ``a.txt (1)``, ``a.txt (2)``."""
-    return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+@contextmanager
+def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
+    """Check what is to be saved, open the truth, and show progress while its systems are scored."""
+    from xmceval.api.scoring.setup import OpenedTruth
+
+    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
+    if inputs.options.row_ids is not None or any(value is not None for value in saved.values()):
+        from xmceval.api.scoring.saving import check_saving  # not loaded by a score that saves nothing
+
+        check_saving(inputs.options, inputs.systems, **saved, force=arguments["force"])
+    with executor_of(arguments["dask"]) as executor, long_work(arguments["quiet"]):
+        yield OpenedTruth.of(
+            inputs.truth,
+            inputs.options,
+            inputs.systems,
+            max_weight=arguments.get("max_weight"),
+            executor=executor,
+        )
+
+
+def executor_of(dask: str | None) -> AbstractContextManager[Executor | None]:
+    """Open where rows are scored in parts; None for this process."""
+    if dask is None:
+        return nullcontext()
+    from xmceval.cli.cluster import open_dask
+
+    return open_dask(dask)
+
+
+def watch(quiet: bool) -> Watch:
+    """Return what writes the cost of long resampling to stderr before it starts, and shows its progress."""
+    from xmceval.rows.progress import phase
+
+    def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
+        if cost.steps >= LONG and not quiet:
+            say(f"note: {cost}")
+        return phase("randomization", cost.n_tests * cost.n_resamples)
+
+    return watch_cost

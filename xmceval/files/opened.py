@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import UsageError, argument
+from xmceval.errors import UsageError
 from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
@@ -59,7 +59,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.max_line < 1:
-            raise UsageError(f"{argument('max_line')} must be at least 1, got {self.max_line}")
+            raise UsageError(f"max_line must be at least 1, got {self.max_line}")
 
     @property
     def are_scores(self) -> bool:

@@ -198,7 +198,7 @@ class Renderable(Tabular):
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 
-        ``xmceval report`` adds the files that were read, with their SHA-256, and the command.
+        ``--page`` of the command adds the files that were read, with their SHA-256, and the command.
 
         Parameters
         ----------

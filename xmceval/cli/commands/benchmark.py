@@ -7,15 +7,13 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar
-from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import refuse_doubts, say, say_written, warn
-from xmceval.cli.plotting import Plots
-from xmceval.cli.runner import executor_of, note_compiling, watch
+from xmceval.cli import options
+from xmceval.cli.messages import enforced, long_work, refuse_doubts, say, say_written, warn
+from xmceval.cli.outputs import check_plots
+from xmceval.cli.systems import executor_of, watch
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.displayed import render
-from xmceval.report.forms.layout import Layout
 from xmceval.report.pictures import save
 
 FILE_NAME = "benchmark.toml"  # where no other name is passed
@@ -33,10 +31,10 @@ FILE_NAME = "benchmark.toml"  # where no other name is passed
     "--plot", type=options.FILE, group="Output", metavar="FILE", help="Draw all metrics: .svg, .png or .pdf."
 )
 @options.force
-@fail_if_worse
+@options.fail_if_worse
 @options.threads
 @options.report_form
-@options.derived(Layout, without=["pairs", "transpose"])
+@options.layout_of_results
 @options.dask
 @options.strict
 @options.quiet
@@ -62,14 +60,15 @@ def command(file: str, form: str, **arguments: Any) -> None:
         raise UsageError(f"{file}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
     layout = options.take_layout(arguments, form)
     plots = [arguments["plot"]] if arguments["plot"] else []
-    picture = Plots.of(plots, [], force=arguments["force"], inputs=[file])
-    began, gates = time.monotonic(), not_worse(arguments["fail_if_worse"])
+    check_plots(plots, [], force=arguments["force"], inputs=[file])
+    began = time.monotonic()
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
     from xmceval.benchmarks.render import by_kind
+    from xmceval.report.gates import parse_worse
 
+    gates = [parse_worse(text) for text in arguments["fail_if_worse"]]
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
-    note_compiling(quiet)
-    with executor_of(arguments["dask"]) as executor, progressbar.shown(quiet):
+    with executor_of(arguments["dask"]) as executor, long_work(quiet):
         outcome = run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
     failures, doubts = list(list_failures(outcome)), list(list_lines(outcome, "doubts"))
     if arguments["strict"]:
@@ -79,8 +78,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
     warn(doubts if verbose else by_kind(doubts, outcome, "; -v shows all"))
     with enforced(outcome.gates, failures):
         click.echo(render(outcome, form, layout), nl=False)
-        for path in picture.files:
-            save(outcome.plot(), path, force=picture.force)
+        for path in plots:
+            save(outcome.plot(), path, force=arguments["force"])
         if not quiet:
             n = outcome.count_cells()
             others = [f"{n[status]:,} {status}" for status in ("error", "missing", "published") if n[status]]

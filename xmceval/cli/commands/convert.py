@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.messages import say, warn
-from xmceval.cli.runner import long_work
+from xmceval.cli.messages import long_work, say, warn
 
 
 @options.command("convert", short_help="Write truth or predictions in another form.")
@@ -27,7 +26,6 @@ from xmceval.cli.runner import long_work
     help="Names of labels, one per line, if SRC has names instead of numbers.",
 )
 @options.force
-@options.max_line
 @options.threads
 @options.quiet
 @options.verbose
@@ -45,9 +43,9 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     Example:
       xmceval convert score_mat.npz score_mat.txt.gz --top 100
     """
-    from xmceval.cli.commandline import without_secrets
     from xmceval.conversion.convert import convert
     from xmceval.errors import counted
+    from xmceval.files.io.paths import without_secrets
 
     with long_work(quiet):
         written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)

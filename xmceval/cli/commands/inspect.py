@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.runner import long_work
+from xmceval.cli.messages import long_work
 
 
 @options.command("inspect", short_help="Describe files and check whether they are valid.")
@@ -30,7 +30,6 @@ from xmceval.cli.runner import long_work
     help="Names of labels, one per line, for files with names instead of numbers.",
 )
 @options.form
-@options.max_line
 @options.threads
 def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     """Describe FILES and check whether score would accept them.

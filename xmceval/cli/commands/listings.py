@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import click
 
-from xmceval.cli import completion, options
+from xmceval.cli import options
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.table import METRICS
 from xmceval.report.listings.datasetlist import write_datasets
@@ -24,7 +24,7 @@ def _listing(
     """Make the command of a list: a shell completes `names`, `write` writes it in a form, `text` is its help."""
 
     @options.command(name, help=text, short_help=short_help)
-    @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(names))
+    @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=options.completing(names))
     @options.form_option(["table", "md", "json"])
     def command(names: tuple[str, ...], form: str) -> None:
         click.echo(write(names, form, options.terminal_width()), nl=False)

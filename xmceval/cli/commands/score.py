@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.gating import enforced, require, required
-from xmceval.cli.messages import warn_of_results
-from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import find_inputs, open_inputs
+from xmceval.cli.messages import enforced, warn_of_results
+from xmceval.cli.outputs import open_outputs, output_options
+from xmceval.cli.systems import find_inputs, open_inputs
 from xmceval.report.pictures import OF_RESULTS
 
 
@@ -20,10 +19,14 @@ from xmceval.report.pictures import OF_RESULTS
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
 @options.report_form
-@options.names
 @options.layout_of_results
-@require
-@options.shards
+@options.option(
+    "--require",
+    multiple=True,
+    group="Output",
+    metavar="METRIC>=X",
+    help="Exit with code 3 if a value is below X (with <=: above X), in the unit of the table; may be repeated.",
+)
 @options.save_rows
 @options.option(
     "--save-state",
@@ -45,13 +48,13 @@ from xmceval.report.pictures import OF_RESULTS
     metavar="W",
     help="With --save-state: the largest sample weight in any shard.",
 )
-@plot_options(OF_RESULTS, "bins with --by-frequency or --by-group, else curves")
+@output_options(OF_RESULTS, "bins with --by-frequency or --by-group, else curves")
 @options.force
 @options.dask
 @options.strict
 @options.quiet
 @options.verbose
-def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
+def command(form: str, **arguments: Any) -> None:
     """Score PREDS, one file or NAME=FILE per system, against TRUTH.
 
     TRUTH has the true labels of each instance: text of XMLRepository, lists of labels or their names, fastText, JSON
@@ -70,29 +73,32 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
       xmceval score 'truth-*.txt' 'preds-*.txt' --dask tcp://scheduler:8786
     """
     layout = options.take_layout(arguments, form)
-    files = [arguments["truth"], *arguments["preds"]]
-    pictures = Plots.of(plots, plot_kinds, force=arguments["force"], inputs=files)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
     from xmceval.report.displayed import render
     from xmceval.report.results import Results
 
-    pictures.check(OF_RESULTS, inputs.options)
-    gates = required(arguments["require"], inputs.options.measures, layout)
-    with open_inputs(inputs, arguments) as truth:
-        results = score_systems(
-            truth,
-            inputs.systems,
-            save_rows=arguments["save_rows"],
-            save_state=arguments["save_state"],
-            shard=arguments["shard"],
-            force=arguments["force"],
-        )
-    if gates:
-        from xmceval.report.gates import judge_values  # it loads comparisons too
+    gates = []
+    if arguments["require"]:
+        from xmceval.report.gates import check_computed, judge_values, parse_required  # it loads comparisons too
 
-        results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
-    warn_of_results(arguments, results, form=form)
-    with enforced([outcome for result in results for outcome in result.gates]):
-        click.echo(render(Results(results), form, layout), nl=False)
-        pictures.write(results)
+        gates = [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
+        check_computed(gates, inputs.options.measures)
+    with open_outputs(arguments, inputs.list_files(), inputs.options) as write_files:
+        with open_inputs(inputs, arguments) as truth:
+            results = score_systems(
+                truth,
+                inputs.systems,
+                save_rows=arguments["save_rows"],
+                save_state=arguments["save_state"],
+                shard=arguments["shard"],
+                force=arguments["force"],
+            )
+        if gates:
+            results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
+        warn_of_results(arguments, results, form=form)
+        with enforced([outcome for result in results for outcome in result.gates]):
+            try:
+                click.echo(render(Results(results), form, layout), nl=False)
+            finally:  # also where the table goes to a pipe that is closed
+                write_files(results)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, argument
+from xmceval.errors import DataError, names_flags
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.streams import open_bytes, read_into
 
@@ -77,7 +77,8 @@ class LineChunks:
                 while end == 0 and not at_end:
                     if filled >= len(buffer) - PADDING:
                         if filled > max_bytes:
-                            hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
+                            where = " in Python" if names_flags() else ""
+                            hint = "" if self.max_line is None else f" (hint: pass max_line={where})"
                             place = f"{self.path}:{count_lines(self.path, n_before) + 1}"
                             raise DataError(f"{place}: this line is longer than {max_bytes // MIB:,} MiB{hint}")
                         is_usual = False

@@ -5,6 +5,7 @@ The bytes of standard input and of named pipes come once: they are copied to a t
 
 from __future__ import annotations
 
+import hashlib
 import os
 import select
 import stat
@@ -149,6 +150,13 @@ class InputFile:
 def input_at(path: Path) -> InputFile:
     """Return what a path names."""
     return InputFile(path, stored_at(path))
+
+
+def digest_of(path: Path) -> tuple[int, str]:
+    """Return the number of bytes of a file as it is stored, and their SHA-256 in hexadecimal digits."""
+    with input_at(path).open() as stream:
+        digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]  # it is a FileIO
+        return stream.tell(), digest.hexdigest()
 
 
 class Stamp(NamedTuple):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError
-from xmceval.files.io.addresses import lower_protocol, shown, split_query
+from xmceval.files.io.addresses import lower_protocol, redacted, shown, split_query
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS
 from xmceval.rows.shards import Shards
 
@@ -101,6 +101,11 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 def is_address(name: str) -> bool:
     """Return whether a name is the address of a remote file."""
     return _ADDRESS.match(name) is not None and "://" in name and LOCAL.match(name) is None
+
+
+def without_secrets(text: str) -> str:
+    """Return an address, or a text with addresses, as a command has it, without credentials."""
+    return shown(text) if is_address(text) else redacted(text)
 
 
 def to_path(name: str | os.PathLike[str]) -> Path:

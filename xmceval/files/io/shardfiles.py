@@ -1,4 +1,4 @@
-"""Finding shards: patterns, lists of files and directories, in natural order, and which shards belong together."""
+"""Finding shards: patterns in natural order and lists of files, and which shards belong together."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
             what = "- is standard input, which" if STDIN in {path, pipes[key]} else f"{path}: a pipe"
             raise UsageError(f"{what} can stand for one file only")
         pipes[key] = path
-    option = "--shard-dirs, or " if names_flags() else ""
-    hint = f" (hint: pass {option}a pattern such as 'shards/*', to take its files as shards)"
+    hint = " (hint: pass a pattern such as 'shards/*', to take its files as shards)"
     hints = {path: hint if path in may_have_shards else "" for path in paths}
     faults = dict.fromkeys(fault for path, hint in hints.items() for fault in _find_faults(path, hint))
     if faults:
@@ -72,13 +71,13 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
         yield f"{path}: Permission denied"
 
 
-def find_shards(value: Any, *, directories: bool = False, are_scores: bool = False) -> Any:
+def find_shards(value: Any, *, are_scores: bool = False) -> Any:
     """Return the shards that a pattern, ``@LIST`` or a list names; anything else as it is.
 
     A pattern such as ``"preds-*.npz"`` stands for the files that match, in natural order: 2 before 10. ``@LIST`` is a
-    file with one path per line, and a list has paths or matrices: their order is kept. With `directories` a directory
-    stands for the files in it. With `are_scores` labels and their scores in a list are a pair, and not two shards. The
-    path of an existing file is that file, whatever its name looks like.
+    file with one path per line, and a list has paths or matrices: their order is kept. With `are_scores`
+    labels and their scores in a list are a pair, and not two shards. The path of an existing file is that file,
+    whatever its name looks like.
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
@@ -87,16 +86,16 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
     if not isinstance(value, (str, Path)):
         return value
     path, text = to_path(value), str(value)
-    if directories and path.is_dir():
-        pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
-        return _match(pattern, text, f"{text}: is a directory without files")
     if is_present(path):
         return value
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
     if not glob.has_magic(text):
         return value
-    return _match(value, path.name, f"{text}: no file matches this pattern")
+    files = _list_matching(value)
+    if not files:
+        raise DataError(f"{text}: no file matches this pattern")
+    return Shards(files, path.name, is_listed=False)
 
 
 def is_matrix(value: Any) -> bool:
@@ -107,16 +106,8 @@ def is_matrix(value: Any) -> bool:
     return all(getattr(each, "ndim", 0) == 2 for each in value) if is_pair else getattr(value, "ndim", 0) == 2
 
 
-def _match(pattern: str | Path, name: str, problem: str) -> Shards:
-    """Return the files that match a pattern; the two files of a pair are one shard."""
-    files = _list_matching(pattern)
-    if not files:
-        raise DataError(problem)
-    return Shards(files, name, is_listed=False)
-
-
 def _list_matching(pattern: str | Path) -> list[Path]:
-    """Return the files that match a pattern in natural order, of the two files of a pair one."""
+    """Return the files that match a pattern in natural order; the two files of a pair are one shard."""
     if isinstance(pattern, RemotePath):
         found = list(map(to_path, pattern.remote.match()))
     else:

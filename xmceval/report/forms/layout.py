@@ -48,11 +48,9 @@ class Layout:
         kind=bool,
         flags=("--pairs/--no-pairs",),
     )
-    transpose: bool = option(False, "Output", "Show systems as columns and metrics as rows.", kind=bool)
-    caption: str | None = option(None, "Output", "Caption of the LaTeX table, itself in LaTeX.", metavar="TEXT")
-    label: str | None = option(
-        None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
-    )
+    transpose: bool = False  # systems are columns and metrics are rows
+    caption: str | None = None  # of the LaTeX table, itself in LaTeX
+    label: str | None = None  # of the LaTeX table
     width: int = WIDTH  # columns of the terminal, at which plain tables are wrapped
     is_terminal: bool = False  # there sentences are wrapped at its width, elsewhere only long ones
     is_styled: bool = False  # whether it shows bold and underlined text

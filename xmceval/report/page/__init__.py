@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.streams import read_resource
@@ -18,23 +18,15 @@ from xmceval.report.pictures.chosen import Subject, choose_measures
 from xmceval.report.result import Result
 from xmceval.report.scored import shared_lines
 from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_differences, list_runs
-from xmceval.report.sheet.model import Listing, Sheet
+from xmceval.report.sheet.model import Listing, Section, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
 MOST_LINES = 12  # doubts, or sentences, that are open at first
 ARRAY = "array"  # what has no name
+ANCHORS = {"By group": "bins", "By label frequency": "bins"}  # of sections whose anchor is not their title
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # a browser loads nothing
-
-
-@dataclass(frozen=True)
-class PageSection:
-    """A section of a page: its anchor, its title and what it shows."""
-
-    anchor: str
-    title: str
-    content: Markup
 
 
 def render_page(
@@ -53,15 +45,18 @@ def render_page(
     sheet = build_sheet(results, layout) if comparison is None else build_comparison_sheet(comparison, layout)
     names = [*(result.name for result in results), *(() if comparison is None else comparison.systems)]
     names += [figure.measure.head for figure in results[0].figures]
-    sections = [
-        *_show_verdicts(sheet, names),
-        *_show_doubts(results, comparison, names),
-        *_show_values(results, sheet, names),
-        *_show_pictures(results, comparison),
-        *_show_differences(comparison, layout, names),
-        PageSection("definitions", "Definitions", draw_definitions(results[0])),
-        PageSection("provenance", "Provenance", draw_provenance(results, provenance, names)),
-    ]
+    doubts = tuple(shared_lines(results, "doubts")) if comparison is None else comparison.doubts
+    is_of_groups = any(part.bin.noun == "group" for result in results for part in result.slices)
+    sections = {
+        "Verdict": draw_lines((write_sentence(line, names) for line in sheet.verdicts), "verdicts"),
+        "Doubts": _draw_doubts(doubts, names),
+        "Results": _draw_values(results, sheet, sheet.sections[:1], names),
+        "By group" if is_of_groups else "By label frequency": _draw_values(results, sheet, sheet.sections[1:]),
+        "Pictures": _draw_pictures(results, comparison),
+        **_draw_comparison(comparison, layout, names),
+        "Definitions": draw_definitions(results[0]),
+        "Provenance": draw_provenance(results, provenance, names),
+    }
     systems = [result.name for result in results] if comparison is None else list(comparison.systems)
     are_many = len(systems) > MOST_NAMES
     listing = counted(len(systems), "system") if are_many else ", ".join(systems)
@@ -77,38 +72,23 @@ def _list_names(systems: Sequence[str]) -> Markup:
     return join([separate(most, ", "), " and " if most else "", last])
 
 
-def _show_verdicts(sheet: Sheet, names: Sequence[str]) -> Iterator[PageSection]:
-    """Show what a comparison comes to, in sentences."""
-    sentences = [write_sentence(line, names) for line in sheet.verdicts]
-    if sentences:
-        yield PageSection("verdict", "Verdict", draw_lines(sentences, "verdicts"))
-
-
-def _show_doubts(
-    results: Sequence[Result], comparison: Comparison | None, names: Sequence[str]
-) -> Iterator[PageSection]:
+def _draw_doubts(doubts: Sequence[str], names: Sequence[str]) -> Markup:
     """Show why the values may be wrong."""
-    lines = comparison.doubts if comparison is not None else tuple(shared_lines(results, "doubts"))
-    if lines:
-        drawn = draw_lines((isolate(line, names) for line in lines), "doubts")
-        is_long = len(lines) > MOST_LINES
-        yield PageSection("doubts", "Doubts", fold(counted(len(lines), "doubt"), drawn) if is_long else drawn)
+    drawn = draw_lines((isolate(line, names) for line in doubts), "doubts")
+    return fold(counted(len(doubts), "doubt"), drawn) if len(doubts) > MOST_LINES else drawn
 
 
-def _show_values(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> Iterator[PageSection]:
-    """Show the table of all labels with its notes, then that of each bin of labels or group of instances."""
-    whole, *bins = sheet.sections
+def _draw_values(
+    results: Sequence[Result], sheet: Sheet, sections: Sequence[Section], names: Sequence[str] | None = None
+) -> Markup:
+    """Show the table of all labels, or those of bins of labels or groups of instances; with names also the notes."""
     shares = [figure.measure.metric.unit == "share" for result in results for figure in result.figures]
     unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.percent and any(shares) else ""
-    notes = draw_lines((write_sentence(line, names) for line in (*sheet.notes, *sheet.below)), "lines")
-    yield PageSection("results", "Results", join([draw_section(whole, sheet, unit), notes]))
-    if bins:
-        is_of_groups = any(part.bin.noun == "group" for result in results for part in result.slices)
-        title = "By group" if is_of_groups else "By label frequency"
-        yield PageSection("bins", title, join(draw_section(section, sheet, unit) for section in bins))
+    notes = () if names is None else (write_sentence(line, names) for line in (*sheet.notes, *sheet.below))
+    return join([*(draw_section(section, sheet, unit) for section in sections), draw_lines(notes, "lines")])
 
 
-def _show_pictures(results: Sequence[Result], comparison: Comparison | None) -> Iterator[PageSection]:
+def _draw_pictures(results: Sequence[Result], comparison: Comparison | None) -> Markup:
     """Draw every kind of picture that has something to show."""
     has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # or the table says as much
     kinds = [*(["curves"] if has_curves else []), "bins", *(["differences"] if comparison is not None else [])]
@@ -116,8 +96,7 @@ def _show_pictures(results: Sequence[Result], comparison: Comparison | None) -> 
     for kind in kinds:
         with suppress(UsageError):  # none of the metrics can be drawn so
             figures.append(_draw_picture(kind, results if comparison is None else comparison))
-    if figures:
-        yield PageSection("pictures", "Pictures", join(figures))
+    return join(figures)
 
 
 def _draw_picture(kind: str, subject: Subject) -> Markup:
@@ -139,28 +118,28 @@ def _draw_picture(kind: str, subject: Subject) -> Markup:
     )
 
 
-def _show_differences(comparison: Comparison | None, layout: Layout, names: Sequence[str]) -> Iterator[PageSection]:
+def _draw_comparison(comparison: Comparison | None, layout: Layout, names: Sequence[str]) -> dict[str, Markup]:
     """Show the differences of each pair, those in bins of labels behind a line, and how far runs lie apart."""
     if comparison is None or layout.pairs is False:
-        return
-    if comparison.differences:
-        whole, bins = (_list_differences(comparison, layout, in_bins=in_bins) for in_bins in (False, True))
-        parts = [draw_listings(whole, names)]
-        if bins:
-            noun = comparison.results[0].slices[0].bin.noun
-            parts.append(fold(f"In each {noun}: {counted(len(bins), 'table')}", draw_listings(bins, names)))
-        yield PageSection("differences", "Differences", join(parts))
-    if comparison.runs:
-        yield PageSection("runs", "Runs", draw_listings(list_runs(comparison.runs, layout), names))
+        return {}
+    listings: list[list[Listing]] = []
+    for in_bins in (False, True):
+        differences = [difference for difference in comparison.differences if bool(difference.bin) == in_bins]
+        listings.append(list(list_differences(replace(comparison, differences=tuple(differences)), layout)))
+    whole, bins = listings
+    drawn = draw_listings(whole, names) if comparison.differences else Markup("")
+    if bins:
+        noun = comparison.results[0].slices[0].bin.noun
+        drawn = join([drawn, fold(f"In each {noun}: {counted(len(bins), 'table')}", draw_listings(bins, names))])
+    runs = draw_listings(list_runs(comparison.runs, layout), names) if comparison.runs else Markup("")
+    return {"Differences": drawn, "Runs": runs}
 
 
-def _list_differences(comparison: Comparison, layout: Layout, *, in_bins: bool) -> list[Listing]:
-    differences = tuple(difference for difference in comparison.differences if bool(difference.bin) == in_bins)
-    return list(list_differences(replace(comparison, differences=differences), layout))
-
-
-def _frame_page(title: str, header: Markup, sections: Sequence[PageSection]) -> str:
-    """Write a page of sections, with links to them."""
+def _frame_page(title: str, header: Markup, sections: Mapping[str, Markup]) -> str:
+    """Write a page of the sections that show something, by title, with links to them."""
+    shown = [
+        (ANCHORS.get(heading, heading.lower()), heading, content) for heading, content in sections.items() if content
+    ]
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -170,18 +149,18 @@ def _frame_page(title: str, header: Markup, sections: Sequence[PageSection]) -> 
         element("title", title),
         element("style", raw(read_resource(__package__, "style.css"))),
     )
-    links = [element("li", element("a", section.title, href=f"#{section.anchor}")) for section in sections]
+    links = [element("li", element("a", heading, href=f"#{anchor}")) for anchor, heading, _ in shown]
+    drawn = []
+    for anchor, heading, content in shown:
+        label = f"{anchor}-title"
+        parts = element("h2", heading, id=label), content
+        drawn.append(element("section", parts, id=anchor, aria_labelledby=label))
     body = element(
         "body",
         element("a", "Skip to the results", href="#results", class_="skip"),
         header,
         element("nav", element("ul", links), aria_label="On this page"),
-        element("main", map(_draw_section, sections)),
+        element("main", drawn),
         element("footer", f"Made by xmceval {VERSION}."),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _draw_section(section: PageSection) -> Markup:
-    heading = element("h2", section.title, id=f"{section.anchor}-title")
-    return element("section", heading, section.content, id=section.anchor, aria_labelledby=f"{section.anchor}-title")

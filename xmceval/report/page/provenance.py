@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from xmceval.errors import as_here
+from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.io.inputfiles import digest_of
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
 from xmceval.report.page.tables import draw_lines, draw_listings
 from xmceval.report.result import Result
 from xmceval.report.scored import shared_lines
 from xmceval.report.sheet.model import Listing
+from xmceval.rows.shards import parts_of
+from xmceval.rows.threads import default_threads
+from xmceval.scoring.options import Options, specs
+
+# What the files of some options are, where the name of the option is not clear by itself.
+ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}
 
 
 @dataclass(frozen=True)
-class InputFile:
+class Digest:
     """A file that was read: what it is for, its path, its bytes as they are on the disk, and their SHA-256."""
 
     role: str
@@ -27,11 +41,32 @@ class InputFile:
 class Provenance:
     """The files that were read, and the command that makes the page again."""
 
-    files: tuple[InputFile, ...] = ()
+    files: tuple[Digest, ...] = ()
     command: str = ""
 
 
 NOTHING = Provenance()
+
+
+def list_inputs(truth: Any, systems: Iterable[Any], options: Options) -> Iterator[tuple[str, Path]]:
+    """Yield what each file is for, and its path; a file of several systems once. Lists in `systems` are runs."""
+    runs = [run for scores in systems for run in (scores if isinstance(scores, list) else [scores])]
+    values = [("truth", truth), *(("predictions", run) for run in runs)]
+    values += [(ROLES.get(k, k.replace("_", " ")), getattr(options, k)) for k, spec in specs().items() if spec.is_file]
+    listed = ((role, part) for role, value in values for part in parts_of(find_shards(value)))
+    yield from dict.fromkeys((role, to_path(part)) for role, part in listed if isinstance(part, (str, Path)))
+
+
+def digest_inputs(inputs: Iterable[tuple[str, Path]], threads: int | None) -> tuple[Digest, ...]:
+    """Read files once more, each once, for their sizes and SHA-256; a pair of npy files has two.
+
+    The copy of a pipe must have been kept.
+    """
+    files = [(role, file) for role, path in inputs for file in find_files(path)]
+    unique = list(dict.fromkeys(file for _, file in files))
+    with ThreadPoolExecutor(threads or default_threads()) as pool:
+        digests = dict(zip(unique, pool.map(as_here(digest_of), unique), strict=True))
+    return tuple(Digest(role, str(file), *digests[file]) for role, file in files)
 
 
 def draw_definitions(result: Result) -> Markup:

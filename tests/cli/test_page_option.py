@@ -1,0 +1,199 @@
+"""The option --page: what it refuses before anything is scored, and what it adds to a page about files."""
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.files import PREDS, TRUTH
+from support.markup import parse, read_table
+
+from xmceval.files.io.paths import without_secrets
+from xmceval.report.page.provenance import digest_inputs
+
+B = "4 5\n0:0.1 3:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
+ASKED = ("-k", "1", "-m", "P")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in {"t.txt": TRUTH, "a.txt": PREDS, "-b $x.txt": B, "b.rows.npz": ""}.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def unscored(monkeypatch):
+    """Fail where something is scored."""
+    for name in ("xmceval.api.scoring.score.score_systems", "xmceval.api.comparing.compare.compare_systems"):
+        monkeypatch.setattr(name, lambda *_, **__: pytest.fail("it was scored"))
+
+
+def read_files(page):
+    """Return the table of the files that were read."""
+    return next(table for each in parse(page).all("table") if "SHA-256" in (table := read_table(each))[0])[1:]
+
+
+def test_a_page_tells_how_to_make_it_again(files, run):
+    words = ("compare", "--page", "p.html", *ASKED, "-q", "--", "t.txt", "it's=a.txt", "-b $x.txt")
+    code, table, err = run(*words)
+    assert (code, err) == (0, "")
+    assert table == run("compare", *words[3:])[1], "the page is written in addition to the table"
+    page = (files / "p.html").read_text(encoding="utf-8")
+    command = parse(page).all("pre")[0].text
+    assert command == """xmceval compare --page p.html -k 1 -m P -- t.txt 'it'"'"'s=a.txt' '-b $x.txt'"""
+    (files / "p.html").unlink()
+    assert run(*shlex.split(command)[1:])[0] == 0
+    assert (files / "p.html").read_text(encoding="utf-8") == page
+
+    names = ("t.txt", "a.txt", "-b $x.txt")
+    digests = {name: hashlib.sha256((files / name).read_bytes()).hexdigest() for name in names}
+    listed = read_files(page)
+    assert {row[0]: row[3] for row in listed} == digests
+    assert [row[1] for row in listed] == ["truth", "predictions", "predictions"]
+
+
+def test_the_page_of_one_system(files, run):
+    assert run("score", "t.txt", "My $x=a.txt", "--page", "p.htm", *ASKED)[0] == 0
+    root = parse((files / "p.htm").read_text(encoding="utf-8"))
+    assert root.all("h1")[0].text == "My $x"
+    assert root.all("title")[0].text == "My $x on t.txt"
+    assert root.all("pre")[0].text == "xmceval score t.txt 'My $x=a.txt' --page p.htm -k 1 -m P"
+
+
+def test_the_page_of_several_systems_has_tests_where_the_command_has_them(files, run):
+    asked = ("t.txt", "a.txt", "b=-b $x.txt", *ASKED, "-q")
+    for command, ids in (("score", set()), ("compare", {"verdict", "differences"})):
+        assert run(command, *asked, "--page", f"{command}.html")[0] == 0
+        root = parse((files / f"{command}.html").read_text(encoding="utf-8"))
+        assert root.all("h1")[0].text == "a and b"
+        assert {each.attributes["id"] for each in root.all("section")} & {"verdict", "differences"} == ids
+
+
+def test_the_page_of_saved_rows_names_their_files(files, run):
+    for name in ("a.txt", "b=-b $x.txt"):
+        assert run("score", "t.txt", name, *ASKED, "-q", "--save-rows", f"{name[0]}.rows.npz", "--force")[0] == 0
+    assert run("compare", "a.rows.npz", "b.rows.npz", "-q", "--page", "p.html")[0] == 0
+    page = (files / "p.html").read_text(encoding="utf-8")
+    assert [row[:2] for row in read_files(page)] == [
+        [name, "values per instance"] for name in ("a.rows.npz", "b.rows.npz")
+    ]
+    assert parse(page).all("pre")[0].text == "xmceval compare a.rows.npz b.rows.npz --page p.html"
+    assert parse(page).all("section", id="verdict")
+
+
+def test_training_labels_in_shards_count_as_the_whole(files, run):
+    rows = TRUTH.splitlines(keepends=True)
+    header, first, second = "2 5\n", rows[1:3], rows[3:5]
+    for name, lines in {"n-1.txt": first, "n-2.txt": second}.items():
+        (files / name).write_text(header + "".join(lines), encoding="utf-8")
+    tables = []
+    for train in ("t.txt", "n-*.txt"):
+        asked = ("-k", "1", "-m", "PSP", "--train", train, "--force")
+        assert run("score", "t.txt", "a.txt", "--page", "p.html", *asked)[0] == 0
+        page = (files / "p.html").read_text(encoding="utf-8")
+        tables.append([read_table(table) for table in parse(page).all("table")])
+    assert tables[0][0] == tables[1][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("score t.txt a.txt --page a.txt", 2, "--page a.txt: expected a name that ends with .html or .htm"),
+        ("score t.txt a.txt --page -", 2, "--page -: expected a name that ends with .html or .htm"),
+        ("compare t.txt a.txt --page p.pdf", 2, "--page p.pdf: expected a name that ends with .html or .htm"),
+        ("score t.txt a.txt --page missing/p.html", 2, "there is no folder"),
+        ("score t.txt a.txt --page old.html", 2, "old.html: already exists (hint: pass --force to overwrite)"),
+        ("compare t.txt a.txt a.txt --page old.html", 2, "old.html: already exists"),
+        ("score t.txt a.txt --train old.html --page old.html --force", 2, "old.html: is an input itself"),
+        ("compare b.rows.npz old.html --page old.html --force", 2, "old.html: is an input itself"),
+        ("score t.txt --page p.html", 2, "Missing argument 'PREDS...'"),
+        ("score t.txt gone.txt --page p.html", 1, "gone.txt: no such file"),
+        ("compare b.rows.npz --page p.html", 1, "b.rows.npz"),
+    ],
+)
+def test_what_is_refused_leaves_no_file(files, run, request, arguments, code, message):
+    if "gone.txt" not in arguments:
+        request.getfixturevalue("unscored")
+    (files / "old.html").write_text("old")
+    before = sorted(files.iterdir())
+    found, out, err = run(*arguments.split())
+    assert (found, out) == (code, "")
+    assert message in err
+    assert sorted(files.iterdir()) == before
+    assert (files / "old.html").read_text() == "old"
+
+
+@pytest.mark.usefixtures("files", "unscored")
+def test_matplotlib_is_asked_for_before_anything_is_scored(run, monkeypatch):
+    monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
+    code, _, err = run("score", "t.txt", "a.txt", "--page", "p.html")
+    assert code == 1
+    assert "pip install 'xmceval[plot]'" in err
+
+
+def test_the_page_is_said_to_be_written_unless_quiet(files, run):
+    asked = ("score", "t.txt", "a.txt", *ASKED, "--page", "p.html")
+    code, _, err = run(*asked)
+    assert code == 0
+    page = files / "p.html"
+    assert err.splitlines()[-1] == f"wrote p.html ({page.stat().st_size / 1e6:.1f} MB)"
+    page.write_text("old")
+    assert run(*asked, "-q", "--force")[2] == ""
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>"), "it is replaced"
+
+
+def test_options_of_the_layout_are_those_of_the_page_where_the_other_output_has_none(files, run):
+    asked = ("score", "t.txt", "a.txt", *ASKED, "-q", "-o", "json", "--places", "3")
+    code, _, err = run(*asked)
+    assert (code, err) == (2, "Error: --places has no effect on -o json (hint: pass -o table or md or latex)\n")
+    assert run(*asked, "--page", "p.html")[0] == 0
+    assert "75.000" in parse((files / "p.html").read_text(encoding="utf-8")).all("table")[0].text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes a pipe")
+def test_files_are_written_where_the_table_goes_to_a_closed_pipe(files):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "xmceval", "score", "t.txt", "a.txt", "-k", "1,2", "-m", "P", "-q"]
+    ended = subprocess.run(
+        [*command, "--page", "p.html", "--plot", "p.svg"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert (files / "p.html").read_text(encoding="utf-8").endswith("</html>\n")
+    assert (files / "p.svg").exists()
+
+
+def test_pipes_have_digests(files):
+    command = f"cat a.txt | {sys.executable} -m xmceval score t.txt - -k 1 -m P -q --page p.html"
+    subprocess.run(command, shell=True, check=True, capture_output=True)
+    digest = hashlib.sha256((files / "a.txt").read_bytes()).hexdigest()
+    rows = read_files((files / "p.html").read_text(encoding="utf-8"))
+    assert [(row[0], row[3]) for row in rows][1:] == [("-", digest)]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("s3://user:secret@bucket/a.txt?token=1#x", "s3://bucket/a.txt"),
+        ("https://host/a.txt", "https://host/a.txt"),
+        ("--train=https://user:secret@host/a.txt?token=1", "--train=https://host/a.txt"),
+        ("what?.txt", "what?.txt"),
+    ],
+)
+def test_secrets_of_addresses_are_left_out(address, shown):
+    assert without_secrets(address) == shown
+
+
+def test_both_files_of_a_pair_have_digests(tmp_path):
+    for part in ("labels", "scores"):
+        np.save(tmp_path / f"x-{part}.npy", np.zeros((2, 2)))
+    digests = digest_inputs([("truth", tmp_path / "x")], 2)
+    contents = [(tmp_path / f"x-{part}.npy").read_bytes() for part in ("labels", "scores")]
+    assert [each.sha256 for each in digests] == [hashlib.sha256(each).hexdigest() for each in contents]
+    assert [(each.role, each.n_bytes) for each in digests] == [("truth", len(each)) for each in contents]

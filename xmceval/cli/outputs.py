@@ -1,0 +1,148 @@
+"""Files that commands write in addition to the table: pictures of ``--plot``, and the page of ``--page``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xmceval.cli.messages import say_written
+from xmceval.cli.options import FILE, Function, option
+from xmceval.errors import UsageError, counted
+from xmceval.files.io.paths import to_path, without_secrets
+from xmceval.report.forms.layout import Layout
+from xmceval.report.pictures import check_ending, check_installed, plot, save
+
+if TYPE_CHECKING:
+    from xmceval.report.comparison import Comparison
+    from xmceval.report.result import Result
+    from xmceval.scoring.options import Options
+
+PAGE_ENDINGS = (".html", ".htm")
+NOT_IN_COMMAND = frozenset({"--force", "-q", "--quiet", "-v", "--verbose"})  # they do not change the page
+
+
+def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], Function]:
+    """Make the options for pictures of some kinds, and for the page."""
+
+    def decorate(function: Function) -> Function:
+        plots = option(
+            *("--plot", "plots"),
+            multiple=True,
+            type=FILE,
+            group="Output",
+            metavar="FILE",
+            help="Draw a picture: .svg, .png or .pdf; may be repeated.",
+        )
+        plot_kinds = option(
+            *("--plot-kind", "plot_kinds"),
+            multiple=True,
+            type=click.Choice(kinds),
+            group="Output",
+            help=f"Kind of picture: one for all, or one for each --plot.  [default: {default}]",
+        )
+        page = option(
+            "--page",
+            type=FILE,
+            group="Output",
+            metavar="FILE",
+            help="Write an HTML page with tables, pictures, definitions, the SHA-256 of all files, and the command.",
+        )
+        return plots(plot_kinds(page(function)))
+
+    return decorate
+
+
+def check_plots(files: Sequence[str], kinds: Sequence[str], *, force: bool, inputs: Iterable[str | Path]) -> None:
+    """Check before anything is read that pictures can be written; `kinds` are of all files or of each."""
+    if kinds and not files:
+        raise UsageError("--plot-kind has no effect without a file (hint: pass --plot FILE)")
+    if len(kinds) not in {0, 1, len(files)}:
+        raise UsageError(
+            f"{counted(len(kinds), '--plot-kind')} for {counted(len(files), '--plot')}; "
+            "expected one for all, or one for each"
+        )
+    for file in files:
+        if files.count(file) > 1:
+            raise UsageError(f"--plot {file} is passed {files.count(file)} times; expected a file for each picture")
+        check_ending(file)
+        _check_output(file, force=force, inputs=inputs)
+
+
+def _check_output(file: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
+    """Check before anything is read that a file with pictures can be written."""
+    from xmceval.files.io.outputs import check_output  # it loads numpy
+
+    check_output(to_path(file), force=force, inputs=inputs)
+    check_installed()
+
+
+@contextmanager
+def open_outputs(
+    arguments: Mapping[str, Any],
+    inputs: Iterable[tuple[str, Path]],
+    options: Options | None = None,
+    default_kind: str = "",
+) -> Iterator[Callable[..., None]]:
+    """Check before anything is scored that pictures and page can be written, and yield what writes those asked for.
+
+    `inputs` are the files that the command reads, each with what it is for; pipes are kept for their digests. Without
+    `options` of scoring any picture may have something to show.
+    """
+    plots, kinds, page, force = (arguments[name] for name in ("plots", "plot_kinds", "page", "force"))
+    inputs = list(inputs) if plots or page is not None else []
+    paths = [path for _, path in inputs]
+    check_plots(plots, kinds, force=force, inputs=paths)
+    kinds = kinds if len(kinds) == len(plots) else len(plots) * (kinds or (None,))
+    if options is not None and plots:
+        _check_measures(kinds, options, default_kind)
+    if page is not None:
+        if to_path(page).suffix.lower() not in PAGE_ENDINGS:
+            raise UsageError(f"--page {page}: expected a name that ends with {' or '.join(PAGE_ENDINGS)}")
+        _check_output(page, force=force, inputs=paths)
+    from xmceval.files.io.inputfiles import kept_pipes
+
+    def write(results: Sequence[Result], comparison: Comparison | None = None) -> None:
+        for file, kind in zip(plots, kinds, strict=True):
+            save(plot(results if comparison is None else comparison, kind), file, force=force)
+        if page is not None:
+            _write_page(arguments, inputs, results, comparison)
+
+    with kept_pipes(paths if page is not None else ()):
+        yield write
+
+
+def _check_measures(kinds: Iterable[str | None], options: Options, default: str) -> None:
+    """Refuse pictures that cannot show any of the metrics that are asked for."""
+    from xmceval.report.pictures.chosen import require_any, require_bins
+
+    has_bins = options.by_frequency is not None or options.by_group is not None
+    for kind in (kind or default or ("bins" if has_bins else "curves") for kind in kinds):
+        if kind == "bins":
+            require_bins(has_bins=has_bins)
+        require_any(kind, options.measures)
+
+
+def _write_page(
+    arguments: Mapping[str, Any],
+    inputs: Iterable[tuple[str, Path]],
+    results: Sequence[Result],
+    comparison: Comparison | None,
+) -> None:
+    """Write the page, with the files that were read and the words of the command as they were typed."""
+    from xmceval.files.io.outputs import write_output
+    from xmceval.report.page import render_page
+    from xmceval.report.page.provenance import Provenance, digest_inputs
+
+    words: Sequence[str] = click.get_current_context().obj
+    n_flags = words.index("--") if "--" in words else len(words)
+    words = [word for i, word in enumerate(words) if i > n_flags or word not in NOT_IN_COMMAND]
+    command = shlex.join(["xmceval", *map(without_secrets, words)])
+    provenance = Provenance(digest_inputs(inputs, arguments["threads"]), command)
+    text = render_page(results, comparison, provenance=provenance, layout=Layout.of(arguments))
+    write_output(arguments["page"], text, force=arguments["force"])
+    say_written(arguments["page"], len(text.encode()), quiet=arguments["quiet"])

@@ -57,6 +57,13 @@ def test_documents_of_a_negative_grade_are_not_judged(grade):
     assert judge(1, grade, 0, 1, 0) == judge(1, None, 0, 1, 0) == judge(1, 0, 0, 1, 0)
 
 
+def test_the_text_of_a_query_may_have_separators_of_lines():
+    line = '{{"query_id": "{}", "query": "one{}two", "results": [{{"corpus_id": "d1", "score": 1.5}}]}}\n'
+    plain, *others = ("".join(line.format(query, text) for query in ("q1", "q2")) for text in (" ", "\u2028", "\x85"))
+    for run in others:
+        assert score(run=run).estimates == score(run=plain).estimates
+
+
 def test_qrels_of_a_single_line_are_read():
     assert score("q1 0 d2 1\n", "q1 Q0 d2 1 3.5 me\n", k=[1])["P@1"] == 1
 

@@ -119,7 +119,7 @@ def _list_matching(pattern: str | Path) -> list[Path]:
 def _read_list(text: str, file: Path | None = None) -> Shards:
     """Return the shards that the lines of a file name; its name is relative to `file`, as are theirs."""
     path = beside(file, text[1:])
-    lines = read_all_bytes(path).decode(errors="surrogateescape").splitlines()
+    lines = read_all_bytes(path).decode(errors="surrogateescape").split("\n")
     parts = [beside(file, line.strip()) for line in lines if line.strip()]
     if not parts:
         raise DataError(f"{path}: has no lines; expected one path of a shard per line")

@@ -178,7 +178,8 @@ def _subset(path: Path, task: dict[str, Any]) -> dict[str, Any]:
 def _results(path: Path) -> dict[str, Any]:
     """Return the scores of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``."""
     table: dict[str, Any] = {}
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    lines = _text(path).replace("\r\n", "\n").split("\n")  # other separators of lines may be in the text of a query
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:

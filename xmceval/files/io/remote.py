@@ -60,19 +60,13 @@ class RemoteFile:
         except ImportError:
             hint = "(hint: pip install 'xmceval[remote]')"
             raise DataError(f"{shown(address)}: remote files need the package fsspec {hint}") from None
-        self.system, self.name = self._attempt(
-            lambda: _in_time(lambda: url_to_fs(address, **_options_of(self.protocol)))
-        )
+        self.system, self.name = self._ask(lambda: url_to_fs(address, **_options_of(self.protocol)))
 
     @cached_property
     def info(self) -> dict[str, Any]:
         """What the store knows of the file."""
-
-        def ask() -> dict[str, Any]:
-            self.system.invalidate_cache(self.name)
-            return dict(self.system.info(self.name))
-
-        return self._attempt(lambda: _in_time(ask))
+        self.system.invalidate_cache(self.name)
+        return dict(self._ask(lambda: self.system.info(self.name)))
 
     @property
     def exists(self) -> bool:
@@ -89,12 +83,8 @@ class RemoteFile:
 
     def match(self) -> list[str]:
         """Return the addresses of the files that match this one, a pattern."""
-
-        def ask() -> dict[str, dict[str, Any]]:
-            self.system.invalidate_cache()
-            return dict(self.system.glob(self.name, detail=True))
-
-        infos = self._attempt(lambda: _in_time(ask))
+        self.system.invalidate_cache()
+        infos = self._ask(lambda: dict(self.system.glob(self.name, detail=True)))
         names = [name for name, info in infos.items() if info.get("type") != "directory"]
         return [name if "://" in name else f"{self.protocol}://{name}" for name in names]
 
@@ -155,6 +145,10 @@ class RemoteFile:
         if self.protocol not in WEB:
             return {}
         return {"headers": {**self.system.kwargs.get("headers", {}), "Accept-Encoding": "identity", **more}}
+
+    def _ask(self, work: Callable[[], T]) -> T:
+        """Ask the store something, which it answers in time."""
+        return self._attempt(lambda: _in_time(work))
 
     def _attempt(self, work: Callable[[], T], what: str = "read") -> T:
         """Do something, again where it fails for a moment, and explain what fails for longer."""

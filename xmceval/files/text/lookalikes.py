@@ -191,8 +191,7 @@ def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
                 widths.add(len(row))
                 n_rows += 1
                 n_longer += len(row) > 1
-        is_column = len(widths) == 1 and widths <= WIDTHS
-        if len(words) < n_rows and not is_column:
-            return None, set()
+                if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
+                    return None, set()  # neither, so the rest is not read
     are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
-    return words if are_ids else None, words if is_column else set()
+    return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

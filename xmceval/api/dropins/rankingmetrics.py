@@ -23,7 +23,7 @@ from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Rows, read_only
-from xmceval.rows.matrices.sparse import is_sparse
+from xmceval.rows.matrices.matrices import is_sparse
 from xmceval.scoring.tasks.wholerow import working_space
 from xmceval.statistics.curves import sort_by_score
 

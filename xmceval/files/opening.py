@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
-from xmceval.files.io.inputfiles import input_at, take_pipe
+from xmceval.files.io.inputfiles import stored_at, take_pipe
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import quote, read_first_bytes
@@ -127,7 +127,7 @@ def _open(path: Path, request: Request) -> Opened:
     if not head.content:
         raise DataError(f"{path}: the file is empty")
     opened = _open_signed(head, request) or _open_text(head, request)
-    return replace(opened, is_copied=input_at(path).is_copied)
+    return replace(opened, is_copied=stored_at(path) != path)
 
 
 def _open_signed(head: Head, request: Request) -> Opened | None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError, Fault, UsageError, XmcevalError, argument, as_here, counted
-from xmceval.files.io.inputfiles import Stamp, input_at, pipe_key, stamp_of
+from xmceval.files.io.inputfiles import Stamp, pipe_key, size_of, stamp_of
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.text.textsource import Mark, TextSource
 from xmceval.rows.block import Block, Source
@@ -211,7 +211,7 @@ def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[Row
             add(1)
 
     def describe(whole: Source, place: int, shard: Source) -> RowRange:
-        source, n_bytes = unrepaired(shard), sum(input_at(path).size or 0 for path in shard.files())
+        source, n_bytes = unrepaired(shard), sum(size_of(path) for path in shard.files())
         if not shard.files() and isinstance(source, MatrixSource):
             n_bytes = source.n_bytes
         n_rows, marks = counts.get(id(source), (source.n_rows or 0, []))

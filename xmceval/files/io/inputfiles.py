@@ -12,7 +12,6 @@ import stat
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -108,53 +107,36 @@ def _pieces(pipe: Path) -> Iterator[bytes]:
             yield piece
 
 
-@dataclass(frozen=True)
-class InputFile:
-    """A file that the operating system opens, if there is one."""
-
-    path: Path
-    stored: Path  # the copy of a pipe or remote file, else the path itself
-
-    @property
-    def is_copied(self) -> bool:
-        """Whether it was copied to a temporary file."""
-        return self.stored != self.path
-
-    @property
-    def size(self) -> int:
-        """The number of bytes as it is stored."""
-        return self.stored.stat().st_size
-
-    def open(self) -> BinaryIO:
-        """Open it as it is stored."""
-        path = self.path
-        try:
-            status = self.stored.stat()
-            if stat.S_ISDIR(status.st_mode):
-                raise DataError(f"{path}: is a directory; expected a file")
-            if not stat.S_ISREG(status.st_mode):
-                raise DataError(f"{path}: is a device or a socket; expected a file or a pipe")
-            if status.st_size == 0:
-                raise DataError(f"{path}: the file is empty")
-            stream = self.stored.open("rb", buffering=0)
-        except DataError:
-            raise
-        except FileNotFoundError:
-            raise DataError(f"{path}: no such file") from None
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-        watch_work(stream, str(path), status.st_size, FileIO.tell)
-        return cast(BinaryIO, stream)
+def open_stored(path: Path) -> BinaryIO:
+    """Open a file as it is stored, or the copy of a pipe or remote file."""
+    stored = stored_at(path)
+    try:
+        status = stored.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise DataError(f"{path}: is a directory; expected a file")
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(f"{path}: is a device or a socket; expected a file or a pipe")
+        if status.st_size == 0:
+            raise DataError(f"{path}: the file is empty")
+        stream = stored.open("rb", buffering=0)
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    watch_work(stream, str(path), status.st_size, FileIO.tell)
+    return cast(BinaryIO, stream)
 
 
-def input_at(path: Path) -> InputFile:
-    """Return what a path names."""
-    return InputFile(path, stored_at(path))
+def size_of(path: Path) -> int:
+    """Return the number of bytes of a file as it is stored."""
+    return stored_at(path).stat().st_size
 
 
 def digest_of(path: Path) -> tuple[int, str]:
     """Return the number of bytes of a file as it is stored, and their SHA-256 in hexadecimal digits."""
-    with input_at(path).open() as stream:
+    with open_stored(path) as stream:
         digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]  # it is a FileIO
         return stream.tell(), digest.hexdigest()
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
 from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
-from xmceval.files.io.inputfiles import input_at
+from xmceval.files.io.inputfiles import open_stored, size_of
 from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, XZ, ZIP, ZSTD, ZSTD_SKIPPABLE
 
 # Readers of an open file, by the first bytes.
@@ -33,7 +33,7 @@ _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
 def open_bytes(path: Path) -> BinaryIO:
     """Open a file for reading; it is decompressed by its first bytes."""
-    stream = input_at(path).open()
+    stream = open_stored(path)
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
     for signature, decompress in DECOMPRESSORS.items():
@@ -50,12 +50,12 @@ def open_bytes(path: Path) -> BinaryIO:
 
 def is_empty(path: Path) -> bool:
     """Return whether a path is a file without a byte."""
-    return path.is_file() and input_at(path).size == 0
+    return path.is_file() and size_of(path) == 0
 
 
 def is_uncompressed(path: Path) -> bool:
     """Return whether a path is a file that is not compressed."""
-    with input_at(path).open() as stream:
+    with open_stored(path) as stream:
         head = stream.read(_LONGEST_SIGNATURE)
     return not head.startswith(tuple(DECOMPRESSORS))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ Int32 = NDArray[np.int32]
 FEWEST_SLOTS = 1 << 10
 
 PADDING = 8  # bytes beyond the end of text that kernels may read
-
-
-PLACES = 32  # of bytes in words, whose use is known at a time while these are sorted
 
 
 class Words:
@@ -83,19 +80,17 @@ class Words:
 
     def in_order(self) -> Int64:
         """Return the numbers of the words in the order of their bytes."""
-        from xmceval.kernels.text.words import mark_bytes, write_keys
-
-        ends, keys = self.ends, np.empty(len(self), dtype=np.uint64)
-        order = np.arange(len(self))
-        kind: Literal["stable"] | None = None  # what is sorted first needs no stable sort
-        longest = int((ends[1:] - ends[:-1]).max(initial=0))
-        n_places = max(1, min(longest, PLACES))
-        for offset in range((longest - 1) // n_places * n_places, -1, -n_places):
-            are_used = np.zeros((n_places, 257), dtype=np.bool_)
-            mark_bytes(self.blob, ends, offset, are_used)
-            for places, parts in _pack(are_used):
-                write_keys(self.blob, ends, order, offset + places, parts, keys)
-                order, kind = order[np.argsort(keys, kind=kind)], "stable"
+        begins, lengths = self.ends[:-1], np.diff(self.ends)
+        order = np.argsort(lengths, kind="stable")
+        ascending = lengths[order]
+        windows = np.lib.stride_tricks.sliding_window_view(self.blob, 8)
+        # Eight bytes at a time are sorted, the last ones first: of words that have some, which stand behind the others.
+        for offset in range((int(lengths.max(initial=1)) - 1) // 8 * 8, -1, -8):
+            first = int(np.searchsorted(ascending, offset, side="right"))
+            words = order[first:]
+            keys = windows[begins[words] + offset].view(">u8").ravel().astype(np.uint64)
+            n_beyond = np.maximum(8 - (lengths[words] - offset), 0).astype(np.uint64) * np.uint64(8)
+            order[first:] = words[np.argsort(keys >> n_beyond << n_beyond, kind="stable")]
         return order
 
     def _make_room(self, n_more: int, n_bytes: int) -> None:
@@ -110,25 +105,6 @@ class Words:
         if 2 * n_words > self._slots.size:
             self._slots = np.full(1 << (2 * n_words).bit_length(), -1, dtype=np.int64)
             fill_slots(self._slots, self.ends, self.blob)
-
-
-def _pack(are_used: NDArray[np.bool_]) -> Iterator[tuple[Int64, NDArray[np.uint64]]]:
-    """Yield places that have bytes which differ, as many as 64 bits hold, from the last ones on.
-
-    With each are the parts of a key, uint64 [n_places, 257], that stand for the bytes which are used.
-    """
-    are_used[:, 0] = np.logical_or.accumulate(are_used[:, 0])  # what has ended before has no byte either
-    ranks = (np.cumsum(are_used, axis=1) - 1).astype(np.uint64)
-    sizes = np.array([int(largest).bit_length() for largest in ranks[:, -1]])
-    last = sizes.size
-    while last > 0:
-        n_bits = np.cumsum(sizes[:last][::-1])
-        first = last - int(np.searchsorted(n_bits, 64, side="right"))
-        places = first + np.flatnonzero(sizes[first:last])
-        shifts = n_bits[last - 1 - places] - sizes[places]
-        if places.size:
-            yield places, ranks[places] << shifts.astype(np.uint64)[:, None]
-        last = first
 
 
 def text_of(words: Sequence[bytes]) -> tuple[NDArray[np.uint8], Int64, Int64]:

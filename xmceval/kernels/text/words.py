@@ -1,4 +1,4 @@
-"""Kernels that number distinct words of text by a hash table, find them there, and order them."""
+"""Kernels that number distinct words of text by a hash table, and find them there."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
@@ -152,38 +152,3 @@ def parse_plain_numbers(blob, ends, labels):
             number = number * U10 + np.uint64(blob[begin] - DIGIT_0) if KINDS[blob[begin]] == DIGIT else TOO_LARGE
             begin += U1
         labels[word] = np.int64(number) if number <= LARGEST_LABEL else -1
-
-
-@kernel
-def mark_bytes(blob, ends, offset, are_used):
-    """Mark the bytes that words have from an offset on, bool [n_places, 257]: byte b as b + 1, and their end as 0.
-
-    `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1].
-    """
-    for word in range(ends.size - 1):
-        at, end = np.uint64(ends[word] + offset), np.uint64(ends[word + 1])
-        place, n_places = U0, np.uint64(are_used.shape[0])
-        while at < end and place < n_places:
-            are_used[place, np.uint64(blob[at]) + U1] = True
-            at += U1
-            place += U1
-        if place < n_places:
-            are_used[place, U0] = True
-
-
-@kernel
-def write_keys(blob, ends, words, places, parts, keys):
-    """Write the sum of what the bytes of each word at ascending places stand for, 0 beyond its end.
-
-    `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1], `words` int64 and `keys` uint64 [n], `places` int64
-    [n_places], `parts` uint64 [n_places, 257], where byte b is at b + 1.
-    """
-    for i in range(words.size):
-        begin, end = np.uint64(ends[words[i]]), np.uint64(ends[words[i] + 1])
-        key = U0
-        for j in range(np.uint64(places.size)):
-            at = begin + np.uint64(places[j])
-            if at >= end:
-                break
-            key += parts[j, np.uint64(blob[at]) + U1]
-        keys[i] = key

@@ -24,7 +24,7 @@ from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_feature
 from xmceval.files.text.textsource import open_text
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.opening import Header
+    from xmceval.files.tables.opening import HeaderLine
     from xmceval.files.tables.table import Table
 
 ROLES: tuple[Role, Role] = ("truth", "scores")
@@ -179,7 +179,7 @@ def _may_have_header(head: Head) -> bool:
     return bool(head.rows) and not head.rows[0].text[:1].isdigit()  # no header has a number first
 
 
-def _find_header(head: Head, request: Request) -> Header | None:
+def _find_header(head: Head, request: Request) -> HeaderLine | None:
     """Return the header of a table as text, if its names are known."""
     if not _may_have_header(head):
         return None
@@ -188,7 +188,7 @@ def _find_header(head: Head, request: Request) -> Header | None:
     return find_header(head, request)
 
 
-def _open_csv(head: Head, request: Request, header: Header) -> Opened:
+def _open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
     """Open a table as text."""
     from xmceval.files.tables.opening import open_csv
 

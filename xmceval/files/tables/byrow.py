@@ -51,7 +51,7 @@ LEAST_ROWS = 3  # whose labels are none of the truth's, that give reason for a d
 BYTES_OF_ENTRY = 48  # while entries are sorted
 
 
-class Entries(NamedTuple):
+class LineEntries(NamedTuple):
     """Entries of some lines of a table."""
 
     rows: AnyArray  # array [n]
@@ -61,7 +61,7 @@ class Entries(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RowTable:
+class EntryTable:
     """A table whose lines are entries, or rows with lists, by the number of the row."""
 
     table: Table
@@ -71,7 +71,7 @@ class RowTable:
     words: Words | None = None  # takes the labels that are text, where these have no names
     held: Mapping[str, list[Any]] = field(default_factory=dict)  # takes the arrays of columns that may name the rows
 
-    def entries(self) -> Iterator[Entries]:
+    def entries(self) -> Iterator[LineEntries]:
         """Yield the entries of some lines after the other, in the order of the table."""
         first = 0
         for batch in self.table.batches([*self.columns.names, *self.held]):
@@ -86,7 +86,7 @@ class RowTable:
             label, values, lengths = read_values(self.columns, label, value, are_scores=self.are_scores)
             if lengths is not None:
                 rows = np.repeat(rows, lengths)
-            yield Entries(rows, self._labels(label), values, lines)
+            yield LineEntries(rows, self._labels(label), values, lines)
 
     def _labels(self, column: Column) -> AnyArray:
         """Return the ids of labels, or of their names, or the numbers of words."""
@@ -128,11 +128,11 @@ def read_values(
     return label, np.ones(len(label.array)), lengths
 
 
-def _read_sorted(rows: RowTable, n_rows: int, _first_row: int) -> Iterator[Matrix]:
+def _read_sorted(rows: EntryTable, n_rows: int, _first_row: int) -> Iterator[Matrix]:
     """Yield the rows of a file whose entries are in the order of rows; reading cannot begin elsewhere."""
-    done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
+    done, held = 0, list[LineEntries]()  # rows that are complete, and the entries of the row that may go on
 
-    def piece(parts: list[Entries], stop: int) -> Csr:
+    def piece(parts: list[LineEntries], stop: int) -> Csr:
         """Return the rows that are not done up to one as CSR."""
         numbers, labels, values = _join(parts)
         indptr = np.searchsorted(numbers, np.arange(done, stop + 1, dtype=numbers.dtype))
@@ -163,11 +163,11 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     others = [] if columns.key is not None else id_columns(table, columns)
     index = [] if columns.key is not None else index_columns(table)
     held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
-    rows = RowTable(table, columns, names, request.are_scores, words, held)
+    rows = EntryTable(table, columns, names, request.are_scores, words, held)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
-    is_streamed, parts, warnings = False, list[Entries](), list[str]()
+    is_streamed, parts, warnings = False, list[LineEntries](), list[str]()
     if table.path is not None:
         is_sorted, runs, n_lines = _measure(table, columns)
         is_streamed = is_sorted and words is None
@@ -345,11 +345,11 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     return n_rows
 
 
-def _slice(entries: Entries, start: int, stop: int) -> Entries:
-    return Entries(entries.rows[start:stop], entries.labels[start:stop], entries.values[start:stop], entries.lines)
+def _slice(entries: LineEntries, start: int, stop: int) -> LineEntries:
+    return LineEntries(entries.rows[start:stop], entries.labels[start:stop], entries.values[start:stop], entries.lines)
 
 
-def _join(parts: list[Entries]) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _join(parts: list[LineEntries]) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return the rows, labels and values of all parts."""
     if len(parts) == 1:
         return parts[0][:3]

@@ -75,7 +75,7 @@ def open_table(table: Table, request: Request) -> Opened:
     return replace(opened, value=columns.value)
 
 
-class Header(NamedTuple):
+class HeaderLine(NamedTuple):
     """The first line of text as names of columns."""
 
     number: int  # of the line
@@ -84,16 +84,16 @@ class Header(NamedTuple):
     delimiter: bytes
 
 
-def _read_headers(head: Head) -> Iterator[Header]:
+def _read_headers(head: Head) -> Iterator[HeaderLine]:
     """Yield the first line as names between each of the delimiters that split it."""
     number, line = head.first_line
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
         if len(names) > 1:
-            yield Header(number, line, names, delimiter)
+            yield HeaderLine(number, line, names, delimiter)
 
 
-def find_header(head: Head, request: Request) -> Header | None:
+def find_header(head: Head, request: Request) -> HeaderLine | None:
     """Return the header of a CSV or TSV file with known names; None for other text."""
     for header in _read_headers(head):
         names = header.names
@@ -104,7 +104,7 @@ def find_header(head: Head, request: Request) -> Header | None:
     return None
 
 
-def open_csv(head: Head, request: Request, header: Header) -> Opened:
+def open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
     """Open a CSV or TSV file with a header line of known names."""
     if any(name[:1] in {"'", '"'} for name in header.names):  # fields would have them too
         raise DataError(

@@ -31,25 +31,14 @@ class FrameStream(io.RawIOBase):
 
     The readers of the standard library stop in silence at the first bytes that are not a member, and zstandard's own
     reader does not detect a truncated file.
-
-    Parameters
-    ----------
-    file : binary stream
-        It is closed with this stream.
-    new_decoder : callable
-        Returns a decompressor for one member.
-    errors : tuple of exception
-        What it raises over damaged bytes.
-    read_bytes : int
-        The compressed bytes to read at a time.
     """
 
     def __init__(
         self,
-        file: BinaryIO,
-        new_decoder: Callable[[], Any],
-        errors: tuple[type[Exception], ...],
-        read_bytes: int = READ_BYTES,
+        file: BinaryIO,  # closed with this stream
+        new_decoder: Callable[[], Any],  # returns a decompressor for one member
+        errors: tuple[type[Exception], ...],  # what it raises over damaged bytes
+        read_bytes: int = READ_BYTES,  # compressed bytes at a time
     ) -> None:
         self._file = file
         self._new_decoder, self._errors, self._read_bytes = new_decoder, errors, read_bytes

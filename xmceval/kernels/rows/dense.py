@@ -1,4 +1,4 @@
-"""Dense kernels: the best labels of rows that have a score for every label, in one pass over their memory."""
+"""Dense kernels: the true cells of rows, and the best labels of those with a score for every label, in one pass."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xmceval.kernels.rows.order import sort_entries
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
 PART = 32  # scores of a block that holds a better one, likewise
 MOST_RUNS = 32  # of consecutive scores, which the first bound of a row comes from
+TOGETHER = 64  # cells that are looked at together: hardly any is true
 CHUNK = 4096  # half-precision scores whose keys are made at once, in the processor's cache
 
 # Slots of `state`: candidates, labels that tie with the bound and were dropped, labels without a score, and the label
@@ -17,6 +18,48 @@ CHUNK = 4096  # half-precision scores whose keys are made at once, in the proces
 COUNT, TIED, MISSING, WRONG = 0, 1, 2, 3
 
 ROW, LABEL = 0, 1  # slots of `found`: where the first NaN is
+
+
+@helper
+def _find_true(cells, bits, places):
+    n, size = np.uint64(cells.size), np.uint64(TOGETHER)
+    count, first = np.uint64(0), np.uint64(0)
+    while first < n:
+        last = first + size
+        if last <= n:
+            found = np.int32(0)
+            for i in range(size):
+                found = np.int32(found | np.int32((cells[first + i] & bits) != 0))
+            if found == 0:
+                first = last
+                continue
+        for place in range(first, min(last, n)):
+            if (cells[place] & bits) != 0:
+                places[count] = place
+                count += np.uint64(1)
+        first = last
+    return count
+
+
+@kernel
+def find_true_bytes(cells, bits, places):
+    """Write the places of the cells of which some bits are set, in order; return how many there are.
+
+    `cells` are uint8 [n], read-only, `bits` is a uint8, and `places` are int64 [n].
+    """
+    return _find_true(cells, bits, places)
+
+
+@kernel
+def find_true_words(cells, bits, places):
+    """Do the same for uint32."""
+    return _find_true(cells, bits, places)
+
+
+@kernel
+def find_true_long_words(cells, bits, places):
+    """Do the same for uint64."""
+    return _find_true(cells, bits, places)
 
 
 @helper

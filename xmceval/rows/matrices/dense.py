@@ -50,12 +50,7 @@ class Dense(Matrix):
                 rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
                 rows.values.reshape(values.shape)[:] = values
                 return rows
-        elif values.dtype == bool:
-            is_stored = values
-        else:
-            cells = scratch.array("cells", values.size, np.bool_).reshape(values.shape)
-            is_stored = np.not_equal(values, 0, out=cells)
-        rows, places = stored_rows(scratch, is_stored)
+        rows, places = stored_rows(scratch, is_stored if self.are_scores else values)
         np.subtract(
             places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
         )

@@ -365,7 +365,7 @@ def check_pair(truth: Source, scores: MatrixSource) -> None:
     for piece in whole.pieces if scores.is_ranked else ():
         if isinstance(piece, Dense):
             check_truth(piece.values, whole.name, 0)
-    pieces = *whole.pieces, *scores.pieces
+    pieces = *scores.pieces, *whole.pieces  # scores first: they are seldom integers, which are all looked at
     if all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in pieces):
         scores.warnings.append(
             Doubt(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
-from xmceval.kernels.rows.cells import find_true
 from xmceval.kernels.rows.checks import NOT_NOTICED, notice
+from xmceval.kernels.rows.dense import find_true_bytes, find_true_long_words, find_true_words
 from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows, read_only
 
 AnyArray = NDArray[Any]
@@ -24,6 +25,11 @@ LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers
 MASKED = -3.38e38  # the scores of masked labels may be as low, the lowest of 32-bit or 64-bit floats
 
 BY_NAME = " (hint: labels by name are {row: {name: value}} in memory, or files with labels=FILE)"
+
+# What finds true cells, and as what it sees them, by their size.
+FINDERS: Mapping[int, tuple[Any, Any]] = MappingProxyType(
+    {1: (find_true_bytes, np.uint8), 4: (find_true_words, np.uint32), 8: (find_true_long_words, np.uint64)}
+)
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
 
@@ -217,15 +223,20 @@ def notice_order(rows: Rows) -> Rows:
     return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=has_only_ones)
 
 
-def stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
-    """Return arrays for the stored cells of dense rows in CSR, and their places in the raveled rows, int64 [n_stored].
+def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
+    """Return arrays for the cells of dense rows, [n_rows, n_labels], that are not 0 in CSR, and their places.
 
-    `is_stored` is a bool array [n_rows, n_labels].
+    The places are those in the raveled rows, int64 [n_stored].
     """
-    places = np.empty(np.count_nonzero(is_stored), dtype=np.int64)
-    find_true(read_only(np.ascontiguousarray(is_stored).ravel().view(np.uint8)), places)
-    rows = scratch.rows(is_stored.shape[0], places.size)
-    rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])
+    dtype, is_in_order = values.dtype, values.flags.c_contiguous
+    is_known = is_in_order and dtype.itemsize in FINDERS and dtype.isnative and dtype.kind in "biuf"
+    cells = np.ascontiguousarray(values if is_known else values != 0).ravel()
+    find, word = FINDERS[cells.dtype.itemsize]
+    is_float = cells.dtype.kind == "f"  # whose highest bit is the sign: -0.0 is 0
+    bits, places = word(np.iinfo(word).max >> is_float), scratch.array("places", cells.size, np.int64)
+    places = places[: int(find(read_only(cells.view(word)), bits, places))]
+    rows = scratch.rows(values.shape[0], places.size)
+    rows.indptr[:] = np.searchsorted(places, np.arange(values.shape[0] + 1) * values.shape[1])
     return rows, places
 
 

@@ -29,7 +29,7 @@ LINES = {
 RUN = """
 import json, os, sys
 import click, numpy, xmceval.cli
-from xmceval.kernels.metrics.counts import count_labels
+from xmceval.kernels.rows.tally import count_labels
 import matplotlib.figure, scipy.sparse, scipy.special
 import xmceval.api.comparing.compare, xmceval.report.page, xmceval.scoring.evaluate
 count_labels(numpy.zeros(1, int), numpy.zeros(1, numpy.uint8), numpy.zeros(1, numpy.int32))  # numba starts here, once

@@ -17,7 +17,7 @@ import pytest
 
 from xmceval.kernels import compile as compiling
 from xmceval.kernels.compile import Kernel, find_folder
-from xmceval.kernels.metrics.counts import count_labels
+from xmceval.kernels.rows.tally import count_labels
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 on_posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners and modes")

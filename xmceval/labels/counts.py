@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.metrics import counts as kernels
+from xmceval.kernels.rows import tally as kernels
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_truth
 from xmceval.rows.progress import phase

@@ -125,3 +125,18 @@ def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_emp
 def count_decisions_wide(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
     """Do the same with int64 counters."""
     _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters)
+
+
+@kernel
+def match_cells(truth_indptr, truth_indices, pred_indptr, pred_indices, is_true, is_scored):
+    """Write for each prediction whether it is true, and for each true label whether it has a prediction.
+
+    True labels ascend within a row. `is_true` is bool [n_predictions]; `is_scored`, bool [n_true], is all False before.
+    """
+    for row in range(truth_indptr.size - 1):
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        for entry in range(pred_indptr[row], pred_indptr[row + 1]):
+            place = position(truth_indices, first, last, pred_indices[entry])
+            is_true[entry] = place >= 0
+            if place >= 0:
+                is_scored[place] = True

@@ -1,4 +1,4 @@
-"""Tally kernel: count what a block of rows contains, valid or not."""
+"""Tally kernels: count what a block of rows contains, valid or not, and how often each label occurs."""
 
 from __future__ import annotations
 
@@ -81,3 +81,24 @@ def tally_rows(indptr, indices, values, bits, n_labels, table, counts, ends):
         else:
             counts[BY_SCORE] += 1
         counts[TIED] += ties > 0
+
+
+@kernel
+def count_labels(indices, counts, wraps):
+    """Count the labels below the size of `counts`, in bytes that stay in the near caches; return the largest label.
+
+    `indices` are int64 [n_entries], `counts` uint8 [n]. `wraps`, int32 [n], gets how often each of them has begun again
+    at 0.
+    """
+    largest = np.int64(-1)
+    size = np.uint64(counts.size)
+    for entry in range(np.uint64(indices.size)):
+        label = indices[entry]
+        largest = label if label > largest else largest
+        place = np.uint64(label)
+        if place < size:
+            count = np.uint8(counts[place] + np.uint8(1))
+            counts[place] = count
+            if count == 0:
+                wraps[place] += 1
+    return largest

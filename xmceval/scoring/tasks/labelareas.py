@@ -123,7 +123,7 @@ class LabelAreas(Task):
 
     def add(self, batch: Batch, part: StoredCells) -> None:
         """Copy the cells of a batch."""
-        from xmceval.kernels.rows.columns import match_cells  # at each start, kernels cost time to load
+        from xmceval.kernels.metrics.labelwise import match_cells  # at each start, kernels cost time to load
 
         (truth, _), scores = batch.relevant(self.rel), batch.scores
         n_true, n_scored = int(truth.indptr[-1]), int(scores.indptr[-1])

@@ -13,7 +13,7 @@ from xmceval.errors import DataError, names_flags
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.streams import open_bytes, read_into
 
-CHUNK_BYTES = 2 << 20  # less makes more steps of Python, more leaves the near caches
+CHUNK_BYTES = 3 << 20  # less makes more steps of Python, more takes memory
 
 PADDING = 64  # bytes beyond the end of a chunk that kernels may read
 

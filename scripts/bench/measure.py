@@ -95,7 +95,8 @@ def xmceval(*arguments: str, tree: Path | None = None) -> Command:
     if tree is None:
         return Command(argv, {"PYTHONSAFEPATH": "1"})  # not what is in the current directory
     cache = MADE / "kernels" / tree.as_posix().strip("/").replace("/", "-")
-    return Command(argv, {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": str(cache)})
+    compiled = {"PYTHONPYCACHEPREFIX": str(cache), "PYTHONDONTWRITEBYTECODE": ""}  # as modules are once installed
+    return Command(argv, {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": str(cache), **compiled})
 
 
 def module(name: str, *arguments: str, python: str = sys.executable, tree: Path | None = None) -> Command:

@@ -275,7 +275,8 @@ class QueryNames:
         labels = self.csr.indices[self.csr.indptr[row] : self.csr.indptr[row + 1]]
         places = [f"{self.name}: query {quote(query)}"]
         if self.lines.place is not None:
-            places = list(map(self.lines.place, self.lines.find(row, np.flatnonzero(labels == label))))
+            first = np.flatnonzero(labels == label)[:2]  # messages name no more, and lines are counted for each
+            places = list(map(self.lines.place, self.lines.find(row, first)))
         return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:

@@ -16,15 +16,26 @@ import click
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
+# Commands by section of the help, and where they live: loaded when used, so that help costs little.
 SECTIONS = {
-    "Evaluation": ("score", "compare", "benchmark", "merge"),
-    "Files": ("inspect", "convert"),
-    "Reference": ("metrics", "datasets"),
+    "Evaluation": {
+        "score": "xmceval.cli.commands.score:command",
+        "compare": "xmceval.cli.commands.compare:command",
+        "benchmark": "xmceval.cli.commands.benchmark:command",
+        "merge": "xmceval.cli.commands.merge:command",
+    },
+    "Files": {
+        "inspect": "xmceval.cli.commands.inspect:command",
+        "convert": "xmceval.cli.commands.convert:command",
+    },
+    "Reference": {
+        "metrics": "xmceval.cli.commands.listings:metrics",
+        "datasets": "xmceval.cli.commands.listings:datasets",
+    },
 }
-COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
+COMMANDS = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
 WIDEST = 100  # columns of help, in terminals that have more
 COMPLETION = "_XMCEVAL_COMPLETE"  # the variable by which a shell asks for completions, or for its script
-LISTINGS = ("metrics", "datasets")  # share a file
 
 
 class _LazyGroup(click.Group):
@@ -36,9 +47,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        file = "listings" if name in LISTINGS else name
-        module = importlib.import_module(f"xmceval.cli.commands.{file}")
-        command: click.Command = module.COMMANDS[name] if name in LISTINGS else module.command
+        module, _, attribute = COMMANDS[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import click
 
 from xmceval.cli import options
-from xmceval.labels.catalogue import datasets
+from xmceval.labels import catalogue
 from xmceval.metrics.table import METRICS
 from xmceval.report.listings.datasetlist import write_datasets
 from xmceval.report.listings.metriclist import write_metrics
@@ -32,12 +32,11 @@ def _listing(
     return command
 
 
-COMMANDS = {
-    "metrics": _listing(
-        "metrics",
-        lambda: METRICS,
-        write_metrics,
-        """List all metrics, or explain NAME: formula, options, conventions, source.
+metrics = _listing(
+    "metrics",
+    lambda: METRICS,
+    write_metrics,
+    """List all metrics, or explain NAME: formula, options, conventions, source.
 
 NAME is written as in score -m. Names that other tools use, such as ndcg_cut_5, also work.
 
@@ -45,13 +44,14 @@ NAME is written as in score -m. Names that other tools use, such as ndcg_cut_5, 
 Example:
   xmceval metrics nDCG
 """,
-        short_help="List the metrics, or explain some of them.",
-    ),
-    "datasets": _listing(
-        "datasets",
-        datasets,
-        write_datasets,
-        """List all public data sets, or show NAME in detail.
+    short_help="List the metrics, or explain some of them.",
+)
+
+datasets = _listing(
+    "datasets",
+    catalogue.datasets,
+    write_datasets,
+    """List all public data sets, or show NAME in detail.
 
 The details are sizes, A and B of the propensity model, whether a filter is used, and published results.
 
@@ -59,6 +59,5 @@ The details are sizes, A and B of the propensity model, whether a filter is used
 Example:
   xmceval datasets Amazon-670K
 """,
-        short_help="List the public data sets, or show some of them.",
-    ),
-}
+    short_help="List the public data sets, or show some of them.",
+)

@@ -44,9 +44,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
-    from xmceval.api.comparing.compare import compare as compare
-    from xmceval.api.comparing.comparerows import compare_rows as compare_rows
-    from xmceval.api.comparing.gates import check_worse as check_worse
     from xmceval.api.dropins.aucs import (
         average_precision_score as average_precision_score,
         roc_auc_score as roc_auc_score,
@@ -83,6 +80,10 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.api.scoring.score import score as score, score_all as score_all
     from xmceval.benchmarks.benchmark import benchmark as benchmark
     from xmceval.benchmarks.outcome import Benchmark as Benchmark
+    from xmceval.comparison.compare import compare as compare
+    from xmceval.comparison.compare_rows import compare_rows as compare_rows
+    from xmceval.comparison.comparison import Comparison as Comparison
+    from xmceval.comparison.gates import check_worse as check_worse
     from xmceval.conversion.convert import convert as convert
     from xmceval.conversion.read import read as read
     from xmceval.errors import (
@@ -93,7 +94,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.inspection.report import inspect as inspect
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
-    from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.listings.metriclist import METRICS as METRICS
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
@@ -105,12 +105,12 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
 _HOME = {
     "score": "api.scoring.score",
     "score_all": "api.scoring.score",
-    "compare": "api.comparing.compare",
-    "compare_rows": "api.comparing.comparerows",
-    "Comparison": "report.comparison",
+    "compare": "comparison.compare",
+    "compare_rows": "comparison.compare_rows",
+    "Comparison": "comparison.comparison",
     "benchmark": "benchmarks.benchmark",
     "Benchmark": "benchmarks.outcome",
-    "check_worse": "api.comparing.gates",
+    "check_worse": "comparison.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",
     "f1_at_k": "api.scoring.at_k",

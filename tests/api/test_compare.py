@@ -12,9 +12,9 @@ from scipy import stats
 from scipy.sparse import csr_matrix
 
 import xmceval
+from xmceval.comparison.paired import Resampling, randomization_p
 from xmceval.errors import UsageError
 from xmceval.rows.matrices import matrices
-from xmceval.statistics.paired import Resampling, randomization_p
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
 

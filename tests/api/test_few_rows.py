@@ -9,11 +9,11 @@ from judge import naive, naive_labels, naive_pairs, naive_rows
 from support.executors import PicklingExecutor
 
 import xmceval
-from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.scoring.setup import Named, OpenedTruth
+from xmceval.comparison.compare import compare_systems
+from xmceval.comparison.options import Testing
 from xmceval.rows.matrices import matrices
 from xmceval.scoring import executor as executors
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from xmceval.api.comparing.pairtests import Cost
 from xmceval.cli import main, messages, systems
+from xmceval.comparison.systems import Cost
 from xmceval.files.io import inputfiles
 from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress

@@ -14,11 +14,11 @@ import pytest
 from support.approved import check
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
-from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.comparing.pairtests import Cost
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.cli import main, systems
-from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.comparison.compare import compare_systems
+from xmceval.comparison.options import Testing
+from xmceval.comparison.systems import Cost
 from xmceval.scoring.options import Options
 
 pytestmark = pytest.mark.usefixtures("in_sample")

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from xmceval.cli import COMMANDS, cli
-from xmceval.cli.commands.compare import command as compare
 from xmceval.cli.commands.score import command as score
+from xmceval.comparison.command import command as compare
+from xmceval.comparison.options import Testing
 from xmceval.labels.catalogue import datasets, find_dataset
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import GROUPS, specs
 
 

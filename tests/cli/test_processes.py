@@ -84,8 +84,8 @@ finally:
 """
 HEAVY = {  # numba loads scipy, sockets and mail, so these are no matter
     "multiprocessing",
-    "xmceval.report.comparison",
-    "xmceval.scoring.comparing.pairsums",
+    "xmceval.comparison.comparison",
+    "xmceval.comparison.sums",
     "xmceval.files.io.remote",
     "xmceval.files.arrays.npz",
     "xmceval.api.scoring.holdrows",

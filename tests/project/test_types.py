@@ -13,10 +13,10 @@ from scipy.sparse import csr_array, csr_matrix
 
 import xmceval
 from xmceval.api.groupauc import GroupAUC
+from xmceval.comparison.compared import Difference
 from xmceval.conversion.convert import Conversion
 from xmceval.inspection.report import InspectionReport
 from xmceval.metrics.entry import Metric
-from xmceval.report.compared import Difference
 from xmceval.report.scored import GateOutcome
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.api.comparing.gates import check_worse, judge_comparison, judge_datasets
+from xmceval.comparison.gates import check_worse, judge_comparison, judge_datasets
 from xmceval.errors import XmcevalWarning
 from xmceval.metrics.names import parse
 from xmceval.report.forms.layout import Layout

@@ -9,7 +9,7 @@ from support.approved import check
 from support.markup import parse, read_table
 
 import xmceval
-from xmceval.report.compared import format_p
+from xmceval.comparison.compared import format_p
 from xmceval.report.forms.html import element, isolate, join, name, text
 from xmceval.report.forms.layout import Layout
 from xmceval.report.page import render_page

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval.comparison.compared import Difference
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.options import Testing
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
-from xmceval.report.compared import Difference
-from xmceval.report.comparison import Comparison
 from xmceval.report.forms.json import to_plain, write_document
 from xmceval.report.listings.datasetlist import write_datasets
 from xmceval.rows.filters import FilterReport
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 
 

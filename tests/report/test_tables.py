@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval.comparison.compared import format_p
 from xmceval.errors import UsageError
-from xmceval.report.compared import format_p
 from xmceval.report.forms.columns import clean, text_width
 from xmceval.report.forms.latex import draw as draw_latex
 from xmceval.report.forms.layout import Layout

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval.comparison.compared import Difference
+from xmceval.comparison.verdicts import describe_level, describe_size, summarise, write_verdicts
 from xmceval.metrics.names import parse
-from xmceval.report.compared import Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.systemtable import join_letters
-from xmceval.report.sheet.verdicts import describe_level, describe_size, summarise, write_verdicts
 
 N_ROWS = 60
 HIT, MISS = np.tile([0.9, 0.1], (N_ROWS, 1)), np.tile([0.1, 0.9], (N_ROWS, 1))

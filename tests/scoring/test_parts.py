@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval.comparison.sums import PairSums
 from xmceval.errors import DataError
 from xmceval.labels import counts as growing
 from xmceval.labels.counts import no_counts, sum_by_id
 from xmceval.rows.block import Rows
-from xmceval.scoring.comparing.pairsums import PairSums
 from xmceval.scoring.held_rows import digest_rows
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"

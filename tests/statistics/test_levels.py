@@ -5,7 +5,7 @@ import math
 import pytest
 from support.simulation import LAWS, METRICS, TESTS, simulate_intervals, simulate_tests
 
-from xmceval.statistics.paired import t_test
+from xmceval.comparison.paired import t_test
 
 REPEATS = 80
 

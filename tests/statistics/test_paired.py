@@ -11,10 +11,7 @@ from judge import naive_pairs
 from scipy import stats
 from support.examples import examples
 
-from xmceval.metrics.names import parse
-from xmceval.scoring.comparing.pairsums import outputs_of_rows
-from xmceval.scoring.held_rows import RowBlock
-from xmceval.statistics.paired import (
+from xmceval.comparison.paired import (
     Differing,
     detectable,
     exchange_p,
@@ -22,6 +19,9 @@ from xmceval.statistics.paired import (
     paired_test,
     welch,
 )
+from xmceval.comparison.sums import outputs_of_rows
+from xmceval.metrics.names import parse
+from xmceval.scoring.held_rows import RowBlock
 
 # What a row may be worth: a share, with a common denominator or one of its own, or nothing.
 NUMBERS = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.4, 0.6, 0.6000000000000001, 2 / 3, 0.8, 1.0])

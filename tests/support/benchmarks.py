@@ -4,7 +4,7 @@ import numpy as np
 
 import xmceval
 from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
-from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.comparison.options import Testing
 
 N_LABELS = 5
 OPTIONS = {"metrics": ["P@1", "P@2", "coverage_error"], "threads": 1}

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.comparing.compare import compare_systems
-from xmceval.api.comparing.gates import check_decidable, judge_datasets
-from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.benchmarks.config import Config, read_config, suggest
 from xmceval.benchmarks.data import DatasetOutcome
 from xmceval.benchmarks.datasets import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.outcome import Benchmark
+from xmceval.comparison.compare import compare_systems
+from xmceval.comparison.gates import check_decidable, judge_datasets
+from xmceval.comparison.options import Testing
+from xmceval.comparison.systems import Watch
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import Gate, parse_worse
 from xmceval.report.scored import shared_lines
 from xmceval.rows.threads import Progress
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import specs
 
 

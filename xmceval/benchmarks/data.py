@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.options import Testing
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison
 from xmceval.report.scored import GateOutcome
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.version import VERSION

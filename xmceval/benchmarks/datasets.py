@@ -12,12 +12,12 @@ from typing import Any
 
 from xmceval.api.scoring.setup import are_runs
 from xmceval.benchmarks.config import Config, Keys, are_paths, is_path, show
+from xmceval.comparison.options import Testing
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.labels.catalogue import find_dataset
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards, parts_of
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options, Spec, specs
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, overload
 
 from xmceval.benchmarks.data import PUBLISHED, DatasetOutcome, Outcome
 from xmceval.benchmarks.render import build_benchmark_sheet
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.options import Testing
+from xmceval.comparison.records import record_comparison
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
-from xmceval.report.comparerecords import record_comparison
-from xmceval.report.comparison import Comparison
 from xmceval.report.displayed import join_facts, shorten
 from xmceval.report.forms.json import Record, make_frame
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -28,7 +29,6 @@ from xmceval.report.records import (
 )
 from xmceval.report.renderable import Tabular
 from xmceval.report.sheet.model import Sheet
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import specs
 from xmceval.version import BENCHMARK_SCHEMA
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from itertools import groupby
 
 from xmceval.benchmarks.data import FAILED, DatasetOutcome, Outcome
+from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
+from xmceval.comparison.verdicts import describe_level
 from xmceval.errors import counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import describe_size, shared_lines
-from xmceval.report.sheet.comparesheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.report.sheet.model import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
 from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_direction, make_section
-from xmceval.report.sheet.verdicts import describe_level
 from xmceval.scoring.summary import Slice
 
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are

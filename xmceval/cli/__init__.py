@@ -20,7 +20,7 @@ from xmceval.files.io.addresses import redacted
 SECTIONS = {
     "Evaluation": {
         "score": "xmceval.cli.commands.score:command",
-        "compare": "xmceval.cli.commands.compare:command",
+        "compare": "xmceval.comparison.command:command",
         "benchmark": "xmceval.cli.commands.benchmark:command",
         "merge": "xmceval.cli.commands.merge:command",
     },

@@ -18,7 +18,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.pictures import check_ending, check_installed, plot, save
 
 if TYPE_CHECKING:
-    from xmceval.report.comparison import Comparison
+    from xmceval.comparison.comparison import Comparison
     from xmceval.report.result import Result
     from xmceval.scoring.options import Options
 

@@ -17,8 +17,8 @@ from xmceval.files.io.paths import is_address, split_ending, to_path
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
-    from xmceval.api.comparing.pairtests import Cost, Watch
     from xmceval.api.scoring.setup import Named, OpenedTruth
+    from xmceval.comparison.systems import Cost, Watch
 
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 

@@ -35,7 +35,7 @@ from xmceval.scoring.totals import (
 )
 
 if TYPE_CHECKING:
-    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.comparison.sums import Pairs
     from xmceval.scoring.held_rows import HeldRows
 
 MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread

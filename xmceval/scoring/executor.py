@@ -39,7 +39,7 @@ from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
-    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.comparison.sums import Pairs
     from xmceval.scoring.held_rows import HeldRows
 
 PART_BYTES = 1 << 26  # of all files together that a task reads

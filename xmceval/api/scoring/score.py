@@ -32,7 +32,7 @@ from xmceval.scoring.states.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.comparing.pairsums import Pairs
+    from xmceval.comparison.sums import Pairs
     from xmceval.scoring.held_rows import HeldRows
 
 

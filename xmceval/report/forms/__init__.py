@@ -25,7 +25,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         "html": "xmceval.report.forms.html",
         "page": "xmceval.report.page",
         "picture": "xmceval.report.pictures",
-        "differences": "xmceval.api.comparing.picture",
+        "differences": "xmceval.comparison.picture",
     }
 )
 DRAWN = ("table", "md", "latex")

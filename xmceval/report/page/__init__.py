@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.sheet import build_comparison_sheet, list_differences, list_runs
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.streams import read_resource
-from xmceval.report.comparison import Comparison
 from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
@@ -17,7 +18,6 @@ from xmceval.report.pictures import check_installed
 from xmceval.report.pictures.chosen import Subject, choose_measures
 from xmceval.report.result import Result
 from xmceval.report.scored import shared_lines
-from xmceval.report.sheet.comparesheet import build_comparison_sheet, list_differences, list_runs
 from xmceval.report.sheet.model import Listing, Section, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION

@@ -54,7 +54,7 @@ def plot(
 
 def default_kind(subject: Subject) -> str:
     """Return the kind that fits a subject; of results bins if there are any, else curves."""
-    from xmceval.report.comparison import Comparison
+    from xmceval.comparison.comparison import Comparison
 
     if isinstance(subject, Comparison):
         return "differences"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
+from xmceval.comparison.comparison import Comparison
 from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures, split_names
-from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 
 Subject: TypeAlias = Sequence[Result] | Comparison

@@ -8,16 +8,16 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from xmceval.comparison.compared import Difference
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.sheet import describe_family
+from xmceval.comparison.verdicts import describe_level
 from xmceval.errors import argument, listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.compared import Difference
-from xmceval.report.comparison import Comparison
 from xmceval.report.pictures.chosen import keep_deepest
 from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, scale
 from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
-from xmceval.report.sheet.comparesheet import describe_family
 from xmceval.report.sheet.model import MINUS
-from xmceval.report.sheet.verdicts import describe_level
 
 MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
 MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
+from xmceval.comparison.compared import ADJUSTED, Compared, Difference
+from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
+from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, listed
 from xmceval.kernels.metrics.totals import FEW_DIFFER
-from xmceval.report.compared import ADJUSTED, Compared, Difference
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
-from xmceval.statistics.paired import LEVEL
 
 MOST_PAIRS = 3  # that have sentences of their own
 

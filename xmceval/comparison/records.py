@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xmceval.report.compared import Compared, Difference, RunSpread
+from xmceval.comparison.compared import Compared, Difference, RunSpread
+from xmceval.comparison.options import Testing
+from xmceval.comparison.verdicts import write_verdicts
 from xmceval.report.forms.json import Record
 from xmceval.report.records import BASIS, pick, record_data, record_gates, record_measure, record_system
-from xmceval.report.sheet.verdicts import write_verdicts
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import specs
 from xmceval.version import COMPARE_SCHEMA
 

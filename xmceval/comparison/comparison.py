@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from xmceval.comparison.compared import Compared, Difference, Key
+from xmceval.comparison.records import DIFFERENCE_COLUMNS, DIFFERENCE_TYPES, list_differences, record_comparison
+from xmceval.comparison.sheet import build_comparison_sheet
 from xmceval.errors import counted
 from xmceval.metrics.names import find_name
-from xmceval.report.compared import Compared, Difference, Key
-from xmceval.report.comparerecords import DIFFERENCE_COLUMNS, DIFFERENCE_TYPES, list_differences, record_comparison
 from xmceval.report.displayed import fit_line, join_facts, shorten
 from xmceval.report.forms.json import Record, make_frame
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.renderable import Renderable
 from xmceval.report.result import Result
 from xmceval.report.scored import describe_size
-from xmceval.report.sheet.comparesheet import build_comparison_sheet
 from xmceval.report.sheet.model import Sheet
 
 if TYPE_CHECKING:

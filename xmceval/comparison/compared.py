@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE, Testing
+from xmceval.comparison.paired import LEVEL, PairedT
 from xmceval.errors import counted, split_doubts
 from xmceval.metrics.measure import Measure
 from xmceval.report.displayed import Displayed, shorten
@@ -15,11 +17,9 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet.model import MINUS, Listing
-from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
-from xmceval.statistics.paired import LEVEL, PairedT
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 LEAST_P = 0.0001

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmceval.comparison.paired import Differing, PairedT, paired_test
 from xmceval.kernels.metrics.totals import (
     COUNTS,
     DIFFERING,
@@ -37,7 +38,6 @@ from xmceval.scoring.sums import add_rows, add_words, no_sums
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Field, Part, Totals
 from xmceval.statistics.intervals import RowSums, exact_sum
-from xmceval.statistics.paired import Differing, PairedT, paired_test
 
 Runs = tuple[int, ...]  # the runs of a system, by number; of most systems, one
 Pair = tuple[Runs, Runs]  # system and baseline

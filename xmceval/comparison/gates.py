@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.verdicts import describe_size
 from xmceval.errors import UsageError, argument
 from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
-from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_worse, with_places
 from xmceval.report.scored import GateOutcome
-from xmceval.report.sheet.verdicts import describe_size
 
 
 def check_decidable(

@@ -9,17 +9,16 @@ from typing import get_args
 
 import numpy as np
 
-from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
-from xmceval.api.comparing.pairtests import Watch, find_differences
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
+from xmceval.comparison.sums import outputs_of_rows
+from xmceval.comparison.systems import Watch, find_differences, find_pairs, in_order, warn_of_untested
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.savedrows import RowTable, read_rows
 from xmceval.metrics.names import restore_measure
-from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
-from xmceval.scoring.comparing.pairsums import outputs_of_rows
-from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Missing

@@ -7,17 +7,16 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.comparing.matches import Matches, check_lists
-from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.saving import check_outputs, check_saving, hold_rows, keep_rows
 from xmceval.api.scoring.score import finish_states, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
+from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
+from xmceval.comparison.sums import Output, Pairs, RunSums, ValueColumns, collect_outputs
+from xmceval.comparison.systems import Matches, Watch, check_lists
 from xmceval.errors import listed, warn
-from xmceval.report.comparison import Comparison
 from xmceval.rows.threads import Progress
-from xmceval.scoring.comparing.pairsums import Output, Pairs, RunSums, ValueColumns, collect_outputs
-from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.state import State

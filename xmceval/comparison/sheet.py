@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from xmceval.errors import counted
-from xmceval.metrics.measure import Measure
-from xmceval.report.compared import (
+from xmceval.comparison.compared import (
     ADJUSTED,
     DETECTABLE,
     Compared,
@@ -18,11 +16,8 @@ from xmceval.report.compared import (
     list_lines,
     signed,
 )
-from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.sheet.model import ASCII_MARKS, MINUS, Listing, Sheet, transpose
-from xmceval.report.sheet.scoresheet import build_systems_sheet
-from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
-from xmceval.report.sheet.verdicts import (
+from xmceval.comparison.options import BETTER, WORSE, Testing
+from xmceval.comparison.verdicts import (
     describe_level,
     find_beaten,
     has_many_pairs,
@@ -30,7 +25,12 @@ from xmceval.report.sheet.verdicts import (
     summarise,
     write_verdicts,
 )
-from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
+from xmceval.errors import counted
+from xmceval.metrics.measure import Measure
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.sheet.model import ASCII_MARKS, MINUS, Listing, Sheet, transpose
+from xmceval.report.sheet.scoresheet import build_systems_sheet
+from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
 
 DETECTED = "*"
 

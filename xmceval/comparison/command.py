@@ -13,20 +13,20 @@ from xmceval.cli import options
 from xmceval.cli.messages import enforced, long_work, warn_of_results
 from xmceval.cli.outputs import open_outputs, output_options
 from xmceval.cli.systems import find_inputs, open_inputs, split_name, watch
+from xmceval.comparison.options import Testing
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import is_address, to_path
 from xmceval.report.displayed import render
 from xmceval.report.pictures import OF_COMPARISON
 from xmceval.rows.shards import parts_of
-from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
 # The files that are read, each with what it is for, the options of scoring, and what compares.
 Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Comparison"]]
 
 if TYPE_CHECKING:
+    from xmceval.comparison.comparison import Comparison
     from xmceval.files.savedrows import RowTable
-    from xmceval.report.comparison import Comparison
     from xmceval.report.gates import Gate
 
 
@@ -67,7 +67,7 @@ def command(form: str, **arguments: Any) -> None:
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)
-    from xmceval.api.comparing.gates import judge_comparison
+    from xmceval.comparison.gates import judge_comparison
     from xmceval.report.gates import parse_worse
 
     gates = [parse_worse(text) for text in arguments["fail_if_worse"]]
@@ -110,8 +110,8 @@ def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Pre
     """Return the files of systems and of the truth, the options of scoring, and what scores and compares them."""
     _check_systems(arguments)
     inputs = find_inputs(arguments)
-    from xmceval.api.comparing.compare import compare_systems
-    from xmceval.api.comparing.gates import check_decidable
+    from xmceval.comparison.compare import compare_systems
+    from xmceval.comparison.gates import check_decidable
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
@@ -139,7 +139,7 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
             f"{listed(passed)}: not available for per-instance values, which are scored already "
             "(hint: pass these options to the command that writes them)"
         )
-    from xmceval.api.comparing.comparerows import compare_tables
+    from xmceval.comparison.compare_rows import compare_tables
     from xmceval.files.io.shardfiles import find_shards
     from xmceval.files.savedrows import read_rows
 

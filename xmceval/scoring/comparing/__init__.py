@@ -1,1 +1,0 @@
-"""What comparing systems needs of their rows."""

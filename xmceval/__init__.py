@@ -65,8 +65,6 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         group_aucs as group_aucs,
         roc_auc as roc_auc,
     )
-    from xmceval.api.loops.evaluator import Evaluator as Evaluator
-    from xmceval.api.merge import merge as merge
     from xmceval.api.scoring.at_k import (
         f1_at_k as f1_at_k,
         hit_at_k as hit_at_k,
@@ -94,6 +92,8 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.inspection.report import inspect as inspect
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
+    from xmceval.loops.evaluator import Evaluator as Evaluator
+    from xmceval.loops.merge import merge as merge
     from xmceval.report.listings.metriclist import METRICS as METRICS
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
@@ -133,10 +133,10 @@ _HOME = {
     "roc_auc": "api.groupauc",
     "group_auc": "api.groupauc",
     "group_aucs": "api.groupauc",
-    "Evaluator": "api.loops.evaluator",
+    "Evaluator": "loops.evaluator",
     "inspect": "inspection.report",
     "Shards": "rows.shards",
-    "merge": "api.merge",
+    "merge": "loops.merge",
     "read": "conversion.read",
     "convert": "conversion.convert",
     "METRICS": "report.listings.metriclist",

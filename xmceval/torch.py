@@ -1,5 +1,5 @@
-"""PyTorch: `xmceval.torch.Metric` is a metric of torchmetrics; see `xmceval.api.loops.torchmetric`."""
+"""PyTorch: `xmceval.torch.Metric` is a metric of torchmetrics; see `xmceval.loops.torch`."""
 
-from xmceval.api.loops.torchmetric import Metric
+from xmceval.loops.torch import Metric
 
 __all__ = ["Metric"]

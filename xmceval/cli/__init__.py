@@ -22,7 +22,7 @@ SECTIONS = {
         "score": "xmceval.cli.commands.score:command",
         "compare": "xmceval.comparison.command:command",
         "benchmark": "xmceval.cli.commands.benchmark:command",
-        "merge": "xmceval.cli.commands.merge:command",
+        "merge": "xmceval.loops.command:command",
     },
     "Files": {
         "inspect": "xmceval.cli.commands.inspect:command",

@@ -7,10 +7,10 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.saving import check_outputs, check_saving, hold_rows, keep_rows
 from xmceval.api.scoring.score import finish_states, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
+from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.sums import Output, Pairs, RunSums, ValueColumns, collect_outputs

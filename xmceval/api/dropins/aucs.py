@@ -24,7 +24,7 @@ from xmceval.api.dropins.inputs import (
     iterate_cells,
     mean,
 )
-from xmceval.api.matrixlike import ClassLike, MatrixLike
+from xmceval.api.types import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable

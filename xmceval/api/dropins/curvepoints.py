@@ -15,7 +15,7 @@ from xmceval.api.dropins.inputs import (
     as_weight,
     in_one_order,
 )
-from xmceval.api.matrixlike import ClassLike, MatrixLike
+from xmceval.api.types import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable

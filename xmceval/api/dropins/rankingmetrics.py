@@ -19,7 +19,7 @@ from xmceval.api.dropins.inputs import (
     mean,
     refuse_infinity,
 )
-from xmceval.api.matrixlike import MatrixLike
+from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Rows, read_only

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score
+from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
 from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORDS, add_values, multiples_of

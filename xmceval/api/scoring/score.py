@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.inputs import find_scores
 from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
+from xmceval.api.types import MatrixLike
 from xmceval.errors import Doubt, UsageError, listed, warn
 from xmceval.files.io.inputfiles import check_unchanged
 from xmceval.files.io.limits import MAX_LINE

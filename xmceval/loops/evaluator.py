@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.inputs import (
     check_inputs,
     find_stored,
@@ -27,6 +26,7 @@ from xmceval.api.scoring.inputs import (
 )
 from xmceval.api.scoring.score import finish_state
 from xmceval.api.scoring.setup import find_setup
+from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
 from xmceval.files.io.outputs import write_output
 from xmceval.files.io.shardfiles import find_shards

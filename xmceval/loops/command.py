@@ -47,8 +47,8 @@ def command(
       xmceval merge 1.state.npz 2.state.npz -o json
     """
     layout = options.take_layout(arguments, form)
-    from xmceval.api.merge import merge_states
     from xmceval.files.io.shardfiles import find_shards
+    from xmceval.loops.merge import merge_states
     from xmceval.report.displayed import render
     from xmceval.rows.shards import parts_of
 

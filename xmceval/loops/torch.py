@@ -9,8 +9,8 @@ import torch
 import torchmetrics
 from torch import distributed
 
-from xmceval.api.loops.evaluator import Evaluator
 from xmceval.errors import UsageError
+from xmceval.loops.evaluator import Evaluator
 
 STATE = "state"  # the key of the rows in checkpoints
 FLOAT32_ONLY = frozenset({"mps"})  # devices without float64

@@ -1,1 +1,0 @@
-"""Score rows that come batch by batch."""

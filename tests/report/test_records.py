@@ -15,7 +15,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Testing
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
-from xmceval.inspection.savedstate import StateInspection
+from xmceval.inspection.state import StateInspection
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.report.forms.json import to_plain, write_document

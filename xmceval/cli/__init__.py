@@ -25,7 +25,7 @@ SECTIONS = {
         "merge": "xmceval.loops.command:command",
     },
     "Files": {
-        "inspect": "xmceval.cli.commands.inspect:command",
+        "inspect": "xmceval.inspection.command:command",
         "convert": "xmceval.cli.commands.convert:command",
     },
     "Reference": {

@@ -19,7 +19,7 @@ from xmceval.files.opening import check_kind
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, count_training, inspect_pair
-from xmceval.inspection.savedstate import StateInspection, inspect_state
+from xmceval.inspection.state import StateInspection, inspect_state
 from xmceval.inspection.tally import Spread
 from xmceval.report.displayed import Displayed, join_facts
 from xmceval.report.forms import render_listings

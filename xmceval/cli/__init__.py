@@ -26,7 +26,7 @@ SECTIONS = {
     },
     "Files": {
         "inspect": "xmceval.inspection.command:command",
-        "convert": "xmceval.cli.commands.convert:command",
+        "convert": "xmceval.conversion.command:command",
     },
     "Reference": {
         "metrics": "xmceval.cli.commands.listings:metrics",

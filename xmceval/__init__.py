@@ -44,27 +44,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
-    from xmceval.api.dropins.aucs import (
-        average_precision_score as average_precision_score,
-        roc_auc_score as roc_auc_score,
-    )
-    from xmceval.api.dropins.curvepoints import (
-        precision_recall_curve as precision_recall_curve,
-        roc_curve as roc_curve,
-    )
-    from xmceval.api.dropins.inputs import UndefinedMetricWarning as UndefinedMetricWarning
-    from xmceval.api.dropins.rankingmetrics import (
-        coverage_error as coverage_error,
-        dcg_score as dcg_score,
-        label_ranking_average_precision_score as label_ranking_average_precision_score,
-        label_ranking_loss as label_ranking_loss,
-        ndcg_score as ndcg_score,
-    )
-    from xmceval.api.groupauc import (
-        group_auc as group_auc,
-        group_aucs as group_aucs,
-        roc_auc as roc_auc,
-    )
     from xmceval.api.scoring.at_k import (
         f1_at_k as f1_at_k,
         hit_at_k as hit_at_k,
@@ -84,6 +63,27 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.comparison.gates import check_worse as check_worse
     from xmceval.conversion.convert import convert as convert
     from xmceval.conversion.read import read as read
+    from xmceval.dropins.areas import (
+        average_precision_score as average_precision_score,
+        roc_auc_score as roc_auc_score,
+    )
+    from xmceval.dropins.curves import (
+        precision_recall_curve as precision_recall_curve,
+        roc_curve as roc_curve,
+    )
+    from xmceval.dropins.group_auc import (
+        group_auc as group_auc,
+        group_aucs as group_aucs,
+        roc_auc as roc_auc,
+    )
+    from xmceval.dropins.inputs import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.dropins.ranking import (
+        coverage_error as coverage_error,
+        dcg_score as dcg_score,
+        label_ranking_average_precision_score as label_ranking_average_precision_score,
+        label_ranking_loss as label_ranking_loss,
+        ndcg_score as ndcg_score,
+    )
     from xmceval.errors import (
         DataError as DataError,
         UsageError as UsageError,
@@ -120,19 +120,19 @@ _HOME = {
     "psr_at_k": "api.scoring.at_k",
     "psndcg_at_k": "api.scoring.at_k",
     "inverse_propensity": "labels.propensity",
-    "coverage_error": "api.dropins.rankingmetrics",
-    "label_ranking_average_precision_score": "api.dropins.rankingmetrics",
-    "label_ranking_loss": "api.dropins.rankingmetrics",
-    "ndcg_score": "api.dropins.rankingmetrics",
-    "dcg_score": "api.dropins.rankingmetrics",
-    "roc_auc_score": "api.dropins.aucs",
-    "average_precision_score": "api.dropins.aucs",
-    "UndefinedMetricWarning": "api.dropins.inputs",
-    "roc_curve": "api.dropins.curvepoints",
-    "precision_recall_curve": "api.dropins.curvepoints",
-    "roc_auc": "api.groupauc",
-    "group_auc": "api.groupauc",
-    "group_aucs": "api.groupauc",
+    "coverage_error": "dropins.ranking",
+    "label_ranking_average_precision_score": "dropins.ranking",
+    "label_ranking_loss": "dropins.ranking",
+    "ndcg_score": "dropins.ranking",
+    "dcg_score": "dropins.ranking",
+    "roc_auc_score": "dropins.areas",
+    "average_precision_score": "dropins.areas",
+    "UndefinedMetricWarning": "dropins.inputs",
+    "roc_curve": "dropins.curves",
+    "precision_recall_curve": "dropins.curves",
+    "roc_auc": "dropins.group_auc",
+    "group_auc": "dropins.group_auc",
+    "group_aucs": "dropins.group_auc",
     "Evaluator": "loops.evaluator",
     "inspect": "inspection.report",
     "Shards": "rows.shards",

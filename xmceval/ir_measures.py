@@ -1,5 +1,5 @@
-"""ir_measures: `xmceval.ir_measures.measure` makes a measure of a metric; see `xmceval.api.irmeasure`."""
+"""ir_measures: `xmceval.ir_measures.measure` makes a measure of a metric; see `xmceval.dropins.ir_measures`."""
 
-from xmceval.api.irmeasure import measure
+from xmceval.dropins.ir_measures import measure
 
 __all__ = ["measure"]

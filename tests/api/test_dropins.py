@@ -421,7 +421,7 @@ print(caught[0].category.__module__, caught[0].category is xmceval.UndefinedMetr
 
 
 @pytest.mark.parametrize(
-    ("first", "module"), [("import sklearn.exceptions", "sklearn.exceptions"), ("", "xmceval.api.dropins.inputs")]
+    ("first", "module"), [("import sklearn.exceptions", "sklearn.exceptions"), ("", "xmceval.dropins.inputs")]
 )
 def test_undefined_metrics_warn_with_scikit_learns_class_where_it_is_loaded(first, module):
     run = subprocess.run([sys.executable, "-c", PROBE.format(first=first)], capture_output=True, text=True, check=True)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 
 import xmceval
-from xmceval.api.groupauc import GroupAUC
 from xmceval.comparison.compared import Difference
 from xmceval.conversion.convert import Conversion
+from xmceval.dropins.group_auc import GroupAUC
 from xmceval.inspection.report import InspectionReport
 from xmceval.metrics.entry import Metric
 from xmceval.report.scored import GateOutcome

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.dropins.inputs import (
+from xmceval.api.types import MatrixLike
+from xmceval.dropins.inputs import (
     as_array,
     as_csr,
     as_indicator,
@@ -19,7 +20,6 @@ from xmceval.api.dropins.inputs import (
     mean,
     refuse_infinity,
 )
-from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Rows, read_only

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from xmceval.api.dropins.inputs import (
+from xmceval.api.types import ClassLike, MatrixLike
+from xmceval.dropins.inputs import (
     AnyArray,
     UndefinedMetricWarning,
     as_classes,
@@ -15,7 +16,6 @@ from xmceval.api.dropins.inputs import (
     as_weight,
     in_one_order,
 )
-from xmceval.api.types import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable

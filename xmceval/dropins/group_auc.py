@@ -218,6 +218,6 @@ def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str
 
 
 def _warn(message: str) -> None:
-    from xmceval.api.dropins.inputs import UndefinedMetricWarning  # which imports scipy
+    from xmceval.dropins.inputs import UndefinedMetricWarning  # which imports scipy
 
     warn([message], UndefinedMetricWarning)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmceval.api.dropins.inputs import (
+from xmceval.api.types import ClassLike, MatrixLike
+from xmceval.dropins.inputs import (
     AnyArray,
     UndefinedMetricWarning,
     as_classes,
@@ -24,7 +25,6 @@ from xmceval.api.dropins.inputs import (
     iterate_cells,
     mean,
 )
-from xmceval.api.types import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable

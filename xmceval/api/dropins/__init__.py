@@ -1,1 +1,0 @@
-"""Drop-ins: scikit-learn's names, signatures and values, for sparse matrices too, which are never made dense."""

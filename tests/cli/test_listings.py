@@ -8,7 +8,7 @@ import pytest
 from support.sample import MODEL_A, SAMPLE, TRUTH
 
 HEAVY = {"numpy", "numba", "scipy"}
-UNUSED = {"scipy.sparse", "matplotlib", "pandas", "xmceval.report.page", "xmceval.report.forms.html"}
+UNUSED = {"scipy.sparse", "matplotlib", "pandas", "xmceval.page.page", "xmceval.report.forms.html"}
 
 
 @pytest.mark.parametrize(

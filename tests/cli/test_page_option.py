@@ -12,7 +12,7 @@ from support.files import PREDS, TRUTH
 from support.markup import parse, read_table
 
 from xmceval.files.io.paths import without_secrets
-from xmceval.report.page.provenance import digest_inputs
+from xmceval.page.provenance import digest_inputs
 
 B = "4 5\n0:0.1 3:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
 ASKED = ("-k", "1", "-m", "P")

@@ -31,7 +31,7 @@ import json, os, sys
 import click, numpy, xmceval.cli
 from xmceval.kernels.rows.tally import count_labels
 import matplotlib.figure, scipy.sparse, scipy.special
-import xmceval.comparison.compare, xmceval.report.page, xmceval.scoring.evaluate
+import xmceval.comparison.compare, xmceval.page.page, xmceval.scoring.evaluate
 count_labels(numpy.zeros(1, int), numpy.zeros(1, numpy.uint8), numpy.zeros(1, numpy.int32))  # numba starts here, once
 for line, closed, out, err in json.loads(sys.argv[1]):
     number = os.fork()

@@ -10,11 +10,11 @@ from support.markup import parse, read_table
 
 import xmceval
 from xmceval.comparison.compared import format_p
+from xmceval.page.page import render_page
+from xmceval.page.provenance import Digest, Provenance
+from xmceval.page.tables import write_sentence
 from xmceval.report.forms.html import element, isolate, join, name, text
 from xmceval.report.forms.layout import Layout
-from xmceval.report.page import render_page
-from xmceval.report.page.provenance import Digest, Provenance
-from xmceval.report.page.tables import write_sentence
 from xmceval.version import VERSION
 
 NASTY = ("<script>alert(1)</script>", "מודל $5_x & \"q\" 'r'", "name_" * 40, "\x1b[31m\udcff\u202e😀")

@@ -135,8 +135,8 @@ def _write_page(
 ) -> None:
     """Write the page, with the files that were read and the words of the command as they were typed."""
     from xmceval.files.io.outputs import write_output
-    from xmceval.report.page import render_page
-    from xmceval.report.page.provenance import Provenance, digest_inputs
+    from xmceval.page.page import render_page
+    from xmceval.page.provenance import Provenance, digest_inputs
 
     words: Sequence[str] = click.get_current_context().obj
     n_flags = words.index("--") if "--" in words else len(words)

@@ -48,7 +48,7 @@ class Inputs:
 
     def list_files(self) -> Iterator[tuple[str, Path]]:
         """Yield what each file that is read is for, and its path."""
-        from xmceval.report.page.provenance import list_inputs
+        from xmceval.page.provenance import list_inputs
 
         yield from list_inputs(self.truth, [system.y_score for system in self.systems], self.options)
 

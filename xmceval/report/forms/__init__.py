@@ -23,7 +23,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         "json": "xmceval.report.forms.json",
         # No choices of -o: a fragment for a notebook, and what is drawn of results and comparisons.
         "html": "xmceval.report.forms.html",
-        "page": "xmceval.report.page",
+        "page": "xmceval.page.page",
         "picture": "xmceval.report.pictures",
         "differences": "xmceval.comparison.picture",
     }

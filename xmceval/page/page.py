@@ -10,10 +10,10 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.sheet import build_comparison_sheet, list_differences, list_runs
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.streams import read_resource
+from xmceval.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
+from xmceval.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
-from xmceval.report.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.pictures import check_installed
 from xmceval.report.pictures.chosen import Subject, choose_measures
 from xmceval.report.result import Result

@@ -14,8 +14,8 @@ from xmceval.files.io.inputfiles import digest_of
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
+from xmceval.page.tables import draw_lines, draw_listings
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
-from xmceval.report.page.tables import draw_lines, draw_listings
 from xmceval.report.result import Result
 from xmceval.report.scored import shared_lines
 from xmceval.report.sheet.model import Listing

@@ -1,0 +1,1 @@
+"""Page: a report as one HTML file."""

@@ -11,8 +11,8 @@ from typing import Any
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.benchmarks.config import Config, read_config, suggest
 from xmceval.benchmarks.data import DatasetOutcome
-from xmceval.benchmarks.datasets import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.outcome import Benchmark
+from xmceval.benchmarks.plan import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.gates import check_decidable, judge_datasets
 from xmceval.comparison.options import Testing

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
 from xmceval.benchmarks.data import PUBLISHED, DatasetOutcome, Outcome
-from xmceval.benchmarks.render import build_benchmark_sheet
+from xmceval.benchmarks.sheet import build_benchmark_sheet
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Testing
 from xmceval.comparison.records import record_comparison

@@ -21,7 +21,7 @@ SECTIONS = {
     "Evaluation": {
         "score": "xmceval.cli.commands.score:command",
         "compare": "xmceval.comparison.command:command",
-        "benchmark": "xmceval.cli.commands.benchmark:command",
+        "benchmark": "xmceval.benchmarks.command:command",
         "merge": "xmceval.loops.command:command",
     },
     "Files": {

@@ -17,7 +17,7 @@ from xmceval.api.scoring import inputs, setup
 from xmceval.api.scoring.score import finish_state, score_opened
 from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.files.io import shardfiles
-from xmceval.loops import evaluator
+from xmceval.loops import evaluator as batches
 from xmceval.scoring.options import Options
 
 ROWS = "3 4\n0:1 2:1\n1:1\n3:1\n"
@@ -39,7 +39,7 @@ def found(monkeypatch):
         counts.update([value] if isinstance(value, str) else [])
         return shardfiles.find_shards(value, **how)
 
-    for module in (inputs, setup, evaluator):
+    for module in (inputs, setup, batches):
         monkeypatch.setattr(module, "find_shards", find)
     return counts
 

@@ -44,7 +44,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
-    from xmceval.api.scoring.at_k import (
+    from xmceval.api.at_k import (
         f1_at_k as f1_at_k,
         hit_at_k as hit_at_k,
         ndcg_at_k as ndcg_at_k,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
-    from xmceval.api.scoring.score import score as score, score_all as score_all
+    from xmceval.api.score import score as score, score_all as score_all
     from xmceval.benchmarks.benchmark import benchmark as benchmark
     from xmceval.benchmarks.outcome import Benchmark as Benchmark
     from xmceval.comparison.compare import compare as compare
@@ -103,22 +103,22 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
-    "score": "api.scoring.score",
-    "score_all": "api.scoring.score",
+    "score": "api.score",
+    "score_all": "api.score",
     "compare": "comparison.compare",
     "compare_rows": "comparison.compare_rows",
     "Comparison": "comparison.comparison",
     "benchmark": "benchmarks.benchmark",
     "Benchmark": "benchmarks.outcome",
     "check_worse": "comparison.gates",
-    "precision_at_k": "api.scoring.at_k",
-    "recall_at_k": "api.scoring.at_k",
-    "f1_at_k": "api.scoring.at_k",
-    "hit_at_k": "api.scoring.at_k",
-    "ndcg_at_k": "api.scoring.at_k",
-    "psp_at_k": "api.scoring.at_k",
-    "psr_at_k": "api.scoring.at_k",
-    "psndcg_at_k": "api.scoring.at_k",
+    "precision_at_k": "api.at_k",
+    "recall_at_k": "api.at_k",
+    "f1_at_k": "api.at_k",
+    "hit_at_k": "api.at_k",
+    "ndcg_at_k": "api.at_k",
+    "psp_at_k": "api.at_k",
+    "psr_at_k": "api.at_k",
+    "psndcg_at_k": "api.at_k",
     "inverse_propensity": "labels.propensity",
     "coverage_error": "dropins.ranking",
     "label_ranking_average_precision_score": "dropins.ranking",

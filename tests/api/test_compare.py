@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.comparison.paired import Resampling, randomization_p
 from xmceval.errors import UsageError
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
 

@@ -11,7 +11,7 @@ import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError, XmcevalWarning
 from xmceval.files.savedrows import read_rows
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]
 

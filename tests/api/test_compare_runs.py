@@ -9,7 +9,7 @@ from scipy import stats
 
 import xmceval
 from xmceval.errors import UsageError, XmcevalWarning
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 N_ROWS, N_LABELS = 40, 12
 

@@ -13,12 +13,12 @@ from support.measures import named, names_of
 from support.states import forge, unpack
 
 import xmceval
-from xmceval.api.scoring import inputs
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
-from xmceval.rows.matrices import matrices
-from xmceval.scoring.tasks import labelcounters
-from xmceval.scoring.tasks.labelcounters import LabelCounters
+from xmceval.rows.matrices import source as matrices
+from xmceval.scoring.setup import inputs
+from xmceval.scoring.tasks import label_counts as labelcounters
+from xmceval.scoring.tasks.label_counts import LabelCounters
 from xmceval.scoring.tasks.labelwise import Labelwise
 
 N_LABELS = 12

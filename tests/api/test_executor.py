@@ -24,14 +24,14 @@ from support.executors import PicklingExecutor
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, OpenedTruth
+from xmceval.api.score import score_systems
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup.find import Named, OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_ROWS, N_LABELS = 240, 30

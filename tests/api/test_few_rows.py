@@ -9,12 +9,12 @@ from judge import naive, naive_labels, naive_pairs, naive_rows
 from support.executors import PicklingExecutor
 
 import xmceval
-from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup.find import Named, OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8

@@ -15,7 +15,7 @@ from support.states import forge, pack, unpack
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, XmcevalError
-from xmceval.scoring.states.file import HEADER, pack_state, unpack_state
+from xmceval.scoring.state_file import HEADER, pack_state, unpack_state
 
 N_ROWS, N_LABELS = 30, 12
 TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}

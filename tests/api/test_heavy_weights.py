@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import xmceval
-from xmceval.statistics.intervals import t_quantile
+from xmceval.scoring.intervals import t_quantile
 
 N_ROWS, N_LABELS = 80, 400
 

@@ -13,12 +13,12 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix, save_npz
 
 import xmceval
-from xmceval.api.scoring import inputs, setup
-from xmceval.api.scoring.score import finish_state, score_opened
-from xmceval.api.scoring.setup import Named, OpenedTruth
+from xmceval.api.score import finish_state, score_opened
 from xmceval.files.io import shardfiles
 from xmceval.loops import evaluator as batches
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup import find as setup, inputs
+from xmceval.scoring.setup.find import Named, OpenedTruth
 
 ROWS = "3 4\n0:1 2:1\n1:1\n3:1\n"
 SCORES = "3 4\n0:.9 1:.8\n1:.7\n2:.6\n"

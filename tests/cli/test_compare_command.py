@@ -14,12 +14,12 @@ import pytest
 from support.approved import check
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
-from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.cli import main, systems
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
 from xmceval.comparison.systems import Cost
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup.find import Named, OpenedTruth
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 HINT = "(hint: pass these options to the command that writes them)"

@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
 @pytest.fixture
 def unscored(monkeypatch):
     """Fail where something is scored."""
-    for name in ("xmceval.api.scoring.score.score_systems", "xmceval.comparison.compare.compare_systems"):
+    for name in ("xmceval.api.score.score_systems", "xmceval.comparison.compare.compare_systems"):
         monkeypatch.setattr(name, lambda *_, **__: pytest.fail("it was scored"))
 
 

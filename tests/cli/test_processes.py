@@ -90,7 +90,7 @@ HEAVY = {  # numba loads scipy, sockets and mail, so these are no matter
     "xmceval.files.arrays.npz",
     "xmceval.api.scoring.holdrows",
     "xmceval.api.scoring.savestate",
-    "xmceval.scoring.states.file",
+    "xmceval.scoring.state_file",
 }
 
 

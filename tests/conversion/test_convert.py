@@ -20,8 +20,8 @@ from xmceval.errors import DataError, UsageError
 from xmceval.files.opening import open_truth
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores, as_truth
+from xmceval.rows.matrices import source as matrices
+from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 
 NAMES = ["a.txt", "a", "a.npz", "a.npy", "a.txt.gz", "a.bz2", "a.txt.XZ", "a.TXT.zst"]

@@ -10,7 +10,7 @@ from support.files import open_scores
 import xmceval
 from xmceval.errors import DataError
 from xmceval.files.arrays import npz
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 SHAPE = (300, 40)
 

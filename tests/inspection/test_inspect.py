@@ -13,8 +13,8 @@ from xmceval.cli import main
 from xmceval.inspection.file import inspect_file
 from xmceval.inspection.pair import inspect_pair
 from xmceval.inspection.tally import tally_rows
-from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores
+from xmceval.rows.matrices import source as matrices
+from xmceval.rows.matrices.source import as_scores
 from xmceval.rows.width import Width
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"

@@ -13,7 +13,7 @@ import xmceval
 from xmceval.metrics.cells import ZEROS
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.scoring.tasks import labelcounters
+from xmceval.scoring.tasks import label_counts as labelcounters
 
 THRESHOLD, N_TRAIN = 0.5, 50
 NUMBERS = {

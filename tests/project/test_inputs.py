@@ -139,7 +139,7 @@ def test_the_size_of_chunks_changes_nothing(name, kind, code, labels, by_query, 
     labels, path = labels and write("labels", labels), make(code)
     monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", size)
     monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", size)
-    for module in ("rows.matrices.matrices", "files.arrays.npz", "files.arrays.npypairs"):
+    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.npypairs"):
         monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
     monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
     assert dict(score(kind, path, by_query=by_query, labels=labels)) == expected

@@ -11,7 +11,7 @@ from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.plain import draw
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
-from xmceval.statistics.intervals import ONE_ROW
+from xmceval.scoring.intervals import ONE_ROW
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 CARRIES = "carries more than a fifth of the variance of P@1"

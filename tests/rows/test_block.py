@@ -12,8 +12,8 @@ from xmceval.errors import Fault
 from xmceval.files.opening import open_truth
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Rows, Scratch
-from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores
+from xmceval.rows.matrices import source as matrices
+from xmceval.rows.matrices.source import as_scores
 from xmceval.rows.repairs import merge_duplicate_labels
 from xmceval.rows.sources import BatchSource, ShardedSource
 from xmceval.scoring.executor import RowRange

@@ -11,7 +11,7 @@ import xmceval
 from xmceval.errors import DataError
 from xmceval.kernels.rows import dense as kernels
 from xmceval.rows.block import Scratch, SortedRows
-from xmceval.rows.matrices import dense, matrices
+from xmceval.rows.matrices import dense, source as matrices
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import DataError
 from xmceval.kernels.rows.repairs import merge_duplicates
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 N_LABELS = 7
 ROW = st.lists(st.tuples(st.integers(0, N_LABELS - 1), st.integers(1, 4).map(float)), max_size=12)

@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 N_ROWS, N_LABELS = 9, 6
 every_cut = pytest.mark.parametrize(("entries", "threads"), [(1, 1), (7, 1), (7, 2), (1 << 17, 1)])

@@ -9,12 +9,12 @@ from scipy.sparse import csr_matrix, random, save_npz
 from support.judged import check_judged
 from support.strategies import to_rows
 
-from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, OpenedTruth
+from xmceval.api.score import score_systems
 from xmceval.errors import DataError
-from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices import source as matrices
+from xmceval.rows.matrices.source import MatrixSource
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup.find import Named, OpenedTruth
 
 
 @pytest.fixture

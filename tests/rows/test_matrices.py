@@ -10,7 +10,7 @@ from support.strategies import to_rows
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 N_ROWS, N_LABELS, K = 12, 9, 3
 

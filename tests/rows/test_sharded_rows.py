@@ -8,7 +8,7 @@ from support.files import write
 import xmceval
 from xmceval import Shards
 from xmceval.errors import DataError, UsageError
-from xmceval.rows.matrices.matrices import as_scores, as_truth
+from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.sources import Lockstep, ReopenedSource, ShardedSource
 
 EYE = np.eye(4)

@@ -9,17 +9,17 @@ from scipy.sparse import csr_matrix
 from support.files import write, write_matrix
 
 import xmceval
-from xmceval.api.scoring.score import score_systems
-from xmceval.api.scoring.setup import Named, OpenedTruth
-from xmceval.rows.matrices import matrices
-from xmceval.rows.matrices.matrices import as_scores, as_truth
+from xmceval.api.score import score_systems
+from xmceval.rows.matrices import source as matrices
+from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import alignment
 from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup, System
+from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.setup import Setup, System
 
 SHUFFLED = "are the rows shuffled?"
 TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"

@@ -14,12 +14,12 @@ from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.rows.matrices.matrices import as_scores, as_truth
+from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup, System
+from xmceval.scoring.setup.setup import Setup, System
 from xmceval.scoring.summary import finish_totals
 
 N_LABELS, N_TRAIN = 12, 40

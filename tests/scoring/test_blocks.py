@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import evaluate
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AUC", "AP", "macroF1", "microR", "f1_score", "f1_score(average=macro)"]

@@ -11,13 +11,13 @@ from xmceval.errors import UsageError
 from xmceval.labels.propensity import from_counts
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.rows.matrices.matrices import as_scores, as_truth
+from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup, System
+from xmceval.scoring.setup.setup import Setup, System
 from xmceval.scoring.summary import finish_totals
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}

@@ -13,7 +13,7 @@ from support.measures import names_of
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
-from xmceval.rows.rowgroups import RowGroups
+from xmceval.rows.groups import RowGroups
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 

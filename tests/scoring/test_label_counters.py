@@ -7,8 +7,8 @@ import pytest
 
 from xmceval.rows.block import Rows, Scratch
 from xmceval.scoring.batch import find_decided
-from xmceval.scoring.tasks import labelcounters
-from xmceval.scoring.tasks.labelcounters import MOST_ROWS, LabelCounters
+from xmceval.scoring.tasks import label_counts as labelcounters
+from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters
 
 ONE_ROW = Rows(np.array([0, 2]), np.array([0, 2]), np.ones(2))
 NO_WEIGHTS = np.empty(0)

@@ -15,10 +15,10 @@ from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.batch import find_decided
-from xmceval.scoring.tasks import labelcounters, labelmeans
+from xmceval.scoring.tasks import label_counts as labelcounters, label_means as labelmeans
 
 sk = pytest.importorskip("sklearn.metrics")
 

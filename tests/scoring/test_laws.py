@@ -17,7 +17,7 @@ from support.strategies import Case, cases, shuffled
 import xmceval
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 SLACK = 1e-12
 K = 3

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.scoring.setup import OpenedTruth
 from xmceval.cli import options as cli_options
 from xmceval.cli.commands.score import command
 from xmceval.errors import UsageError
 from xmceval.scoring import options
 from xmceval.scoring.options import GROUPS, Options, specs
+from xmceval.scoring.setup.find import OpenedTruth
 
 NAMES = {each.name for each in fields(Options)}
 

@@ -14,7 +14,7 @@ from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import KINDS, compile_program
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task
 from xmceval.scoring.totals import Part

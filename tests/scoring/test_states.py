@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.scoring.score import finish_state
+from xmceval.api.score import finish_state
 from xmceval.errors import DataError, UsageError
-from xmceval.scoring.states.file import pack_state, unpack_state
-from xmceval.scoring.tasks.labelcounters import LabelCounters
+from xmceval.scoring.state_file import pack_state, unpack_state
+from xmceval.scoring.tasks.label_counts import LabelCounters
 from xmceval.scoring.totals import LARGEST_LABEL
 
 COUNTS = np.arange(6) ** 2

@@ -17,7 +17,7 @@ from support.strategies import Case, cases, random_case, shuffled, to_csr, to_ro
 
 import xmceval
 from xmceval.errors import UsageError
-from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices import source as matrices
 
 CUTS = (1, 2, 3)
 

@@ -14,8 +14,8 @@ from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.metrics.names import parse
 from xmceval.scoring import estimates
+from xmceval.scoring.intervals import RowSums
 from xmceval.scoring.sums import Sums, check_words, no_extremes
-from xmceval.statistics.intervals import RowSums
 
 [MEASURE] = parse("RR@1")
 QUANTUM = Fraction(1, 1 << 60)

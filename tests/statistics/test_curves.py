@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from xmceval.kernels.metrics.curves import sum_ordered_pairs
-from xmceval.statistics.curves import (
+from xmceval.scoring.tasks.curves import (
     RankedGroups,
     add_up_steps,
     average_precisions,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from xmceval.statistics.intervals import exact_sum, exact_total
+from xmceval.scoring.intervals import exact_sum, exact_total
 
 NUMBERS = st.floats(-1e150, 1e150, allow_subnormal=True) | st.floats(-1.0, 1.0) | st.sampled_from([1e-300, 5e-324, 0.1])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xmceval.statistics.intervals import (
+from xmceval.scoring.intervals import (
     FEW,
     RowSums,
     binomial_interval,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.benchmarks.config import Config, read_config, suggest
 from xmceval.benchmarks.data import DatasetOutcome
 from xmceval.benchmarks.outcome import Benchmark
@@ -24,6 +23,7 @@ from xmceval.report.gates import Gate, parse_worse
 from xmceval.report.scored import shared_lines
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
+from xmceval.scoring.setup.find import Named, OpenedTruth
 
 
 def benchmark(

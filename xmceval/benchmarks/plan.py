@@ -10,7 +10,6 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
-from xmceval.api.scoring.setup import are_runs
 from xmceval.benchmarks.config import Config, Keys, are_paths, is_path, show
 from xmceval.comparison.options import Testing
 from xmceval.errors import DataError, UsageError, listed
@@ -20,6 +19,7 @@ from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options, Spec, specs
+from xmceval.scoring.setup.find import are_runs
 
 
 @dataclass(frozen=True)

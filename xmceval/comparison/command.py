@@ -86,7 +86,7 @@ def command(form: str, **arguments: Any) -> None:
 
 def _check_systems(arguments: Mapping[str, Any]) -> None:
     """Refuse saved values of rows after a truth, states, which would be read as labels, and no systems at all."""
-    from xmceval.scoring.states.file import is_state
+    from xmceval.scoring.state_file import is_state
 
     row_files = [each for each in arguments["preds"] if is_row_file(each)]
     if row_files:

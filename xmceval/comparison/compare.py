@@ -7,9 +7,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.saving import check_outputs, check_saving, hold_rows, keep_rows
-from xmceval.api.scoring.score import finish_states, score_opened
-from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
+from xmceval.api.saving import check_outputs, check_saving, hold_rows, keep_rows
+from xmceval.api.score import finish_states, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
@@ -19,7 +18,8 @@ from xmceval.errors import listed, warn
 from xmceval.rows.threads import Progress
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.states.state import State
+from xmceval.scoring.setup.find import Named, OpenedTruth, check_systems
+from xmceval.scoring.state import State
 from xmceval.scoring.totals import Totals
 
 

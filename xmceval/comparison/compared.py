@@ -18,8 +18,8 @@ from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.scoring.estimates import Estimate, as_bounds
+from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.scoring.summary import Figure, Slice
-from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 LEAST_P = 0.0001

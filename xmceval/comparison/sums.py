@@ -29,15 +29,15 @@ from xmceval.kernels.metrics.totals import (
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
-from xmceval.rows.rowgroups import RowGroups
+from xmceval.rows.groups import RowGroups
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.held_rows import RowBlock
-from xmceval.scoring.setup import Program
+from xmceval.scoring.intervals import RowSums, exact_sum
+from xmceval.scoring.setup.setup import Program
 from xmceval.scoring.sums import add_rows, add_words, no_sums
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Field, Part, Totals
-from xmceval.statistics.intervals import RowSums, exact_sum
 
 Runs = tuple[int, ...]  # the runs of a system, by number; of most systems, one
 Pair = tuple[Runs, Runs]  # system and baseline

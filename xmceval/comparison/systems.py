@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.setup import Named, are_runs
 from xmceval.comparison.compared import Difference, RunsOf, RunSpread
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Testing
@@ -23,6 +22,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
+from xmceval.scoring.setup.find import Named, are_runs
 from xmceval.scoring.summary import Figure
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test

@@ -18,7 +18,7 @@ from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
-from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import in_order

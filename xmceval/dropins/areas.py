@@ -28,7 +28,7 @@ from xmceval.dropins.inputs import (
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
-from xmceval.statistics.curves import (
+from xmceval.scoring.tasks.curves import (
     GroupAreas,
     RankedGroups,
     average_precisions,

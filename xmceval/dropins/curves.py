@@ -19,7 +19,7 @@ from xmceval.dropins.inputs import (
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
-from xmceval.statistics.curves import add_up_steps, sort_by_score
+from xmceval.scoring.tasks.curves import add_up_steps, sort_by_score
 
 BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
 

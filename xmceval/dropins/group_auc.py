@@ -14,7 +14,7 @@ from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import aligned, check_rows
 from xmceval.rows.matrices.storage import comparable
 from xmceval.rows.matrices.tensors import as_array
-from xmceval.statistics.curves import RankedGroups, find_starts, roc_areas, sort_by_score
+from xmceval.scoring.tasks.curves import RankedGroups, find_starts, roc_areas, sort_by_score
 
 AnyArray = NDArray[Any]
 

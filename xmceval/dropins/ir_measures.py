@@ -10,7 +10,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 
-from xmceval.api.scoring.score import score
+from xmceval.api.score import score
 from xmceval.errors import UsageError, counted
 from xmceval.metrics.names import parse
 from xmceval.scoring.compile import compile_program

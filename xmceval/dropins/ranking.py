@@ -23,9 +23,9 @@ from xmceval.dropins.inputs import (
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Rows, read_only
-from xmceval.rows.matrices.matrices import is_sparse
+from xmceval.rows.matrices.source import is_sparse
+from xmceval.scoring.tasks.curves import sort_by_score
 from xmceval.scoring.tasks.wholerow import working_space
-from xmceval.statistics.curves import sort_by_score
 
 MOST_RANKS = 1 << 26  # of which the sums of discounts are held
 

@@ -20,7 +20,7 @@ from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import IdColumn
-from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
+from xmceval.rows.matrices.source import MatrixSource, unrepaired
 from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import drop_extra_column

@@ -20,7 +20,7 @@ from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import Setup, System
+from xmceval.scoring.setup.setup import Setup, System
 from xmceval.scoring.summary import finish_totals
 
 MEASURES = ("P@1", "P@5")

@@ -27,8 +27,8 @@ from xmceval.report.forms.json import to_plain, write_document
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import Listing
 from xmceval.scoring.options import specs
-from xmceval.scoring.states.file import is_state
-from xmceval.scoring.states.state import first_of
+from xmceval.scoring.state import first_of
+from xmceval.scoring.state_file import is_state
 from xmceval.version import INSPECT_SCHEMA
 
 BAR = 24  # characters of the longest bar of a histogram

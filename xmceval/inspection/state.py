@@ -8,7 +8,7 @@ from typing import Any
 
 from xmceval.errors import DataError
 from xmceval.labels.propensity import NO_PROPENSITIES
-from xmceval.scoring.states.file import PROPENSITIES, load_state
+from xmceval.scoring.state_file import PROPENSITIES, load_state
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.labels.binspec import read_bin_spec
+from xmceval.labels.bin_spec import read_bin_spec
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Int64
 

@@ -14,18 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.scoring.inputs import (
-    check_inputs,
-    find_stored,
-    first_labels,
-    look_at_columns,
-    open_scores,
-    open_truth,
-    take_numbers,
-    were_they_ids,
-)
-from xmceval.api.scoring.score import finish_state
-from xmceval.api.scoring.setup import find_setup
+from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
 from xmceval.files.io.outputs import write_output
@@ -35,7 +24,7 @@ from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.matrices import MatrixSource, check_narrow, hint_at_lists, open_pair
+from xmceval.rows.matrices.source import MatrixSource, check_narrow, hint_at_lists, open_pair
 from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_named
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, Lockstep
@@ -44,9 +33,20 @@ from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
-from xmceval.scoring.setup import Setup, System
-from xmceval.scoring.states.file import load_state, pack_state, unpack_state
-from xmceval.scoring.states.state import State, each_once
+from xmceval.scoring.setup.find import find_setup
+from xmceval.scoring.setup.inputs import (
+    check_inputs,
+    find_stored,
+    first_labels,
+    look_at_columns,
+    open_scores,
+    open_truth,
+    take_numbers,
+    were_they_ids,
+)
+from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.state import State, each_once
+from xmceval.scoring.state_file import load_state, pack_state, unpack_state
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
@@ -277,7 +277,7 @@ class Evaluator:
                 raise UsageError(f"batch {number} has no sample_weight, but max_weight was passed")
             return None
         if hasattr(sample_weight, "to_numpy"):
-            from xmceval.api.scoring.per_row import join_values  # not loaded for weights without an index
+            from xmceval.scoring.setup.per_row import join_values  # not loaded for weights without an index
 
             if not are_both_named(rows):
                 first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)

@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.scoring.score import finish_state
+from xmceval.api.score import finish_state
 from xmceval.errors import DataError, Doubt, UsageError, argument, listed, warn
 from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.shardfiles import check_files, natural_key
 from xmceval.loops.evaluator import Evaluator
 from xmceval.report.result import Result
-from xmceval.scoring.states.file import load_state, pack_state
-from xmceval.scoring.states.state import State, check_shards
+from xmceval.scoring.state import State, check_shards
+from xmceval.scoring.state_file import load_state, pack_state
 
 MOST_NAMED = 5  # of missing shards
 

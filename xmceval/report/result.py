@@ -20,7 +20,7 @@ from xmceval.report.sheet.model import Sheet
 from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.totals import Totals
 

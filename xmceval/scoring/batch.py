@@ -13,7 +13,7 @@ from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.labelwise import find_decisions
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 
 NONE_OMITTED = np.empty(0, dtype=np.int64)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from xmceval.kernels.metrics.totals import WORD, WORDS, multiples_of
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.statistics.intervals import (
+from xmceval.scoring.intervals import (
     FEW_ROWS,
     FEWEST_ROWS,
     ONE_ROW,

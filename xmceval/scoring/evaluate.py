@@ -10,7 +10,7 @@ import numpy as np
 from xmceval.errors import Fault, argument, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.readings import LEAST_IDS, refuse_id_label
@@ -18,7 +18,7 @@ from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
-from xmceval.scoring.setup import NO_WEIGHTS, Setup, System
+from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup, System
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
     BINARY_ROWS,

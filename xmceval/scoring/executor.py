@@ -26,7 +26,7 @@ from xmceval.files.io.paths import RemotePath
 from xmceval.files.text.textsource import Mark, TextSource
 from xmceval.rows.block import Block, Source
 from xmceval.rows.faults import COUNTED, as_error
-from xmceval.rows.matrices.matrices import MatrixSource, unrepaired
+from xmceval.rows.matrices.source import MatrixSource, unrepaired
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource, repairs_of
 from xmceval.rows.sources import Lockstep, shard_blocks, shards_of
@@ -34,7 +34,7 @@ from xmceval.rows.threads import Progress, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import recorded_options
-from xmceval.scoring.setup import Program, Setup, System
+from xmceval.scoring.setup.setup import Program, Setup, System
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 

@@ -17,12 +17,12 @@ from typing import Any, Literal, TypeAlias, get_args
 from xmceval.errors import UsageError, argument, listed
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
-from xmceval.labels.binspec import read_bin_spec
+from xmceval.labels.bin_spec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
-from xmceval.rows.rowids import RowIds
+from xmceval.rows.ids import RowIds
 from xmceval.rows.shards import Shards
 
 Duplicates = Literal["error", "max"]
@@ -338,7 +338,7 @@ class Options:
         passed = self.by_group
         if passed is None or isinstance(passed, (str, Path, Shards, Mapping)) or hasattr(passed, "to_numpy"):
             return
-        from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
+        from xmceval.rows.groups import RowGroups  # it needs numpy, which help is listed without
 
         found = passed if isinstance(passed, RowGroups) else RowGroups.of(passed)
         object.__setattr__(self, "by_group", found)

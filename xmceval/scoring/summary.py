@@ -17,9 +17,9 @@ from xmceval.kernels.metrics.topk import (
 )
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
-from xmceval.rows.rowgroups import Group
+from xmceval.rows.groups import Group
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
 

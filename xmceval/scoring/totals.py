@@ -19,7 +19,7 @@ from xmceval.rows.matrices.storage import count_rounded
 
 if TYPE_CHECKING:
     from xmceval.scoring.batch import Batch
-    from xmceval.scoring.setup import Setup
+    from xmceval.scoring.setup.setup import Setup
 
 P = TypeVar("P", bound="Part")
 

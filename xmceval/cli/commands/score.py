@@ -74,7 +74,7 @@ def command(form: str, **arguments: Any) -> None:
     """
     layout = options.take_layout(arguments, form)
     inputs = find_inputs(arguments)
-    from xmceval.api.scoring.score import score_systems
+    from xmceval.api.score import score_systems
     from xmceval.report.displayed import render
     from xmceval.report.results import Results
 

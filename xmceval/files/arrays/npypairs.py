@@ -22,7 +22,7 @@ from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
-from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
+from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
 from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text, is_ranking
 from xmceval.rows.shards import parts_of

@@ -13,7 +13,7 @@ from xmceval.errors import argument
 from xmceval.files.io.streams import quote
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64
-from xmceval.rows.rowids import RowIds
+from xmceval.rows.ids import RowIds
 
 if TYPE_CHECKING:
     from xmceval.files.text.words import Words

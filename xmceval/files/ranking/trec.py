@@ -21,7 +21,7 @@ from xmceval.files.ranking.trecrows import Entries, LineFile, Lines, LineSource,
 from xmceval.files.tables.byquery import QueryTable
 from xmceval.files.tables.table import pass_frame
 from xmceval.rows.block import EntryNames
-from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr, count_rounded
 
 QUERIES_WITH_TIES = 1000  # the first ones, whose scores are looked at

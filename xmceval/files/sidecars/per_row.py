@@ -14,8 +14,8 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, quote, read_all_bytes, read_first_bytes
 from xmceval.rows.block import Float64
-from xmceval.rows.rowgroups import RowGroups
-from xmceval.rows.rowids import RowIds, join_by_id
+from xmceval.rows.groups import RowGroups
+from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.shards import Shards, parts_of
 
 

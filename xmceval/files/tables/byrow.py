@@ -42,7 +42,7 @@ from xmceval.files.tables.rows import (
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames, Int64
-from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 

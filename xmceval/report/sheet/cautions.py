@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, argument, counted, listed
-from xmceval.scoring.setup import ranks_all_labels
+from xmceval.scoring.setup.setup import ranks_all_labels
 from xmceval.scoring.summary import Counts, Figure, Summary
 
 BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions are no misses

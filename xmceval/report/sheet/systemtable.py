@@ -12,8 +12,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.scored import Scored
 from xmceval.report.sheet.model import BEST, SECOND, Cell, Row, Section
+from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.summary import Figure, Slice
-from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one

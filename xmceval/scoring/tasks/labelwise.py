@@ -12,10 +12,10 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.labelcounters import LabelCounters
-from xmceval.scoring.tasks.labelmeans import RULES, bin_values, label_values
+from xmceval.scoring.tasks.label_counts import LabelCounters
+from xmceval.scoring.tasks.label_means import RULES, bin_values, label_values
 from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
 

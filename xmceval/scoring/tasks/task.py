@@ -15,7 +15,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, estimate
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure

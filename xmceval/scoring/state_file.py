@@ -30,8 +30,8 @@ from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, recorded_options, specs
-from xmceval.scoring.setup import NO_WEIGHTS, Program, Setup
-from xmceval.scoring.states.state import MOST_SHARDS, NO_RANGE, State
+from xmceval.scoring.setup.setup import NO_WEIGHTS, Program, Setup
+from xmceval.scoring.state import MOST_SHARDS, NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS, empty, take
 from xmceval.version import STATE_SCHEMA

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.api.scoring.inputs import find_scores
-from xmceval.api.scoring.setup import Named, OpenedTruth, check_systems
 from xmceval.api.types import MatrixLike
 from xmceval.errors import Doubt, UsageError, listed, warn
 from xmceval.files.io.inputfiles import check_unchanged
@@ -27,8 +25,10 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
-from xmceval.scoring.setup import System
-from xmceval.scoring.states.state import NO_RANGE, State, first_of
+from xmceval.scoring.setup.find import Named, OpenedTruth, check_systems
+from xmceval.scoring.setup.inputs import find_scores
+from xmceval.scoring.setup.setup import System
+from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def score(
         threads=threads,
     )
     if rows or any(value is not None for value in (save_rows, save_state, shard, row_ids)):
-        from xmceval.api.scoring.saving import check_saving  # not loaded by a score that saves nothing
+        from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
         check_saving(options, systems, rows=rows, save_rows=save_rows, save_state=save_state, shard=shard, force=force)
     truth = OpenedTruth.of(y_true, options, systems, max_weight=max_weight, executor=executor)
@@ -358,7 +358,7 @@ def score_all(
     named = [Named(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
     if rows or save_rows is not None or chosen.row_ids is not None:
-        from xmceval.api.scoring.saving import check_saving  # not loaded by a score that saves nothing
+        from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
         check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named)
@@ -382,7 +382,7 @@ def score_systems(
     opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
     if not holds_rows and save_state is None:
         return finish_states(truth, score_opened(truth, opened, progress=progress))
-    from xmceval.api.scoring import saving  # not loaded by a score that saves nothing
+    from xmceval.api import saving
 
     saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
     held = saving.hold_rows(truth) if holds_rows else None
@@ -434,7 +434,7 @@ def _make_state(truth: OpenedTruth, system: System, totals: Totals, doubts: Sequ
     setup, source, weight_range = system.setup, truth.input.source, NO_RANGE
     n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty)
     if setup.weights is not None:
-        from xmceval.api.scoring.per_row import range_of  # not loaded by a score without weights
+        from xmceval.scoring.setup.per_row import range_of  # not loaded by a score without weights
 
         n_rows, weight_range = setup.weights.size, range_of(setup.weights, setup.weight_unit)
     of_header = system.doubt_header(source, totals.tally.whole.longest_row)
@@ -489,7 +489,7 @@ def _check_weights(state: State) -> tuple[str, ...]:
     """Refuse weights that are all 0, and doubt those that are too small beside the largest."""
     if state.setup.weights is None:
         return ()
-    from xmceval.api.scoring.per_row import check_any_weight, doubt_small_weights  # not loaded without weights
+    from xmceval.scoring.setup.per_row import check_any_weight, doubt_small_weights  # not loaded without weights
 
     check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
     program = state.setup.program

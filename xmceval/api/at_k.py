@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.scoring.score import score
+from xmceval.api.score import score
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
@@ -17,13 +17,13 @@ from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORDS, add_values, mul
 from xmceval.metrics.names import check_cutoff
 from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices.matrices import open_pair
+from xmceval.rows.matrices.source import open_pair
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, find_doubts
 from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import NO_WEIGHTS, Setup
+from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup
 
 MOST_RANKED = 1 << 19  # labels; with more, memory is limited and threads pay: `score` has both
 FEW_ROWS = OF_FEW**2  # no more say nothing of shifted or shuffled rows

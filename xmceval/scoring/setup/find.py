@@ -9,19 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.inputs import (
-    Stamps,
-    are_same,
-    check_inputs,
-    check_numbers,
-    find_filter,
-    find_width,
-    first_labels,
-    look_at_columns,
-    open_scores,
-    open_truth,
-    take_numbers,
-)
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.io.shardfiles import find_shards
@@ -40,15 +27,28 @@ from xmceval.labels.propensity import (
 )
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Source
+from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
-from xmceval.rows.matrices.matrices import check_narrow
+from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
-from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
-from xmceval.scoring.setup import Program, Setup, System
+from xmceval.scoring.setup.inputs import (
+    Stamps,
+    are_same,
+    check_inputs,
+    check_numbers,
+    find_filter,
+    find_width,
+    first_labels,
+    look_at_columns,
+    open_scores,
+    open_truth,
+    take_numbers,
+)
+from xmceval.scoring.setup.setup import Program, Setup, System
 
 if TYPE_CHECKING:
     from xmceval.files.sidecars.filters import NamedPairs
@@ -144,7 +144,7 @@ class OpenedTruth:
         open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, leaves))
         truth, warnings, lines = open_kept(), tuple[str, ...](), list[str]()
         if options.missing != "zero":
-            from xmceval.api.scoring.per_row import check_missing, keep_common
+            from xmceval.scoring.setup.per_row import check_missing, keep_common
 
             check_missing(options, truth, [y_true, *leaves])
             if options.missing == "drop":
@@ -153,7 +153,7 @@ class OpenedTruth:
         _check_numbers(program, truth, options)
         ids, rows, weights, groups = None, None, options.sample_weight, options.by_group
         if any(value is not None for value in (options.row_ids, weights, groups)):
-            from xmceval.api.scoring import per_row
+            from xmceval.scoring.setup import per_row
 
             ids = per_row.find_ids(options, truth)
             if options.row_ids is not None and ids is not None:
@@ -274,7 +274,7 @@ def find_setup(
     setup.width.check_cutoff(program.deepest)
     weights, unit, pairs = None, 1.0, None
     if sample_weight is not None or max_weight is not None:
-        from xmceval.api.scoring.per_row import describe_left, read_weights  # not loaded by a score without weights
+        from xmceval.scoring.setup.per_row import describe_left, read_weights  # not loaded by a score without weights
 
         weights, unit = read_weights(sample_weight, source, max_weight, describe_left(options))
     if options.filter is not None and (truth is None or truth.judgments is None):

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.scoring.setup import Named, OpenedTruth
 from xmceval.errors import DataError, UsageError, argument, names_flags
 from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
@@ -19,13 +18,14 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.report.scored import ResultRows
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.rowids import RowIds
+from xmceval.rows.ids import RowIds
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import System
-from xmceval.scoring.states.state import MOST_SHARDS, State
+from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.setup import System
+from xmceval.scoring.state import MOST_SHARDS, State
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
@@ -126,7 +126,7 @@ def _list_files(truth: OpenedTruth, systems: Sequence[System]) -> Iterator[Path]
 
 def write_state(path: str | Path, state: State, *, shard: Any = None, force: bool = False) -> None:
     """Write the state of a system."""
-    from xmceval.scoring.states.file import pack_state  # not loaded by a score that saves nothing
+    from xmceval.scoring.state_file import pack_state  # not loaded by a score that saves nothing
 
     numbers = parse_shard(shard)
     if numbers is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, listed
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.rows.readings import Axis, find_order
-from xmceval.scoring.setup import Setup
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 

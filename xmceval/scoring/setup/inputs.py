@@ -35,7 +35,7 @@ from xmceval.rows.matrices.frames import (
     rows_of,
     split_ids,
 )
-from xmceval.rows.matrices.matrices import (
+from xmceval.rows.matrices.source import (
     MatrixSource,
     as_scores,
     as_truth,
@@ -62,7 +62,7 @@ from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import UNKNOWN_WIDTH
+from xmceval.scoring.setup.setup import UNKNOWN_WIDTH
 
 if TYPE_CHECKING:
     from xmceval.files.tables.rows import ByRow

@@ -19,9 +19,9 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.width import Width
-from xmceval.scoring.setup import Setup
-from xmceval.scoring.tasks.labelcounters import Counts, CountTable
-from xmceval.statistics.intervals import exact_parts, exact_total
+from xmceval.scoring.intervals import exact_parts, exact_total
+from xmceval.scoring.setup.setup import Setup
+from xmceval.scoring.tasks.label_counts import Counts, CountTable
 
 Bools = NDArray[np.bool_]
 

@@ -17,11 +17,9 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.setup import Setup
-from xmceval.scoring.tasks.labelcounters import WEIGHT_BITS, check_weight
-from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, Unscored, by_rel, look_up
-from xmceval.scoring.totals import Field, Part
-from xmceval.statistics.curves import (
+from xmceval.scoring.intervals import exact_sum
+from xmceval.scoring.setup.setup import Setup
+from xmceval.scoring.tasks.curves import (
     RankedGroups,
     average_precisions,
     find_starts,
@@ -29,7 +27,9 @@ from xmceval.statistics.curves import (
     roc_areas,
     sort_by_score,
 )
-from xmceval.statistics.intervals import exact_sum
+from xmceval.scoring.tasks.label_counts import WEIGHT_BITS, check_weight
+from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, Unscored, by_rel, look_up
+from xmceval.scoring.totals import Field, Part
 
 Bools = NDArray[np.bool_]
 RECALL = "recall at precision"  # a fold of columns

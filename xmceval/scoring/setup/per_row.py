@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.scoring.inputs import find_width, open_scores, take_numbers
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted
 from xmceval.files.io.inputfiles import pipe_key
 from xmceval.files.io.paths import to_path
@@ -25,12 +24,13 @@ from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.opening import table_at
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.block import Float64, Source
+from xmceval.rows.groups import RowGroups
+from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
-from xmceval.rows.rowgroups import RowGroups
-from xmceval.rows.rowids import RowIds, join_by_id
 from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
 
 # The least weight, of the largest, of which enough digits are left: in sums, and in counts by label.
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20

@@ -1,1 +1,0 @@
-"""States: totals of some rows that are saved, merged and finished elsewhere."""

@@ -1,1 +1,0 @@
-"""Statistics: intervals and tests as functions of sums; no rows."""

@@ -94,7 +94,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.loops.evaluator import Evaluator as Evaluator
     from xmceval.loops.merge import merge as merge
-    from xmceval.report.listings.metriclist import METRICS as METRICS
+    from xmceval.report.metric_list import METRICS as METRICS
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -139,7 +139,7 @@ _HOME = {
     "merge": "loops.merge",
     "read": "conversion.read",
     "convert": "conversion.convert",
-    "METRICS": "report.listings.metriclist",
+    "METRICS": "report.metric_list",
     "Result": "report.result",
     "Results": "report.results",
     "XmcevalError": "errors",

@@ -13,7 +13,7 @@ from agreement.peertools import Values, case_of, examples_of
 
 import xmceval
 from xmceval.metrics.names import parse
-from xmceval.report.listings.metriclist import display_name
+from xmceval.report.metric_list import display_name
 
 VERDICTS = {NotCompared: "not compared", Differs: "different", Bounds: "within tie bounds", Under: ""}
 

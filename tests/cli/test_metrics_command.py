@@ -14,8 +14,8 @@ from xmceval.errors import UsageError
 from xmceval.metrics.entry import FAMILIES
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings import metriclist as definitions
-from xmceval.report.listings.metriclist import describe_empty_rows, describe_ties, display_name, list_aliases
+from xmceval.report import metric_list as definitions
+from xmceval.report.metric_list import describe_empty_rows, describe_ties, display_name, list_aliases
 
 
 def run(*arguments, columns=200):

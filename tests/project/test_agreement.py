@@ -12,7 +12,7 @@ from agreement.peertools import PEERS, compute, examples_of
 
 from xmceval.labels.catalogue import read_table
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings.metriclist import agrees, display_name, recorded
+from xmceval.report.metric_list import agrees, display_name, recorded
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,7 +14,7 @@ import xmceval
 from xmceval.cli import COMMANDS, cli
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings import metriclist
+from xmceval.report import metric_list as metriclist
 
 ROOT = Path(__file__).parents[2]
 OF_OTHERS = {"--array", "--out_path"}  # of Slurm and omikuji

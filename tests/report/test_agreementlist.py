@@ -7,7 +7,7 @@ import pytest
 from xmceval.labels.catalogue import read_table
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings.metriclist import agrees, describe_agreement, display_name, exceptions, recorded
+from xmceval.report.metric_list import agrees, describe_agreement, display_name, exceptions, recorded
 
 VERDICTS = {"equal", "equal with option", "within tie bounds", "not compared", "different"}
 LINES = list(read_table("agreement.tsv"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from xmceval.metrics.names import parse
-from xmceval.report.sheet.cautions import find_cautions
+from xmceval.report.cautions import find_cautions
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Counts, Figure, Slice, Summary
 from xmceval.scoring.tasks.task import Unscored

@@ -9,7 +9,7 @@ from support.markup import parse, read_table
 import xmceval
 from xmceval.metrics.names import parse as parse_names
 from xmceval.report.forms.html import draw, raw
-from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
+from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 
 
 def compared(names, **options):

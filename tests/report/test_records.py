@@ -18,8 +18,8 @@ from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.state import StateInspection
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
-from xmceval.report.forms.json import to_plain, write_document
-from xmceval.report.listings.datasetlist import write_datasets
+from xmceval.report.dataset_list import write_datasets
+from xmceval.report.forms.data import to_plain, write_document
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
 

@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.plain import draw
-from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
-from xmceval.report.sheet.scoresheet import build_sheet
+from xmceval.report.score_sheet import build_sheet
+from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 from xmceval.scoring.intervals import ONE_ROW
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])

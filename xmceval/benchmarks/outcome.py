@@ -14,7 +14,7 @@ from xmceval.comparison.records import record_comparison
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.displayed import join_facts, shorten
-from xmceval.report.forms.json import Record, make_frame
+from xmceval.report.forms.data import Record, make_frame
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.plain import measure_width
 from xmceval.report.pictures import check_installed
@@ -28,7 +28,7 @@ from xmceval.report.records import (
     record_measure,
 )
 from xmceval.report.renderable import Tabular
-from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet import Sheet
 from xmceval.scoring.options import specs
 from xmceval.version import BENCHMARK_SCHEMA
 

@@ -14,8 +14,8 @@ from xmceval.comparison.verdicts import describe_level
 from xmceval.errors import counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import describe_size, shared_lines
-from xmceval.report.sheet.model import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
-from xmceval.report.sheet.systemtable import Signs, SystemLine, explain_direction, make_section
+from xmceval.report.sheet import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
+from xmceval.report.system_table import Signs, SystemLine, explain_direction, make_section
 from xmceval.scoring.summary import Slice
 
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are

@@ -16,7 +16,7 @@ from xmceval.report.forms import render_listings
 from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
-from xmceval.report.sheet.model import MINUS, Listing
+from xmceval.report.sheet import MINUS, Listing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.scoring.summary import Figure, Slice

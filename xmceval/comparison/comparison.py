@@ -11,12 +11,12 @@ from xmceval.comparison.sheet import build_comparison_sheet
 from xmceval.errors import counted
 from xmceval.metrics.names import find_name
 from xmceval.report.displayed import fit_line, join_facts, shorten
-from xmceval.report.forms.json import Record, make_frame
+from xmceval.report.forms.data import Record, make_frame
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.renderable import Renderable
 from xmceval.report.result import Result
 from xmceval.report.scored import describe_size
-from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -17,7 +17,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.chosen import keep_deepest
 from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, scale
 from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
-from xmceval.report.sheet.model import MINUS
+from xmceval.report.sheet import MINUS
 
 MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
 MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown

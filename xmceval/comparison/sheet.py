@@ -28,9 +28,9 @@ from xmceval.comparison.verdicts import (
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.sheet.model import ASCII_MARKS, MINUS, Listing, Sheet, transpose
-from xmceval.report.sheet.scoresheet import build_systems_sheet
-from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
+from xmceval.report.score_sheet import build_systems_sheet
+from xmceval.report.sheet import ASCII_MARKS, MINUS, Listing, Sheet, transpose
+from xmceval.report.system_table import Signs, SystemLine, join_letters, name_letters
 
 DETECTED = "*"
 

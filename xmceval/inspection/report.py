@@ -23,9 +23,9 @@ from xmceval.inspection.state import StateInspection, inspect_state
 from xmceval.inspection.tally import Spread
 from xmceval.report.displayed import Displayed, join_facts
 from xmceval.report.forms import render_listings
-from xmceval.report.forms.json import to_plain, write_document
+from xmceval.report.forms.data import to_plain, write_document
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import Listing
+from xmceval.report.sheet import Listing
 from xmceval.scoring.options import specs
 from xmceval.scoring.state import first_of
 from xmceval.scoring.state_file import is_state

@@ -17,9 +17,9 @@ from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.pictures import check_installed
 from xmceval.report.pictures.chosen import Subject, choose_measures
 from xmceval.report.result import Result
+from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import shared_lines
-from xmceval.report.sheet.model import Listing, Section, Sheet
-from xmceval.report.sheet.scoresheet import build_sheet
+from xmceval.report.sheet import Listing, Section, Sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title

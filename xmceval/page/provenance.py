@@ -18,7 +18,7 @@ from xmceval.page.tables import draw_lines, draw_listings
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
 from xmceval.report.result import Result
 from xmceval.report.scored import shared_lines
-from xmceval.report.sheet.model import Listing
+from xmceval.report.sheet import Listing
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.options import Options, specs

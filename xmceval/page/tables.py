@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
 
 WIDEST = 88  # characters of values that fit on A4
 

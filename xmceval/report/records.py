@@ -8,7 +8,7 @@ from typing import Any
 
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.json import Record
+from xmceval.report.forms.data import Record
 from xmceval.report.scored import GateOutcome, Scored
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.version import SCORE_SCHEMA

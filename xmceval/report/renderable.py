@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 from xmceval.files.io.outputs import write_output
 from xmceval.report.displayed import Displayed
 from xmceval.report.forms import load_form
-from xmceval.report.forms.json import Record, write_document, write_lines
+from xmceval.report.forms.data import Record, write_document, write_lines
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xmceval.errors import UsageError, counted, split_doubts
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.names import find_name
+from xmceval.report.cautions import find_cautions
 from xmceval.report.displayed import fit_line, join_facts
-from xmceval.report.forms.json import Record, make_frame
+from xmceval.report.forms.data import Record, make_frame
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_propensities, record_results
 from xmceval.report.renderable import Renderable
+from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import ResultRows, Scored, describe_size
-from xmceval.report.sheet.cautions import find_cautions
-from xmceval.report.sheet.model import Sheet
-from xmceval.report.sheet.scoresheet import build_sheet
+from xmceval.report.sheet import Sheet
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup

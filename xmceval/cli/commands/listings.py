@@ -9,8 +9,8 @@ import click
 from xmceval.cli import options
 from xmceval.labels import catalogue
 from xmceval.metrics.table import METRICS
-from xmceval.report.listings.datasetlist import write_datasets
-from xmceval.report.listings.metriclist import write_metrics
+from xmceval.report.dataset_list import write_datasets
+from xmceval.report.metric_list import write_metrics
 
 
 def _listing(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xmceval.report.forms.layout import DEFAULT, Layout
 
 if TYPE_CHECKING:
-    from xmceval.report.sheet.model import Listing
+    from xmceval.report.sheet import Listing
 
 FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -19,8 +19,8 @@ FORMS: Mapping[str, str] = MappingProxyType(
         "md": "xmceval.report.forms.markdown",
         "latex": "xmceval.report.forms.latex",
         # For programs.
-        "csv": "xmceval.report.forms.json",
-        "json": "xmceval.report.forms.json",
+        "csv": "xmceval.report.forms.data",
+        "json": "xmceval.report.forms.data",
         # No choices of -o: a fragment for a notebook, and what is drawn of results and comparisons.
         "html": "xmceval.report.forms.html",
         "page": "xmceval.page.page",

@@ -8,7 +8,7 @@ from html import escape
 
 from xmceval.report.forms.columns import is_right_to_left
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 # Elements without content, which have no end tag.
 VOID = frozenset({"meta", "wbr"})

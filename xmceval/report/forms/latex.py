@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from xmceval.report.forms.columns import clean
-from xmceval.report.sheet.model import (
+from xmceval.report.sheet import (
     ASCII_MARKS,
     BEST,
     DOWN,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.columns import clean, pad, text_width
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # columns of the source that are aligned

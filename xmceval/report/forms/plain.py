@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width, wrap_text
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Sheet, split_columns
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Cell, Listing, Sheet, split_columns
 
 STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"

@@ -11,7 +11,7 @@ from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.scored import Scored
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Row, Section
+from xmceval.report.sheet import BEST, SECOND, Cell, Row, Section
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.summary import Figure, Slice
 

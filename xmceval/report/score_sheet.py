@@ -8,8 +8,8 @@ from itertools import groupby
 from xmceval.errors import averaged, counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import Scored, shared_lines
-from xmceval.report.sheet.model import Cell, Row, Section, Sheet, transpose
-from xmceval.report.sheet.systemtable import (
+from xmceval.report.sheet import Cell, Row, Section, Sheet, transpose
+from xmceval.report.system_table import (
     CEILING,
     Signs,
     SystemLine,

@@ -1,1 +1,0 @@
-"""The lists of metrics and data sets."""

@@ -1,1 +1,0 @@
-"""Sheets: what a report shows, as text in its places."""

@@ -30,7 +30,7 @@ def main() -> None:
             signal.signal(number, _end)
     gc.set_threshold(OBJECTS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its threads take time to start
-    from xmceval.cli import main as run
+    from xmceval.cli.main import main as run
 
     try:
         run()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.errors import DataError, UsageError, XmcevalWarning
 from xmceval.files.savedrows import read_rows
 from xmceval.rows.matrices import source as matrices

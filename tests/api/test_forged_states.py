@@ -13,7 +13,7 @@ import pytest
 from support.states import forge, pack, unpack
 
 import xmceval
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.errors import DataError, XmcevalError
 from xmceval.scoring.state_file import HEADER, pack_state, unpack_state
 

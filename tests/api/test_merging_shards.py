@@ -15,7 +15,7 @@ from support.shards import cut, part_of, save
 from support.strategies import Case, random_case, random_weights, to_csr
 
 import xmceval
-from xmceval.cli import cli
+from xmceval.cli.main import cli
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 

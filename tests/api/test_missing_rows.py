@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.errors import DataError, UsageError
 
 METRICS = "P@1,PSP@3,GAUC"

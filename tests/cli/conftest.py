@@ -3,7 +3,7 @@
 import pytest
 from support.sample import SAMPLE
 
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.kernels.compile import COMPILING
 
 

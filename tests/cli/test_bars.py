@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from xmceval.cli import main, messages, systems
+from xmceval.cli.main import main, messages, systems
 from xmceval.comparison.systems import Cost
 from xmceval.files.io import inputfiles
 from xmceval.files.io.streams import open_bytes

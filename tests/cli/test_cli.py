@@ -308,7 +308,7 @@ def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
     ],
 )
 def test_lack_of_memory_or_space_and_interruption_have_their_exit_codes(run, monkeypatch, error, code, message):
-    monkeypatch.setattr("xmceval.cli.commands.score.find_inputs", Mock(side_effect=error))
+    monkeypatch.setattr("xmceval.cli.score.find_inputs", Mock(side_effect=error))
     assert run("score", TRUTH, MODEL_A) == (code, "", message)
 
 

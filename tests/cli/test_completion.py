@@ -8,8 +8,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from xmceval.cli import COMMANDS, cli
-from xmceval.cli.commands.score import command as score
+from xmceval.cli.main import COMMANDS, cli
+from xmceval.cli.score import command as score
 from xmceval.comparison.command import command as compare
 from xmceval.comparison.options import Testing
 from xmceval.labels.catalogue import datasets, find_dataset

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from support.files import PREDS, TRUTH, write
 
 import xmceval
-from xmceval.cli import COMMANDS, cli
+from xmceval.cli.main import COMMANDS, cli
 from xmceval.errors import argument, as_here, naming_flags
 
 TWICE = PREDS.replace("4:.5", "3:.5")

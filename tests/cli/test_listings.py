@@ -31,7 +31,7 @@ UNUSED = {"scipy.sparse", "matplotlib", "pandas", "xmceval.page.page", "xmceval.
 def test_a_command_loads_only_what_it_uses(command, names):
     code = (
         "import json, sys\n"
-        "from xmceval.cli import main\n"
+        "from xmceval.cli.main import main\n"
         f"try: main({command.split()})\n"
         "except SystemExit as end: assert not end.code\n"
         f"print(json.dumps([name for name in {names} if name in sys.modules]), file=sys.stderr)\n"

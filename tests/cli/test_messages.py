@@ -8,7 +8,7 @@ from support.sample import SAMPLE
 from support.states import forge
 
 import xmceval
-from xmceval.cli import COMMANDS, main
+from xmceval.cli.main import COMMANDS, main
 from xmceval.errors import DataError, XmcevalWarning, escaped
 
 EVIL = "a\nError: all is lost\x1b]0;title\x07\x9b2J\u202etxt"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import xmceval
-from xmceval.cli import cli
+from xmceval.cli.main import cli
 from xmceval.errors import UsageError
 from xmceval.metrics.entry import FAMILIES
 from xmceval.metrics.names import ALIASES, parse

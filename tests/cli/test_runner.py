@@ -2,7 +2,7 @@
 
 import pytest
 
-from xmceval.cli import main
+from xmceval.cli.main import main
 
 COMMANDS = {
     "score": ["score"],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xmceval.cli import COMMANDS
+from xmceval.cli.main import COMMANDS
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 STREAMS = ("stdin", "stdout", "stderr")
@@ -28,7 +28,7 @@ LINES = {
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files.
 RUN = """
 import json, os, sys
-import click, numpy, xmceval.cli
+import click, numpy, xmceval.cli.main
 from xmceval.kernels.rows.tally import count_labels
 import matplotlib.figure, scipy.sparse, scipy.special
 import xmceval.comparison.compare, xmceval.page.page, xmceval.scoring.evaluate
@@ -45,7 +45,7 @@ for line, closed, out, err in json.loads(sys.argv[1]):
         sys.argv = ["xmceval", *line.split()]
         code = 99
         try:
-            xmceval.cli.main()
+            xmceval.cli.main.main()
         except SystemExit as end:
             code = end.code or 0
             if sys.stdout:

@@ -14,7 +14,7 @@ from support.files import open_scores
 from support.strategies import cases, to_csr
 
 import xmceval
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.conversion import convert as module
 from xmceval.errors import DataError, UsageError
 from xmceval.files.opening import open_truth

@@ -285,7 +285,7 @@ def test_faults_are_reported_together_the_first_ten_and_the_count():
 def test_strict_makes_doubts_errors():
     from click.testing import CliRunner
 
-    from xmceval.cli import cli
+    from xmceval.cli.main import cli
 
     # Through the group: click keeps the help option of a command that was once run on its own, and that has no -h.
     runner = CliRunner()

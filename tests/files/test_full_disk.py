@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.cli import main
+from xmceval.cli.main import main
 
 resource = pytest.importorskip("resource", reason="limits the size of files")
 

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 import xmceval
-from xmceval.cli import cli
+from xmceval.cli.main import cli
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io.shardfiles import check_files
 

@@ -31,7 +31,7 @@ from support.strategies import to_rows, to_text
 from support.webserver import Server
 
 import xmceval
-from xmceval.cli import cli, main
+from xmceval.cli.main import cli, main
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io import remote
 from xmceval.files.io.paths import as_input

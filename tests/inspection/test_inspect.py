@@ -9,7 +9,7 @@ from support.approved import check
 from support.files import write_matrix
 
 import xmceval
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.inspection.file import inspect_file
 from xmceval.inspection.pair import inspect_pair
 from xmceval.inspection.tally import tally_rows

@@ -11,7 +11,7 @@ import pytest
 from support.recipes import BLOCK, GUIDES, find_code, run
 
 import xmceval
-from xmceval.cli import COMMANDS, cli
+from xmceval.cli.main import COMMANDS, cli
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.report import metric_list as metriclist

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.files.formats import FORMATS
 from xmceval.metrics.table import METRICS
 from xmceval.version import VERSION

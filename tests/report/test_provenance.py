@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 import xmceval
-from xmceval.cli import cli
+from xmceval.cli.main import cli
 from xmceval.scoring.options import Options, specs
 
 TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"

@@ -11,7 +11,7 @@ from support.judged import check_judged
 from support.strategies import cases, to_csr
 
 import xmceval
-from xmceval.cli import main
+from xmceval.cli.main import main
 from xmceval.errors import DataError
 from xmceval.files.sidecars.filters import take_filter
 

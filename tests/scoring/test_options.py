@@ -11,7 +11,7 @@ import pytest
 
 import xmceval
 from xmceval.cli import options as cli_options
-from xmceval.cli.commands.score import command
+from xmceval.cli.score import command
 from xmceval.errors import UsageError
 from xmceval.scoring import options
 from xmceval.scoring.options import GROUPS, Options, specs

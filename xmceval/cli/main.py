@@ -1,0 +1,146 @@
+"""The command line: one file per command; errors become exit codes in one place."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
+from xmceval.files.io.addresses import redacted
+
+# Commands by section of the help, and where they live: loaded when used, so that help costs little.
+SECTIONS = {
+    "Evaluation": {
+        "score": "xmceval.cli.score:command",
+        "compare": "xmceval.comparison.command:command",
+        "benchmark": "xmceval.benchmarks.command:command",
+        "merge": "xmceval.loops.command:command",
+    },
+    "Files": {
+        "inspect": "xmceval.inspection.command:command",
+        "convert": "xmceval.conversion.command:command",
+    },
+    "Reference": {
+        "metrics": "xmceval.cli.listings:metrics",
+        "datasets": "xmceval.cli.listings:datasets",
+    },
+}
+COMMANDS = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
+WIDEST = 100  # columns of help, in terminals that have more
+COMPLETION = "_XMCEVAL_COMPLETE"  # the variable by which a shell asks for completions, or for its script
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        width = max(map(len, COMMANDS))
+        for section, names in SECTIONS.items():
+            commands = [each for name in names if (each := self.get_command(ctx, name))]
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(str(each.name).ljust(width), each.get_short_help_str(WIDEST)) for each in commands]
+                )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words of the command line, which a page shows."""
+        ctx.obj = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; the message about one that does not exist names a similar one."""
+        similar = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0], COMMANDS, 1)
+        if similar:
+            raise click.UsageError(f"No such command {args[0]!r}; did you mean {similar[0]}?", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; messages name its options."""
+        with naming_flags():
+            return super().invoke(ctx)
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
+    epilog="New here? Read xmceval/guide/start.md.",
+)
+@click.version_option(package_name="xmceval", prog_name="xmceval")
+def cli() -> None:
+    """Evaluate extreme multi-label classification: exact, sparse, in constant memory."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; exit code 0 for success, 1 for wrong data, 2 for wrong usage, 130 if interrupted."""
+    _open_closed_streams()
+    with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if instruction := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "xmceval", COMPLETION, instruction))
+    # Not cli.main(), which would end a closed pipe with exit code 1.
+    try:
+        with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:
+            cli.invoke(context)
+        code = 0
+    except click.exceptions.Exit as leave:
+        code = leave.exit_code
+    except BrokenPipeError:
+        # Whoever read the output has closed it, as head does. Nothing more may be written, not even at exit.
+        sys.stdout = io.StringIO()
+        code = 0
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("\ninterrupted", err=True)
+        code = 130
+    except click.ClickException as error:
+        if not isinstance(error, click.exceptions.NoArgsIsHelpError):  # whose message is the help
+            error.message = escaped(redacted(error.message))  # type: ignore[misc]  # click declares it as final
+        error.show()
+        code = error.exit_code
+    except (ValueError, OSError, MemoryError) as error:
+        code = _report(error)
+    sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Open standard streams that are closed, as cron and daemons leave them; what is written there is lost.
+
+    Otherwise the next files that are opened would take their places, and messages would end up in them. Standard input
+    stays closed for who wants to read it.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            place = os.open(os.devnull, os.O_RDWR)  # the least that is free, so its own
+            if name != "stdin":
+                stream = open(place, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115 - it stays open
+                setattr(sys, name, stream)
+
+
+def _report(error: Exception) -> int:
+    """Write a user's error to stderr and return its exit code; raise anything else."""
+    message = describe_failure(error)
+    message = redacted(message) if isinstance(error, XmcevalError) else escaped(message)
+    click.echo(f"Error: {message}", err=True)
+    return 2 if isinstance(error, UsageError) else 1

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from xmceval.cli.main import main, messages, systems
+from xmceval.cli import messages, systems
+from xmceval.cli.main import main
 from xmceval.comparison.systems import Cost
 from xmceval.files.io import inputfiles
 from xmceval.files.io.streams import open_bytes

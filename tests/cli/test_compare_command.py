@@ -14,7 +14,8 @@ import pytest
 from support.approved import check
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
-from xmceval.cli.main import main, systems
+from xmceval.cli import systems
+from xmceval.cli.main import main
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
 from xmceval.comparison.systems import Cost

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from support.approved import check
 from support.sample import SAMPLE
 
-from xmceval.cli.main import cli, options
+from xmceval.cli import options
+from xmceval.cli.main import cli
 from xmceval.labels.catalogue import datasets, published
 from xmceval.report.forms.layout import Layout
 from xmceval.scoring.options import specs

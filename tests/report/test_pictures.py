@@ -67,11 +67,11 @@ def texts_of_legends(figure):
 def test_each_kind_draws_any_number_of_systems_with_any_names_in_full(n):
     found = compare(max(n, 2))
     for kind in OF_RESULTS:
-        texts = texts_of_legends(plot(found.results[:n], kind))
+        texts = texts_of_legends(plot(found.results[:n], kind=kind))
         names = [printable(name) for name in NAMES[:n]] if n > 1 else []
         assert [re.sub(r"\s", "", text) for text in texts] == [re.sub(r"\s", "", name) for name in names]
     if n > 1:
-        assert plot(found, "differences").axes
+        assert found.plot("differences").axes
 
 
 def test_kinds_are_those_of_the_table():
@@ -175,12 +175,12 @@ def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
 @pytest.mark.parametrize("n", [2, 3])
 def test_differences_in_other_units_have_axes_of_their_own(n):
     found = compare(n, metrics=("P@3", "DCG@3", "coverage_error"))
-    limits = [panel.get_xlim() for panel in plot(found, "differences").axes[:3]]
+    limits = [panel.get_xlim() for panel in found.plot("differences").axes[:3]]
     assert len(set(limits)) == 3, "a share, a gain, a count"
 
 
 def test_untested_differences_have_a_mark_of_their_own(comparison):
-    figure = plot(comparison, "differences", metrics="macroF1")
+    figure = comparison.plot("differences", metrics="macroF1")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["not tested"]
 
 
@@ -208,7 +208,7 @@ def margins(figure):
 def test_names_of_any_width_stay_inside_the_picture(names, size):
     found = compare(names, metrics=("P@3", "DCG@3"))
     for kind in ("differences", "bins") if size == "column" else ("differences",):
-        assert min(margins(plot(found, kind, size=size))) >= 2, kind
+        assert min(margins(found.plot(kind, size=size))) >= 2, kind
 
 
 def test_the_bytes_of_a_file_depend_on_the_picture_alone(comparison, tmp_path):
@@ -226,14 +226,15 @@ def test_the_bytes_of_a_file_depend_on_the_picture_alone(comparison, tmp_path):
     assert not [word for word in (b"Date", mpl.__version__.encode()) if word in svg or word in pdf]
 
 
-def svgs_of(subject, kind, prefix="x", metrics=None):
+def svgs_of(comparison, kind, prefix="x", metrics=None):
     """Return the svg elements of a page: those of panels, then those of the keys of the legend."""
-    plan = plan_picture(kind, subject, choose_measures(kind, subject, metrics))
+    measures = choose_measures(kind, comparison.results, comparison, metrics)
+    plan = plan_picture(kind, comparison.results, comparison, measures)
     return [*draw_panels(plan, prefix), *(svg for _, svg in draw_keys(plan, prefix))]
 
 
 def test_svg_for_a_page_has_its_colours_and_its_own_ids(comparison):
-    svgs = svgs_of(compare(6).results, "curves", metrics="P") + svgs_of(comparison.results, "bins", "y")
+    svgs = svgs_of(compare(6), "curves", metrics="P") + svgs_of(comparison, "bins", "y")
     ids = []
     for svg in svgs:
         assert svg.startswith("<svg ")
@@ -303,7 +304,7 @@ def test_notebooks_show_a_picture_as_png(comparison):
 
 
 def test_default_kinds(comparison):
-    assert default_kind(comparison) == "differences"
+    assert default_kind(comparison.results, comparison) == "differences"
     assert default_kind(comparison.results) == "bins"
     assert default_kind([xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="P", k=1)]) == "curves"
 
@@ -313,7 +314,7 @@ AUC = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC")
 
 
 @pytest.mark.parametrize(
-    ("kind", "subject", "metrics", "message"),
+    ("kind", "results", "metrics", "message"),
     [
         ("pie", [PLAIN], None, "must be one of curves, bins, .*, got 'pie'"),
         ("curves", [PLAIN], "AUC", "'curves' shows metrics at a cutoff, not AUC; it can show P@1"),
@@ -324,9 +325,9 @@ AUC = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC")
         ("differences", [PLAIN], None, "'differences' needs a comparison"),
     ],
 )
-def test_what_a_kind_cannot_show_is_refused(kind, subject, metrics, message):
+def test_what_a_kind_cannot_show_is_refused(kind, results, metrics, message):
     with pytest.raises(UsageError, match=message):
-        choose_measures(kind, subject, metrics)
+        choose_measures(kind, results, metrics=metrics)
 
 
 def test_one_row_can_be_drawn():
@@ -364,13 +365,13 @@ def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):
 
 def test_pictures_of_many_systems_say_what_is_left_out():
     found = compare([*NAMES, *"ab"], metrics=("P", "PSP", "nDCG", "R"))
-    label = plot(found, "differences").get_label()
+    label = found.plot("differences").get_label()
     assert "7 of 28 pairs, those with plain (hint: against= chooses others)" in label
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
     assert "p (Holm) is adjusted for its pairs, intervals are not" in label
     for kind in OF_COMPARISON:
-        assert plot(found, kind).get_size_inches()[1] <= 8.5, "a page of a paper"
-        assert ("of 28 pairs" in plot(found, kind).get_label()) == (kind == "differences")
+        assert found.plot(kind).get_size_inches()[1] <= 8.5, "a page of a paper"
+        assert ("of 28 pairs" in found.plot(kind).get_label()) == (kind == "differences")
 
 
 def test_from_four_systems_on_curves_are_points_beside_each_other():

@@ -32,7 +32,7 @@ from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.comparison.sums import Pairs
+    from xmceval.scoring.batch import JointSums
     from xmceval.scoring.held_rows import HeldRows
 
 
@@ -399,7 +399,7 @@ def score_opened(
     truth: OpenedTruth,
     systems: Sequence[System],
     *,
-    pairs: Pairs | None = None,
+    pairs: JointSums | None = None,
     held: HeldRows | None = None,
     progress: Progress | None = None,
 ) -> list[State]:

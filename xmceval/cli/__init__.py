@@ -1,1 +1,1 @@
-"""Cli."""
+"""The command line: what commands share, and the commands that no slice has."""

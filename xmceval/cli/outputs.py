@@ -108,7 +108,7 @@ def open_outputs(
 
     def write(results: Sequence[Result], comparison: Comparison | None = None) -> None:
         for file, kind in zip(plots, kinds, strict=True):
-            save(plot(results if comparison is None else comparison, kind), file, force=force)
+            save(plot(results, comparison, kind), file, force=force)
         if page is not None:
             _write_page(arguments, inputs, results, comparison)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.groups import RowGroups
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, JointSums
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.intervals import RowSums, exact_sum
@@ -104,7 +104,7 @@ class PairSums(Part):
         self.absorb(block)
 
 
-class Pairs:
+class Pairs(JointSums):
     """Sums over pairs of systems, (system, baseline) by number; `runs` are those of each system.
 
     Where there are groups of rows, each has such sums of its own in `groups`.
@@ -129,7 +129,7 @@ class Pairs:
         names = () if row_groups is None else row_groups.names
         self.groups = tuple(Pairs(columns, runs, pairs) for _ in names)
 
-    def absorb(self, other: Pairs) -> None:
+    def absorb(self, other: Self) -> None:
         """Add the sums of other rows, but for those of groups."""
         for own, others in ((self.sums, other.sums), (self.shares, other.shares)):
             for pair, sums in own.items():

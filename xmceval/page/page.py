@@ -15,7 +15,7 @@ from xmceval.page.tables import draw_lines, draw_listings, draw_section, fold, s
 from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.pictures import check_installed
-from xmceval.report.pictures.chosen import Subject, choose_measures
+from xmceval.report.pictures.chosen import choose_measures
 from xmceval.report.result import Result
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import shared_lines
@@ -95,16 +95,16 @@ def _draw_pictures(results: Sequence[Result], comparison: Comparison | None) -> 
     figures = []
     for kind in kinds:
         with suppress(UsageError):  # none of the metrics can be drawn so
-            figures.append(_draw_picture(kind, results if comparison is None else comparison))
+            figures.append(_draw_picture(kind, results, comparison))
     return join(figures)
 
 
-def _draw_picture(kind: str, subject: Subject) -> Markup:
+def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison | None) -> Markup:
     """Draw a picture whose panels a page arranges as it has room, below its legend."""
     from xmceval.report.pictures.drawing import plan_picture
     from xmceval.report.pictures.figure import draw_keys, draw_panels
 
-    plan = plan_picture(kind, subject, choose_measures(kind, subject))
+    plan = plan_picture(kind, results, comparison, choose_measures(kind, results, comparison))
     keys = [element("li", raw(symbol), name(text)) for text, symbol in draw_keys(plan, f"{kind}-key")]
     panels = [raw(panel) for panel in draw_panels(plan, f"{kind}-panel")]
     caption = ". ".join(text[:1].upper() + text[1:] for text in (plan.caption, plan.note) if text)

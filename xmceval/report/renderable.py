@@ -256,9 +256,7 @@ class Renderable(Tabular):
         DataError
             matplotlib is not installed.
         """
-        results, comparison = self._subject
-        subject = results if comparison is None else comparison
-        figure: Figure = load_form("picture").plot(subject, kind, metrics=metrics, size=size, ax=ax)
+        figure: Figure = load_form("picture").plot(*self._subject, kind, metrics=metrics, size=size, ax=ax)
         return figure
 
 

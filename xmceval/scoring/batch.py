@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +177,18 @@ def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any,
 
 def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Float64:
     return scratch.array(name, n_rows * n_outputs * SLOTS, np.float64).reshape(n_rows, n_outputs, SLOTS)
+
+
+class JointSums(ABC):
+    """Sums over the values that several systems have for the same rows, such as those of their differences."""
+
+    @abstractmethod
+    def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
+        """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if there are any."""
+
+    @abstractmethod
+    def absorb(self, other: Self) -> None:
+        """Add the sums of other rows, but for those of groups."""
 
 
 def longest(rows: Rows) -> int:

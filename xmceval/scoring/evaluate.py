@@ -17,7 +17,7 @@ from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
-from xmceval.scoring.batch import NONE_OMITTED, Batch, check_lengths, rank
+from xmceval.scoring.batch import NONE_OMITTED, Batch, JointSums, check_lengths, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup, System
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
@@ -35,7 +35,6 @@ from xmceval.scoring.totals import (
 )
 
 if TYPE_CHECKING:
-    from xmceval.comparison.sums import Pairs
     from xmceval.scoring.held_rows import HeldRows
 
 MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
@@ -74,7 +73,7 @@ def evaluate(
     truth: Source,
     systems: Sequence[System],
     *,
-    pairs: Pairs | None = None,
+    pairs: JointSums | None = None,
     held: HeldRows | None = None,
     first: list[FirstRows] | None = None,
     threads: int | None = None,
@@ -136,7 +135,7 @@ def score_block(
     blocks: Sequence[Block],
     systems: Sequence[System],
     totals: Sequence[Totals],
-    pairs: Pairs | None = None,
+    pairs: JointSums | None = None,
     held: HeldRows | None = None,
     first: list[FirstRows] | None = None,
     *,

@@ -39,7 +39,7 @@ from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
-    from xmceval.comparison.sums import Pairs
+    from xmceval.scoring.batch import JointSums
     from xmceval.scoring.held_rows import HeldRows
 
 PART_BYTES = 1 << 26  # of all files together that a task reads
@@ -110,7 +110,7 @@ class PartResult(NamedTuple):
     """The totals of some rows, or what is wrong with them."""
 
     totals: Sequence[Totals] = ()  # by system
-    pairs: Pairs | None = None
+    pairs: JointSums | None = None
     first: Sequence[FirstRows] = ()
     removed: Sequence[Sequence[int]] = ()  # entries that each repair of a source removed, the truth first
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
@@ -122,7 +122,7 @@ def evaluate_in_parts(
     truth: Source,
     systems: Sequence[System],
     *,
-    pairs: Pairs | None,
+    pairs: JointSums | None,
     held: HeldRows | None,
     first: list[FirstRows] | None,
     progress: Progress | None,
@@ -362,7 +362,7 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(version: str, pairs: Pairs | None, truth: RowRange, systems: Sequence[System]) -> PartResult:
+def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: Sequence[System]) -> PartResult:
     """Score the rows of a part, where a task runs; what is wrong is returned."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))

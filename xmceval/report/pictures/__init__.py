@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, listed, missing_package
 from xmceval.files.io.paths import to_path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from xmceval.report.pictures.chosen import Subject
+    from xmceval.report.result import Result
 
 # Kinds of pictures.
 OF_RESULTS = ("curves", "bins")
@@ -23,28 +23,29 @@ ENDINGS = (".svg", ".png", ".pdf")
 
 
 def plot(
-    subject: Subject,
+    results: Sequence[Result],
+    comparison: Any = None,
     kind: str | None = None,
     *,
     metrics: str | Iterable[str] | None = None,
     size: str | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw a picture of some metrics, by default of all that the kind can show.
+    """Draw a picture of some metrics of results, or of their comparison, by default of all that the kind can show.
 
     `kind` is one of OF_COMPARISON, `size` "column" (3.3 inches) or "page" (6.9) of a paper; `ax` takes a single panel.
     """
     from xmceval.report.pictures.chosen import choose_measures
 
-    kind = kind or default_kind(subject)
-    measures = choose_measures(kind, subject, metrics)
+    kind = kind or default_kind(results, comparison)
+    measures = choose_measures(kind, results, comparison, metrics)
     check_installed()
     from xmceval.report.pictures.drawing import plan_picture
     from xmceval.report.pictures.figure import SIZES, draw_figure, draw_into
 
     if size is not None and size not in SIZES:
         raise UsageError(f"size must be one of {listed(SIZES)}, got {size!r}")
-    plan = plan_picture(kind, subject, measures, is_chosen=metrics is not None)
+    plan = plan_picture(kind, results, comparison, measures, is_chosen=metrics is not None)
     if ax is None:
         return draw_figure(plan, size)
     if len(plan.panels) > 1:
@@ -52,13 +53,11 @@ def plot(
     return draw_into(ax, plan)
 
 
-def default_kind(subject: Subject) -> str:
-    """Return the kind that fits a subject; of results bins if there are any, else curves."""
-    from xmceval.comparison.comparison import Comparison
-
-    if isinstance(subject, Comparison):
+def default_kind(results: Sequence[Result], comparison: Any = None) -> str:
+    """Return the kind that fits: differences of a comparison, of results bins if there are any, else curves."""
+    if comparison is not None:
         return "differences"
-    return "bins" if any(result.slices for result in subject) else "curves"
+    return "bins" if any(result.slices for result in results) else "curves"
 
 
 def check_installed() -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Any
 
-from xmceval.comparison.comparison import Comparison
 from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures, split_names
 from xmceval.report.result import Result
-
-Subject: TypeAlias = Sequence[Result] | Comparison
 
 
 def _has_bins(measure: Measure) -> bool:
@@ -27,11 +24,13 @@ KINDS: dict[str, tuple[Callable[[Measure], bool], str]] = {
 }
 
 
-def choose_measures(kind: str, subject: Subject, metrics: str | Iterable[str] | None = None) -> list[Measure]:
-    """Choose the measures that a picture shows, in any spelling; refuse what it cannot show."""
+def choose_measures(
+    kind: str, results: Sequence[Result], comparison: Any = None, metrics: str | Iterable[str] | None = None
+) -> list[Measure]:
+    """Choose the measures that a picture of results, or of their comparison, shows; refuse what it cannot show."""
     if kind not in KINDS:
         raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
-    computed = _find_computed(kind, subject)
+    computed = _find_computed(kind, results, comparison)
     possible = require_any(kind, computed)
     if metrics is None:
         return possible
@@ -48,13 +47,15 @@ def choose_measures(kind: str, subject: Subject, metrics: str | Iterable[str] | 
     return list(dict.fromkeys(chosen))
 
 
-def _find_computed(kind: str, subject: Subject) -> list[Measure]:
-    """Return the measures of a subject that a kind of picture looks at."""
+def _find_computed(kind: str, results: Sequence[Result], comparison: Any) -> list[Measure]:
+    """Return the measures that a kind of picture looks at."""
     if kind == "differences":
-        if not isinstance(subject, Comparison):
+        if comparison is None:
             raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
-        return list(dict.fromkeys(difference.measure for difference in subject.differences if not difference.bin))
-    first = results_of(subject)[0]
+        return list(dict.fromkeys(difference.measure for difference in comparison.differences if not difference.bin))
+    if not results:
+        raise UsageError("there are no results to draw")
+    first = results[0]
     if kind == "bins":
         require_bins(has_bins=bool(first.slices))
         in_bins = {figure.measure for figure in first.slices[0].figures}
@@ -79,14 +80,6 @@ def require_bins(*, has_bins: bool) -> None:
             "the picture 'bins' needs values of bins of labels or of groups of instances "
             f"(hint: pass {need} or {other})"
         )
-
-
-def results_of(subject: Subject) -> Sequence[Result]:
-    """Return the results of systems, or those that a comparison has."""
-    results = subject.results if isinstance(subject, Comparison) else subject
-    if not results:
-        raise UsageError("there are no results to draw")
-    return results
 
 
 def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:

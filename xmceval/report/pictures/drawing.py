@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms import load_form
-from xmceval.report.pictures.chosen import Subject, keep_deepest, results_of
+from xmceval.report.pictures.chosen import keep_deepest
 from xmceval.report.pictures.figure import BAND, GRID, INK, Look, Plan, list_keys, style, wrap
 from xmceval.report.result import Result
 
@@ -27,14 +27,16 @@ NAMES = 1.3  # inches for the names beside a panel
 LINE = 0.15  # inches of a line of these names
 
 
-def plan_picture(kind: str, subject: Subject, measures: Sequence[Measure], *, is_chosen: bool = False) -> Plan:
+def plan_picture(
+    kind: str, results: Sequence[Result], comparison: Any, measures: Sequence[Measure], *, is_chosen: bool = False
+) -> Plan:
     """Plan a picture of some measures; of those that nobody chose it may leave some out, and say so."""
     with style():
         if kind == "curves":
-            return _plan_curves(results_of(subject), measures)
+            return _plan_curves(results, measures)
         if kind == "bins":
-            return _plan_bins(results_of(subject), measures if is_chosen else keep_deepest(measures))
-        plan: Plan = load_form(kind).plan_differences(subject, measures, is_chosen)
+            return _plan_bins(results, measures if is_chosen else keep_deepest(measures))
+        plan: Plan = load_form(kind).plan_differences(comparison, measures, is_chosen)
         return plan
 
 

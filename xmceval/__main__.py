@@ -11,7 +11,7 @@ from typing import Any
 
 # Where to look for what must not be left behind when a process ends at once.
 CLEANING = {
-    "xmceval.files.io.outputs": "remove_unfinished",
+    "xmceval.files.io.write": "remove_unfinished",
     "xmceval.files.io.copies": "delete_copies",
 }
 # Signals that end the process, and what it then writes; not every system has all of them.

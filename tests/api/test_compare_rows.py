@@ -10,7 +10,7 @@ import pytest
 import xmceval
 from xmceval.cli.main import main
 from xmceval.errors import DataError, UsageError, XmcevalWarning
-from xmceval.files.savedrows import read_rows
+from xmceval.files.saved_rows import read_rows
 from xmceval.rows.matrices import source as matrices
 
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]

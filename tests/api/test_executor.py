@@ -27,7 +27,7 @@ from xmceval import DataError, UsageError
 from xmceval.api.score import score_systems
 from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
-from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.shards import find_shards
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options

@@ -7,7 +7,7 @@ import pytest
 
 import xmceval
 from xmceval.errors import UsageError
-from xmceval.files.savedrows import read_rows
+from xmceval.files.saved_rows import read_rows
 
 N_ROWS, N_LABELS = 90, 16
 METRICS = ["P@1,3", "PSP@3", "R@3", "RR@3", "microP@3", "AUC", "GAUC", "macroF1@3"]

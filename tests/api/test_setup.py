@@ -14,7 +14,7 @@ from scipy.sparse import csc_matrix, csr_matrix, save_npz
 
 import xmceval
 from xmceval.api.score import finish_state, score_opened
-from xmceval.files.io import shardfiles
+from xmceval.files import shards as shardfiles
 from xmceval.loops import evaluator as batches
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup import find as setup, inputs

@@ -14,7 +14,7 @@ import pytest
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.files.io.outputs import open_output, remove_unfinished, write_output
+from xmceval.files.io.write import open_output, remove_unfinished, write_output
 
 INPUTS = {
     "t.txt": "2 3\n0:1\n1:1 2:1\n",
@@ -186,7 +186,7 @@ def test_a_forked_process_that_ends_leaves_the_files_of_its_parent():
 # Writes the same letter many times to one file, again and again.
 WRITER = """
 import pathlib, sys, time
-from xmceval.files.io.outputs import open_output
+from xmceval.files.io.write import open_output
 print("ready", flush=True)
 while True:
     with open_output(pathlib.Path("x"), force=True) as file:

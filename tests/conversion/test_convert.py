@@ -17,7 +17,7 @@ import xmceval
 from xmceval.cli.main import main
 from xmceval.conversion import convert as module
 from xmceval.errors import DataError, UsageError
-from xmceval.files.opening import open_truth
+from xmceval.files.open import open_truth
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices import source as matrices

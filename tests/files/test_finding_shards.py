@@ -8,7 +8,7 @@ import pytest
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.files.io.shardfiles import check_pairing, find_shards
+from xmceval.files.shards import check_pairing, find_shards
 from xmceval.rows.shards import Shards
 
 

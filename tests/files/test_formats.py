@@ -322,7 +322,7 @@ def test_the_size_of_chunks_changes_nothing(form, size, monkeypatch):
     made = make()
     expected = plain()
     monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
-    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.npypairs"):
+    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.pairs"):
         monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
     monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
     same_numbers(scored(**{which: made}, **options), expected)

@@ -9,7 +9,7 @@ import pytest
 from support.files import PREDS, TRUTH, same_numbers, scored, write
 
 from xmceval.errors import DataError
-from xmceval.files.io import frames
+from xmceval.files.io import compressed as frames
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 
 

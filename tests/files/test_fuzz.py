@@ -17,8 +17,8 @@ from support.files import open_scores
 from xmceval.errors import DataError, Fault
 from xmceval.files.arrays import npz as npz_reader
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_truth
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.open import open_truth
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Scratch
 
 EXAMPLES = int(os.environ.get("XMCEVAL_FUZZ", "25"))

@@ -12,8 +12,8 @@ from support.files import open_scores, write
 import xmceval
 from xmceval.errors import AmbiguousError, Fault
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_truth
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.open import open_truth
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.text import jsonlines
 from xmceval.files.text.jsonlines import read_scores, read_truth
 from xmceval.rows.block import Scratch

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 import xmceval
 from xmceval.cli.main import cli
 from xmceval.errors import DataError, UsageError
-from xmceval.files.io.shardfiles import check_files
+from xmceval.files.shards import check_files
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, same_numbe
 
 import xmceval
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_truth
+from xmceval.files.open import open_truth
 from xmceval.files.sidecars.per_row import read_numbers
 
 TEXTS = {

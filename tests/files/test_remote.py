@@ -35,7 +35,7 @@ from xmceval.cli.main import cli, main
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io import remote
 from xmceval.files.io.paths import as_input
-from xmceval.files.io.shardfiles import check_files, find_shards
+from xmceval.files.shards import check_files, find_shards
 from xmceval.rows.progress import measure_progress
 from xmceval.scoring import executor
 
@@ -460,7 +460,7 @@ def test_addresses_that_differ_in_their_query_are_different_files(server):
 
 def test_local_files_need_no_fsspec(files):
     code = (
-        "import sys; from pathlib import Path; from xmceval.files.opening import open_truth; "
+        "import sys; from pathlib import Path; from xmceval.files.open import open_truth; "
         "open_truth(sys.argv[1]); assert not {'fsspec', 'aiohttp'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code, files[0] / "truth.txt"], check=True)

@@ -739,7 +739,7 @@ def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
     equal = pa.table({"row": np.zeros(5000, int), "label": np.zeros(5000, int), "score": np.ones(5000)})
     parquet.write_table(equal, "s")
     monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
-    monkeypatch.setattr("xmceval.files.tables.byrow.LONGEST_ROW", 1600)
+    monkeypatch.setattr("xmceval.files.tables.by_row.LONGEST_ROW", 1600)
     with pytest.raises(xmceval.DataError, match=r"s row 0: has 200 or more entries for at most 1 different label"):
         score([{0}, {1}], "s", n_labels=2)
     parquet.write_table(equal.set_column(1, "label", [np.arange(5000)]), "s")

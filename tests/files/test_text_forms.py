@@ -12,8 +12,8 @@ from support.files import LEGACY, PREDS, TRUTH, body, same_numbers, scored, writ
 from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401 - a fixture for all tests
 
 import xmceval
-from xmceval.files.opening import open_truth
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.open import open_truth
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Scratch
 
 NUMBERS = "4\n3\n2\n1\n0\n"

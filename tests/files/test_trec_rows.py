@@ -10,10 +10,10 @@ from support.files import open_scores, write
 
 from xmceval.errors import DataError
 from xmceval.files.io import chunks
-from xmceval.files.opening import open_truth
+from xmceval.files.open import open_truth
 from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents
-from xmceval.files.ranking.trecrows import LineFile
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.ranking.lines import LineFile
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Scratch
 

@@ -16,9 +16,9 @@ from support.files import open_scores, write
 from support.recipes import GUIDES, find_code, run, split_parts
 
 import xmceval
-from xmceval.files.formats import FORMATS
-from xmceval.files.opening import open_truth
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.open import open_truth
+from xmceval.files.opened import FORMATS
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.tables.columns import NAMES
 from xmceval.files.text.grammars import GRAMMARS
 
@@ -139,7 +139,7 @@ def test_the_size_of_chunks_changes_nothing(name, kind, code, labels, by_query, 
     labels, path = labels and write("labels", labels), make(code)
     monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", size)
     monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", size)
-    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.npypairs"):
+    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.pairs"):
         monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
     monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
     assert dict(score(kind, path, by_query=by_query, labels=labels)) == expected

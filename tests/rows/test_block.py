@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from support.files import open_scores
 
 from xmceval.errors import Fault
-from xmceval.files.opening import open_truth
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.open import open_truth
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import as_scores

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import xmceval
+from xmceval.files.open import open_source
 from xmceval.files.opened import Request
-from xmceval.files.opening import open_source
 
 TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
 PREDS = "4 5\n0:0.9 1:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"

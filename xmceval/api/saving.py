@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, UsageError, argument, names_flags
-from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.io.write import check_output, write_output
+from xmceval.files.shards import find_shards
 from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.report.scored import ResultRows
@@ -99,7 +99,7 @@ def check_outputs(
     if (rows or save_rows is not None) and not truth.setup.program.columns:
         raise UsageError(f"{save_rows or 'rows'}: none of the metrics has per-instance values")
     if save_rows is not None:
-        from xmceval.files.savedrows import check_row_file  # not loaded by a score that saves nothing
+        from xmceval.files.saved_rows import check_row_file  # not loaded by a score that saves nothing
 
         check_row_file(save_rows, force=force, inputs=_list_files(truth, systems))
     if save_state is None:
@@ -158,7 +158,7 @@ def keep_rows(
     values = held.values[:, :, columns]
     values[~held.counts[:, :, columns], 0] = np.nan
     if save_rows is not None:
-        from xmceval.files.savedrows import RowTable, write_row_file  # not loaded by a score that saves nothing
+        from xmceval.files.saved_rows import RowTable, write_row_file  # not loaded by a score that saves nothing
 
         table = RowTable(
             str(save_rows),

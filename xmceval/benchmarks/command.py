@@ -90,7 +90,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     """Write the file of a benchmark into a folder, and say what was left out of it."""
     from xmceval.benchmarks.init import propose
-    from xmceval.files.io.outputs import check_output, write_output
+    from xmceval.files.io.write import check_output, write_output
 
     home = to_path(folder)
     if not home.is_dir():

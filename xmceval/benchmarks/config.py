@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 from xmceval.errors import DataError, XmcevalError
 from xmceval.files.io.addresses import redacted, shown
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.shardfiles import find_beside
 from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.shards import find_beside
 
 Keys: TypeAlias = tuple[str, ...]  # of a table, from the top of the file; () is the top itself
 

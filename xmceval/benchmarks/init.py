@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 
 from xmceval.benchmarks.config import PLACEHOLDER, quote, quote_key
 from xmceval.errors import DataError, XmcevalError, counted, escaped, listed
-from xmceval.files.arrays.npypairs import pair_of
+from xmceval.files.arrays.pairs import pair_of
 from xmceval.files.io.paths import split_ending
+from xmceval.files.open import open_source
 from xmceval.files.opened import Request, Role
-from xmceval.files.opening import open_source
 
 ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in the names of files
 

@@ -75,7 +75,7 @@ def check_plots(files: Sequence[str], kinds: Sequence[str], *, force: bool, inpu
 
 def _check_output(file: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
     """Check before anything is read that a file with pictures can be written."""
-    from xmceval.files.io.outputs import check_output  # it loads numpy
+    from xmceval.files.io.write import check_output  # it loads numpy
 
     check_output(to_path(file), force=force, inputs=inputs)
     check_installed()
@@ -134,7 +134,7 @@ def _write_page(
     comparison: Comparison | None,
 ) -> None:
     """Write the page, with the files that were read and the words of the command as they were typed."""
-    from xmceval.files.io.outputs import write_output
+    from xmceval.files.io.write import write_output
     from xmceval.page.page import render_page
     from xmceval.page.provenance import Provenance, digest_inputs
 

@@ -41,7 +41,7 @@ class Inputs:
             return text
         found = [name for name, path in self.files.items() if text in _words_of(path)]
         if len(found) != 1:
-            from xmceval.files.ranking.kinds import find_tag
+            from xmceval.files.ranking.detect import find_tag
 
             found = [name for name, path in self.files.items() if text == find_tag(to_path(path))]
         return found[0] if len(found) == 1 else text
@@ -102,7 +102,7 @@ def split_name(text: str) -> tuple[str, str]:
     >>> split_name("ours=runs/seed1.npz"), split_name("runs/x=1/preds.npz")
     (('ours', 'runs/seed1.npz'), ('', 'runs/x=1/preds.npz'))
     """
-    from xmceval.files.arrays.npypairs import has_pair
+    from xmceval.files.arrays.pairs import has_pair
 
     name, _, path = text.partition("=")
     if not (name and path) or "/" in name or "\\" in name or is_address(text):

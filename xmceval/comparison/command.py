@@ -26,7 +26,7 @@ Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Compa
 
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison
-    from xmceval.files.savedrows import RowTable
+    from xmceval.files.saved_rows import RowTable
     from xmceval.report.gates import Gate
 
 
@@ -140,8 +140,8 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
             "(hint: pass these options to the command that writes them)"
         )
     from xmceval.comparison.compare_rows import compare_tables
-    from xmceval.files.io.shardfiles import find_shards
-    from xmceval.files.savedrows import read_rows
+    from xmceval.files.saved_rows import read_rows
+    from xmceval.files.shards import find_shards
 
     names, paths = zip(*map(split_name, (arguments["truth"], *arguments["preds"])), strict=True)
     files = [find_shards(path) for path in paths]

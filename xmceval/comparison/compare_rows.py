@@ -15,8 +15,8 @@ from xmceval.comparison.sums import outputs_of_rows
 from xmceval.comparison.systems import Watch, find_differences, find_pairs, in_order, warn_of_untested
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.savedrows import RowTable, read_rows
+from xmceval.files.saved_rows import RowTable, read_rows
+from xmceval.files.shards import find_shards
 from xmceval.metrics.names import restore_measure
 from xmceval.report.result import Result
 from xmceval.scoring.estimates import estimate

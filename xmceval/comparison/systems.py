@@ -15,8 +15,8 @@ from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
 from xmceval.comparison.sums import Output, all_pairs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed
-from xmceval.files.arrays.npypairs import identify, resolve
-from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.arrays.pairs import identify, resolve
+from xmceval.files.shards import find_shards
 from xmceval.kernels.metrics.totals import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result

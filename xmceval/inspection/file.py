@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, Fault, argument, counted, listed
-from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.paths import as_input, to_path
-from xmceval.files.opening import open_either
-from xmceval.files.sidecars.labelnames import Names
+from xmceval.files.io.paths import MAX_LINE, as_input, to_path
+from xmceval.files.open import open_either
+from xmceval.files.sidecars.label_names import Names
 from xmceval.inspection.tally import MAX_FAULTS, FileTally, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth

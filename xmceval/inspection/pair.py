@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import MAX_LINE
+from xmceval.files.open import open_source, open_truth
 from xmceval.files.opened import Request
-from xmceval.files.opening import open_source, open_truth
 from xmceval.files.sidecars.filters import read_named_pairs, take_filter
-from xmceval.files.sidecars.labelnames import Names
+from xmceval.files.sidecars.label_names import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.rows.width import Width

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 
 from xmceval.errors import counted, escaped, listed
 from xmceval.files.io.inputfiles import kept_pipes
-from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.paths import as_input, to_path
-from xmceval.files.io.shardfiles import check_files
+from xmceval.files.io.paths import MAX_LINE, as_input, to_path
+from xmceval.files.open import check_kind
 from xmceval.files.opened import Role
-from xmceval.files.opening import check_kind
-from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.shards import check_files
+from xmceval.files.sidecars.label_names import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, count_training, inspect_pair
 from xmceval.inspection.state import StateInspection, inspect_state

@@ -47,7 +47,7 @@ def command(
       xmceval merge 1.state.npz 2.state.npz -o json
     """
     layout = options.take_layout(arguments, form)
-    from xmceval.files.io.shardfiles import find_shards
+    from xmceval.files.shards import find_shards
     from xmceval.loops.merge import merge_states
     from xmceval.report.displayed import render
     from xmceval.rows.shards import parts_of

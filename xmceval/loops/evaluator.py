@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
-from xmceval.files.io.outputs import write_output
-from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.ranking.recordlines import Records
+from xmceval.files.io.write import write_output
+from xmceval.files.ranking.dicts import Records
+from xmceval.files.shards import find_shards
 from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter

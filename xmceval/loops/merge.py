@@ -11,9 +11,9 @@ from typing import Any
 
 from xmceval.api.score import finish_state
 from xmceval.errors import DataError, Doubt, UsageError, argument, listed, warn
-from xmceval.files.io.outputs import check_output, write_output
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.shardfiles import check_files, natural_key
+from xmceval.files.io.write import check_output, write_output
+from xmceval.files.shards import check_files, natural_key
 from xmceval.loops.evaluator import Evaluator
 from xmceval.report.result import Result
 from xmceval.scoring.state import State, check_shards

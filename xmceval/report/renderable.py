@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 
-from xmceval.files.io.outputs import write_output
+from xmceval.files.io.write import write_output
 from xmceval.report.displayed import Displayed
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, write_document, write_lines

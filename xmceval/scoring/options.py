@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, argument, listed
-from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.labels.bin_spec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure

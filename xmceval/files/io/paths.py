@@ -157,3 +157,6 @@ def split_ending(name: str) -> tuple[str, str]:
     is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
     stem = stem if point and is_ending else rest
     return (stem, name[len(stem) :]) if stem and not stem.endswith("/") else (name, "")
+
+
+MAX_LINE = 128  # MiB in a line of text, by default: a row of all labels of the largest public sets takes half of that

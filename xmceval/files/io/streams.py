@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
-from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
+from xmceval.files.io.compressed import DamagedError, open_bzip2, open_xz, open_zstd
 from xmceval.files.io.inputfiles import open_stored, size_of
 from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, XZ, ZIP, ZSTD, ZSTD_SKIPPABLE
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.errors import argument
 from xmceval.files.io.streams import quote
-from xmceval.files.sidecars.labelnames import Names, unknown_name
+from xmceval.files.sidecars.label_names import Names, unknown_name
 from xmceval.rows.block import Int64
 from xmceval.rows.ids import RowIds
 

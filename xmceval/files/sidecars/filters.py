@@ -16,18 +16,18 @@ import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.npy import read_array
-from xmceval.files.io.lines import Places, without_comment
+from xmceval.files.io.chunks import Places, without_comment
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes, read_first_bytes
+from xmceval.files.ranking.dicts import RecordPart, Records
 from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
-from xmceval.files.ranking.recordlines import RecordPart, Records
-from xmceval.files.ranking.trecrows import Entries, Lines
-from xmceval.files.tables.arrays import to_float, to_whole
-from xmceval.files.tables.byquery import QueryTable
+from xmceval.files.ranking.lines import Entries, Lines
+from xmceval.files.tables.arrow import to_float, to_whole
+from xmceval.files.tables.by_query import QueryTable
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
-from xmceval.files.tables.opening import table_at
+from xmceval.files.tables.open import table_at
 from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered

@@ -10,9 +10,9 @@ from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
 from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, quote, read_all_bytes, read_first_bytes
+from xmceval.files.shards import find_shards
 from xmceval.rows.block import Float64
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id

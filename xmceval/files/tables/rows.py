@@ -12,7 +12,7 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, listed
 from xmceval.files.ranking.judgments import Documents
-from xmceval.files.tables.arrays import is_text_type
+from xmceval.files.tables.arrow import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.table import Table
 from xmceval.rows.block import Int64

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument
 from xmceval.files.io.chunks import PADDING, Chunk
 from xmceval.files.io.streams import quote
-from xmceval.files.sidecars.labelnames import Names, parse_label, unknown_name
+from xmceval.files.sidecars.label_names import Names, parse_label, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch, SortedRows, StoredRows
 
 FASTTEXT_PREFIX = b"__label__"

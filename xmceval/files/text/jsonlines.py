@@ -11,10 +11,9 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from xmceval.errors import AmbiguousError, listed
-from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.lines import explain_decimal
+from xmceval.files.io.chunks import LineChunks, explain_decimal
 from xmceval.files.io.paths import to_path
-from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
+from xmceval.files.sidecars.label_names import LARGEST_ID, Names, unknown_name
 from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
 
 

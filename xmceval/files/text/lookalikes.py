@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xmceval.errors import AmbiguousError, DataError
-from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.lines import COMMA, NUMBER, PERCENT, explain_decimal, without_comment
+from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, LineChunks, explain_decimal, without_comment
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import MOST_LINES, Head, Request
 from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error

@@ -76,7 +76,7 @@ def check_ending(path: str | Path) -> str:
 
 def save(figure: Figure, path: str | Path, *, force: bool = True) -> None:
     """Write a figure to an svg, png or pdf file; the same picture gives the same bytes."""
-    from xmceval.files.io.outputs import open_output
+    from xmceval.files.io.write import open_output
     from xmceval.report.pictures.figure import to_bytes
 
     data = to_bytes(figure, check_ending(path).removeprefix("."))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed
 from xmceval.files.io.paths import as_input, to_path
-from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.opened import Opened
-from xmceval.files.ranking.recordlines import is_by_query
-from xmceval.files.sidecars.labelnames import names_beside_ids, read_names
+from xmceval.files.ranking.dicts import is_by_query
+from xmceval.files.shards import find_shards
+from xmceval.files.sidecars.label_names import names_beside_ids, read_names
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import (

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
-from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.arrays.pairs import find_files
 from xmceval.files.io.inputfiles import Stamp, pipe_key, stamp_of
 from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.io.shardfiles import check_files, check_pairing, find_shards, is_matrix
+from xmceval.files.open import open_source
 from xmceval.files.opened import Opened, Request
-from xmceval.files.opening import open_source
+from xmceval.files.ranking.dicts import Records, find_records
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.recordlines import Records, find_records
-from xmceval.files.sidecars.labelnames import Names, names_beside_ids
+from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
+from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.sidecars.per_row import read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source

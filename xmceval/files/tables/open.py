@@ -19,13 +19,13 @@ import numpy as np
 
 from xmceval.errors import DataError, listed, names_flags
 from xmceval.files.io import signatures
+from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.inputfiles import take_pipe
-from xmceval.files.io.lines import NUMBER
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
-from xmceval.files.tables.arrays import is_text_type
-from xmceval.files.tables.byquery import RANKS_LOOKED_AT, QueryTable
-from xmceval.files.tables.byrow import open_by_row
+from xmceval.files.tables.arrow import is_text_type
+from xmceval.files.tables.by_query import RANKS_LOOKED_AT, QueryTable
+from xmceval.files.tables.by_row import open_by_row
 from xmceval.files.tables.columns import (
     INDEX,
     UNUSED,
@@ -67,7 +67,7 @@ def open_table(table: Table, request: Request) -> Opened:
     if request.are_scores:
         _refuse_other_order(table, columns, roles)
     if columns.has_queries:
-        from xmceval.files.ranking.trec import open_by_query
+        from xmceval.files.ranking.runs import open_by_query
 
         opened = open_by_query(QueryTable(table, columns, request.are_scores), request)
     else:

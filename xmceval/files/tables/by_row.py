@@ -14,9 +14,9 @@ from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Documents
-from xmceval.files.ranking.trecrows import break_ties
-from xmceval.files.sidecars.labelnames import Names, is_id, names_beside_ids, unknown_name
-from xmceval.files.tables.arrays import (
+from xmceval.files.ranking.lines import break_ties
+from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
+from xmceval.files.tables.arrow import (
     AnyArray,
     Column,
     flatten,

@@ -12,13 +12,12 @@ from itertools import islice, pairwise
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
-from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import BOTH, SCORES, Opened, Request
+from xmceval.files.ranking.dicts import Records, frame_code
 from xmceval.files.ranking.judgments import QRELS, Documents, FullRecords, Judgments, name_queries
-from xmceval.files.ranking.recordlines import Records, frame_code
-from xmceval.files.ranking.trecrows import Entries, LineFile, Lines, LineSource, break_ties
-from xmceval.files.tables.byquery import QueryTable
+from xmceval.files.ranking.lines import Entries, LineFile, Lines, LineSource, break_ties
+from xmceval.files.tables.by_query import QueryTable
 from xmceval.files.tables.table import pass_frame
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.source import MatrixSource

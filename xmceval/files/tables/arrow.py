@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.files.io.lines import explain_decimal
+from xmceval.files.io.chunks import explain_decimal
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Int64
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.io.lines import NUMBER
+from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.files.opened import Head, Request

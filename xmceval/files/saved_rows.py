@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.arrays.archive import refuse_repeated_members
-from xmceval.files.io.outputs import check_output, open_output
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.io.write import check_output, open_output
 from xmceval.files.text.jsonlines import to_dict
 from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards

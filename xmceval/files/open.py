@@ -9,22 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
-from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
+from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
 from xmceval.files.io.inputfiles import stored_at, take_pipe
-from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import HEAD_BYTES, Head, Opened, Request, Role
+from xmceval.files.ranking.detect import find_beir, find_json, find_qrels, find_run, find_short_run
+from xmceval.files.ranking.dicts import Records, read_records
 from xmceval.files.ranking.judgments import LineColumns
-from xmceval.files.ranking.kinds import find_beir, find_json, find_qrels, find_run, find_short_run
-from xmceval.files.ranking.recordlines import Records, read_records
-from xmceval.files.sidecars.labelnames import Names, names_beside_ids
+from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
-from xmceval.files.text.textsource import open_text
+from xmceval.files.text.source import open_text
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.opening import HeaderLine
+    from xmceval.files.tables.open import HeaderLine
     from xmceval.files.tables.table import Table
 
 ROLES: tuple[Role, Role] = ("truth", "scores")
@@ -55,7 +54,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = 
 def open_source(path: str | Path | Records | Table, request: Request) -> Opened:
     """Open a file, or records or a table in memory; refuse numbers of labels where those of the truth are text."""
     if isinstance(path, Records):
-        from xmceval.files.ranking.trec import open_by_query
+        from xmceval.files.ranking.runs import open_by_query
 
         opened = open_by_query(path, request)
     elif isinstance(path, (str, Path)):
@@ -63,7 +62,7 @@ def open_source(path: str | Path | Records | Table, request: Request) -> Opened:
         take_pipe(path)
         opened = _open(path, request)
     else:
-        from xmceval.files.tables.opening import open_table
+        from xmceval.files.tables.open import open_table
 
         opened = open_table(path, request)
     truth = request.by_row
@@ -144,7 +143,7 @@ def _open_signed(head: Head, request: Request) -> Opened | None:
     if signature in REFUSED:
         name, hint = REFUSED[signature]
         raise DataError(f"{head.path}: is {name}; expected UTF-8 text, npz or npy (hint: {hint})")
-    from xmceval.files.tables.opening import open_table
+    from xmceval.files.tables.open import open_table
     from xmceval.files.tables.table import file_table
 
     return open_table(file_table(head.path, "parquet" if signature == signatures.PARQUET else "arrow"), request)
@@ -162,15 +161,15 @@ def _open_text(head: Head, request: Request) -> Opened:
 
 def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
     """Open lines of query, document and grade or score."""
-    from xmceval.files.ranking.trec import open_by_query
-    from xmceval.files.ranking.trecrows import LineFile
+    from xmceval.files.ranking.lines import LineFile
+    from xmceval.files.ranking.runs import open_by_query
 
     return open_by_query(LineFile(head.path, columns), request)
 
 
 def _open_json(head: Head, request: Request, place: str) -> Opened:
     """Open JSON by query."""
-    from xmceval.files.ranking.trec import open_by_query
+    from xmceval.files.ranking.runs import open_by_query
 
     return open_by_query(read_records(head.path, place, "score" if request.are_scores else "grade"), request)
 
@@ -183,14 +182,14 @@ def _find_header(head: Head, request: Request) -> HeaderLine | None:
     """Return the header of a table as text, if its names are known."""
     if not _may_have_header(head):
         return None
-    from xmceval.files.tables.opening import find_header
+    from xmceval.files.tables.open import find_header
 
     return find_header(head, request)
 
 
 def _open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
     """Open a table as text."""
-    from xmceval.files.tables.opening import open_csv
+    from xmceval.files.tables.open import open_csv
 
     return open_csv(head, request, header)
 
@@ -199,7 +198,7 @@ def _open_rows(head: Head, request: Request) -> Opened:
     """Open any other text as rows of labels; what looks like them and is not is refused first."""
     refuse_graded_features(head, request)
     if _may_have_header(head):
-        from xmceval.files.tables.opening import refuse_header
+        from xmceval.files.tables.open import refuse_header
 
         refuse_header(head, request)
     refuse_headerless(head, request)

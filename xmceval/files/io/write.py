@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError, argument
-from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.arrays.pairs import find_files
 from xmceval.files.io.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, UsageError, counted, names_flags
-from xmceval.files.arrays.npypairs import describe_missing, has_pair, pair_of
+from xmceval.files.arrays.pairs import describe_missing, has_pair, pair_of
 from xmceval.files.io.inputfiles import STDIN, pipe_key
 from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS

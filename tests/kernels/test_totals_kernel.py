@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from numba import config
 from support.examples import examples
 
-from xmceval.kernels.metrics.totals import (
+from xmceval.kernels.metrics.sums import (
     COUNTS,
     DIFFERING,
     FACTORS,

@@ -10,8 +10,8 @@ from scipy import sparse as sp, stats
 
 import xmceval
 from xmceval.errors import DataError
+from xmceval.kernels.metrics.sums import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.kernels.metrics.totals import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.metrics.names import parse
 from xmceval.scoring import estimates
 from xmceval.scoring.intervals import RowSums

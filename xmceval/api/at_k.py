@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from xmceval.api.score import score
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault
+from xmceval.kernels.metrics.sums import KEPT, MOMENTS, WORDS, add_values, multiples_of
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
-from xmceval.kernels.metrics.totals import KEPT, MOMENTS, WORDS, add_values, multiples_of
 from xmceval.metrics.names import check_cutoff
 from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.verdicts import describe_size
 from xmceval.errors import UsageError, argument
-from xmceval.kernels.metrics.totals import TIE
+from xmceval.kernels.metrics.sums import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import as_here
 from xmceval.kernels.metrics.resampling import flip_signs, swap_systems
-from xmceval.kernels.metrics.totals import FEW_DIFFER, TIE
+from xmceval.kernels.metrics.sums import FEW_DIFFER, TIE
 from xmceval.scoring.intervals import CONFIDENCE, RowSums, fieller_interval, is_uncertain, t_quantile
 
 POWER = 0.80

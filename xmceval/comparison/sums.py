@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from xmceval.comparison.paired import Differing, PairedT, paired_test
-from xmceval.kernels.metrics.totals import (
+from xmceval.kernels.metrics.sums import (
     COUNTS,
     DIFFERING,
     FEW_DIFFER,

@@ -17,7 +17,7 @@ from xmceval.comparison.sums import Output, all_pairs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed
 from xmceval.files.arrays.pairs import identify, resolve
 from xmceval.files.shards import find_shards
-from xmceval.kernels.metrics.totals import FEW_DIFFER
+from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of

@@ -9,7 +9,7 @@ from xmceval.comparison.compared import ADJUSTED, Compared, Difference
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
 from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, listed
-from xmceval.kernels.metrics.totals import FEW_DIFFER
+from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.report.forms.layout import DEFAULT, Layout
 
 MOST_PAIRS = 3  # that have sentences of their own

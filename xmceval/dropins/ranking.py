@@ -286,7 +286,7 @@ def _compute_dcg(
     gains: Any, scores: Any, discounts: Float64, ignore_ties: bool, best: Float64 | None = None
 ) -> Float64:
     """Return each row's DCG, from the numbers of labels above each gain; `best` becomes the highest it could reach."""
-    from xmceval.kernels.metrics.gains import sum_gains
+    from xmceval.kernels.metrics.wholerow import sum_gains
 
     n_labels, values = gains.shape[1], np.empty(gains.shape[0])
     for rows, gained, scored in iterate_rows(gains, scores):

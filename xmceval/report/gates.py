@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from xmceval.errors import DataError, UsageError, listed
-from xmceval.kernels.metrics.totals import TIE
+from xmceval.kernels.metrics.sums import TIE
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures, parse

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
-from xmceval.kernels.rows.filters import drop_pairs
+from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.rows.block import Int64, Rows
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.rows.matrices.tensors import as_array

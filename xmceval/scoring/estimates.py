@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xmceval.kernels.metrics.totals import WORD, WORDS, multiples_of
+from xmceval.kernels.metrics.sums import WORD, WORDS, multiples_of
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.intervals import (

@@ -11,8 +11,8 @@ from types import MappingProxyType
 import numpy as np
 
 from xmceval.errors import DataError
+from xmceval.kernels.metrics.sums import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.totals import MOST_ROWS, Field, Part
 

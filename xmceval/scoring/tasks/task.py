@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from xmceval.errors import listed
+from xmceval.kernels.metrics.sums import add_values
 from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.kernels.metrics.totals import add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.batch import Batch

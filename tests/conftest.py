@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from support import examples
+from support.sample import SAMPLE
 
 settings.register_profile(
     "xmceval",
@@ -50,3 +51,25 @@ def realdata():
     if not folder:
         pytest.skip("XMCEVAL_REALDATA is unset")
     return Path(folder)
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs a command, and returns its exit code and what it wrote to each stream."""
+
+    from xmceval.cli.main import main
+    from xmceval.kernels.compile import COMPILING
+
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        written = capsys.readouterr()
+        return ended.value.code, written.out, written.err.replace(f"{COMPILING}\n", "")
+
+    return run
+
+
+@pytest.fixture
+def in_sample(monkeypatch):
+    """Run where the sample is."""
+    monkeypatch.chdir(SAMPLE)

@@ -17,7 +17,7 @@ from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring.setup import inputs
-from xmceval.scoring.tasks import label_counts as labelcounters
+from xmceval.scoring.tasks import label_counts
 from xmceval.scoring.tasks.label_counts import LabelCounters
 from xmceval.scoring.tasks.labelwise import Labelwise
 
@@ -283,7 +283,7 @@ def test_weights_that_are_wrong_are_refused(max_weight, weights, message):
 
 @pytest.mark.parametrize("block_entries", [1 << 17, 1])
 def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, block_entries):
-    monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 8)
+    monkeypatch.setattr(label_counts, "MOST_WEIGHT", 8)
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
     four = sp.eye(4, format="csr")  # blocks of dense matrices have more entries

@@ -13,7 +13,7 @@ import xmceval
 from xmceval.metrics.cells import ZEROS
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.scoring.tasks import label_counts as labelcounters
+from xmceval.scoring.tasks import label_counts
 
 THRESHOLD, N_TRAIN = 0.5, 50
 NUMBERS = {
@@ -92,7 +92,7 @@ def test_values_are_the_judges(name, data, problem, zero, limit):
     numbers = {key: data.draw(st.sampled_from(NUMBERS[key])) for key in metric.numbers}
     cutoffs = data.draw(st.sets(st.integers(1, len(counts)), min_size=1, max_size=3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(labelcounters, "DENSE_IDS", limit)
+        patch.setattr(label_counts, "DENSE_IDS", limit)
         check(metric, names_with(metric, cutoffs, numbers, zero), truth, scores, counts, options)
 
 
@@ -105,7 +105,7 @@ def test_values_of_many_rows_are_the_judges(name, weights, monkeypatch):
         (3, 12, "zero", 1 << 27),
         (4, 2, "drop", 99),
     ):
-        monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
+        monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
         case, counts = random_case(seed), np.random.default_rng(seed).integers(0, 30, 12).tolist()
         scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
         options = {"sample_weight": weights, "empty_rows": empty_rows, "threshold": THRESHOLD, "unscored": "bottom"}

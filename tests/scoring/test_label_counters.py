@@ -7,7 +7,7 @@ import pytest
 
 from xmceval.rows.block import Rows, Scratch
 from xmceval.scoring.batch import find_decided
-from xmceval.scoring.tasks import label_counts as labelcounters
+from xmceval.scoring.tasks import label_counts
 from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters
 
 ONE_ROW = Rows(np.array([0, 2]), np.array([0, 2]), np.ones(2))
@@ -45,8 +45,8 @@ def test_counters_of_the_k_best_labels_widen_too():
 @pytest.mark.parametrize("by_id", [False, True])
 def test_counters_that_together_exceed_32_bits_merge(monkeypatch, left, right, by_id):
     if by_id:  # totals are kept by id where few of many labels have a count
-        monkeypatch.setattr(labelcounters, "COMPACT_ABOVE", 1)
-        monkeypatch.setattr(labelcounters, "COMPACT_SHARE", 1)
+        monkeypatch.setattr(label_counts, "COMPACT_ABOVE", 1)
+        monkeypatch.setattr(label_counts, "COMPACT_SHARE", 1)
     assert bool(full(left).table().ids.size) == by_id
     merged = full(left).merge(full(right))
     merged.add_decisions(ONE_ROW, find_decided(ONE_ROW, ONE_ROW, 0.5, Scratch()), NO_WEIGHTS)
@@ -74,7 +74,7 @@ def test_a_high_label_of_a_state_needs_no_room_for_those_below_it():
 
 @pytest.mark.parametrize("limit", [1 << 27, 5])
 def test_counters_that_were_merged_share_no_array_with_those_before(monkeypatch, limit):
-    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
     wide = Rows(np.array([0, 2]), np.array([1, 7]), np.ones(2))
     for other in (LabelCounters(9, 1), full(1, 9)):
         one = full(3, 9)

@@ -18,7 +18,7 @@ from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.batch import find_decided
-from xmceval.scoring.tasks import label_counts as labelcounters, label_means as labelmeans
+from xmceval.scoring.tasks import label_counts, label_means as labelmeans
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -101,7 +101,7 @@ SAME_BITS = [
 
 def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):
     """Count rows given as CSR, all of them decided on, and the first ranked as they stand."""
-    counters = labelcounters.LabelCounters(n_labels, len(cutoffs), weighted=weights is not None)
+    counters = label_counts.LabelCounters(n_labels, len(cutoffs), weighted=weights is not None)
     width = Width(truth.shape[1], "the test")
     given = validated_scores(next(iter(matrices.as_scores(scores).blocks())), Scratch(), width)
     true = validated_truth(next(iter(matrices.as_truth(truth).blocks())), Scratch(), width)[0]
@@ -127,7 +127,7 @@ any_limit = pytest.mark.parametrize("limit", [1 << 27, 16])
 
 def by_ids(counters, weighted):
     """Return the same counts, of which none is in the array."""
-    copied = labelcounters.LabelCounters(UNKNOWN, 2, weighted=weighted)
+    copied = label_counts.LabelCounters(UNKNOWN, 2, weighted=weighted)
     ids, counts = (counters.arrays()[name] for name in ("ids", "counts"))
     copied._dense, copied._high = copied._dense[:0], GrowingCounts(ids, counts)
     copied._rows, copied._n_labels = counters._rows, counters._n_labels
@@ -136,16 +136,16 @@ def by_ids(counters, weighted):
 
 @any_weights
 @any_limit
-@pytest.mark.parametrize("share", [labelcounters.COMPACT_SHARE, 1])
+@pytest.mark.parametrize("share", [label_counts.COMPACT_SHARE, 1])
 def test_totals_of_shards_add_up_in_any_order_in_arrays_and_by_ids(rng, monkeypatch, limit, share, weighted):
-    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
-    monkeypatch.setattr(labelcounters, "COMPACT_SHARE", share)
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
+    monkeypatch.setattr(label_counts, "COMPACT_SHARE", share)
     truth, scores = (csr_matrix(matrix[:60]) for matrix in random_problem(rng))
     weights = rng.random(60) if weighted else None
     whole = counted(truth, scores, weights=weights)
     rows = [slice(0, 11), slice(11, 12), slice(12, 60)]
     parts = [counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in rows]
-    empty = labelcounters.LabelCounters(UNKNOWN, 2, weighted=weighted)
+    empty = label_counts.LabelCounters(UNKNOWN, 2, weighted=weighted)
     for which in range(8):
         a, b, c = (by_ids(part, weighted) if which >> i & 1 else part for i, part in enumerate(parts))
         assert same(a.merge(b).merge(c), whole)
@@ -153,7 +153,7 @@ def test_totals_of_shards_add_up_in_any_order_in_arrays_and_by_ids(rng, monkeypa
         assert same(empty.merge(a), a)
         assert same(a.merge(empty), a)
     with pytest.raises(DataError, match="with and without sample weights"):
-        a.merge(labelcounters.LabelCounters(UNKNOWN, 2, weighted=not weighted))
+        a.merge(label_counts.LabelCounters(UNKNOWN, 2, weighted=not weighted))
 
 
 @any_weights
@@ -164,9 +164,9 @@ def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, l
     given = {"metrics": [*SAME_BITS, "macroP(over=largest)", "macroR(over=train)"], "threshold": 0.0, "by_frequency": 3}
     given |= {"counts": np.arange(1240) % 7, "n_train": 900, "sample_weight": rng.random(60) if weighted else None}
     expected = xmceval.score(*spread, **given)
-    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
-    monkeypatch.setattr(labelcounters, "COMPACT_ABOVE", 5)
-    monkeypatch.setattr(labelcounters, "CHUNK", 100)
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
+    monkeypatch.setattr(label_counts, "COMPACT_ABOVE", 5)
+    monkeypatch.setattr(label_counts, "CHUNK", 100)
     found = xmceval.score(*spread, **given)
     assert found.estimates == expected.estimates
     assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
@@ -188,7 +188,7 @@ EVERY_MEAN = [
 @any_weights
 @any_limit
 def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weighted, limit):
-    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
     given = {"metrics": EVERY_MEAN, "threshold": 0.0, "by_frequency": 3, "counts": np.arange(40) % 7, "n_train": 900}
     given["sample_weight"] = rng.random(60) if weighted else None
@@ -204,7 +204,7 @@ def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weigh
 @pytest.mark.parametrize(("labels", "ids"), [([3_000_000], []), ([7, 9_000_000], [7, 9_000_000])])
 def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels, ids):
     rows = Rows(np.array([0, len(labels)]), np.array(labels), np.ones(len(labels)))
-    counters = labelcounters.LabelCounters(UNKNOWN, 1)
+    counters = label_counts.LabelCounters(UNKNOWN, 1)
     counters.add_decisions(rows, find_decided(rows, rows, 0.5, Scratch()), np.empty(0))
     table = counters.table()
     assert table.ids.tolist() == ids
@@ -213,7 +213,7 @@ def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels,
 
 
 def test_weights_beyond_exact_sums_are_refused(monkeypatch):
-    monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 4)
+    monkeypatch.setattr(label_counts, "MOST_WEIGHT", 4)
     with pytest.raises(DataError, match="sample weights sum to more than 2 times the largest"):
         xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP", sample_weight=np.ones(5))
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from support.files import LEGACY, PREDS, QRELS, RUN, TRUTH, matrix, open_scores, write
 
 from xmceval.errors import DataError
+from xmceval.files.formats import FORMATS
 from xmceval.files.open import SIGNED, TEXT_FORMATS, open_either, open_truth
-from xmceval.files.opened import FORMATS
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Scratch
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xmceval.cli.main import main
-from xmceval.files.opened import FORMATS
+from xmceval.files.formats import FORMATS
 from xmceval.metrics.table import METRICS
 from xmceval.version import VERSION
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
+from xmceval.files.formats import BOTH
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.open import check_kind, open_either, open_source, open_truth
-from xmceval.files.opened import BOTH, Opened, Request, Role
+from xmceval.files.opened import Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source

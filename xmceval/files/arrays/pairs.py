@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.archive import ArrayFile
 from xmceval.files.arrays.npy import Header
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import RemotePath, sibling, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
-from xmceval.files.opened import FORMATS, Format, Opened, Request
+from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.label_names import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense

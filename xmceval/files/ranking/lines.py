@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote, read_first_bytes
-from xmceval.files.opened import FORMATS, Format
 from xmceval.files.ranking.judgments import LineColumns
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch

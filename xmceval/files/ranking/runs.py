@@ -12,8 +12,9 @@ from itertools import islice, pairwise
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
+from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import BOTH, SCORES, Opened, Request
+from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import Records, frame_code
 from xmceval.files.ranking.judgments import QRELS, Documents, FullRecords, Judgments, name_queries
 from xmceval.files.ranking.lines import Entries, LineFile, Lines, LineSource, break_ties

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.files.opened import Format
+from xmceval.files.formats import Format
 from xmceval.files.ranking.lines import Lines, Ranked
 from xmceval.files.tables.arrow import AnyArray, Column, to_numpy, to_text, to_whole
 from xmceval.files.tables.by_row import read_values, refuse_repeats

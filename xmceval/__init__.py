@@ -51,7 +51,7 @@ _HOME = {
     "compare_rows": "comparison.compare_rows",
     "Comparison": "comparison.comparison",
     "benchmark": "benchmarks.benchmark",
-    "Benchmark": "benchmarks.outcome",
+    "Benchmark": "benchmarks.result",
     "check_worse": "comparison.gates",
     "precision_at_k": "api.at_k",
     "recall_at_k": "api.at_k",

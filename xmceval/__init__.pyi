@@ -12,7 +12,7 @@ from xmceval.api.at_k import (
 )
 from xmceval.api.score import score as score, score_all as score_all
 from xmceval.benchmarks.benchmark import benchmark as benchmark
-from xmceval.benchmarks.outcome import Benchmark as Benchmark
+from xmceval.benchmarks.result import Benchmark as Benchmark
 from xmceval.comparison.compare import compare as compare
 from xmceval.comparison.compare_rows import compare_rows as compare_rows
 from xmceval.comparison.comparison import Comparison as Comparison

@@ -31,7 +31,7 @@ from xmceval.files.shards import find_shards
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_ROWS, N_LABELS = 240, 30

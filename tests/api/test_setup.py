@@ -17,8 +17,8 @@ from xmceval.api.score import finish_state, score_opened
 from xmceval.files import shards as shardfiles
 from xmceval.loops import evaluator as batches
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import find as setup, inputs
-from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup import inputs, truth as setup
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 ROWS = "3 4\n0:1 2:1\n1:1\n3:1\n"
 SCORES = "3 4\n0:.9 1:.8\n1:.7\n2:.6\n"

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from xmceval.cli import messages, systems
+from xmceval.cli import inputs as systems, messages
 from xmceval.cli.main import main
-from xmceval.comparison.systems import Cost
+from xmceval.comparison.pairs import Cost
 from xmceval.files.io import inputfiles
 from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress

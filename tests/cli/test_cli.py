@@ -11,7 +11,7 @@ from support.approved import check
 from support.files import A_ALONE
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
 
-from xmceval.cli import systems
+from xmceval.cli import inputs as systems
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options

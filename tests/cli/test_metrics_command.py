@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import xmceval
 from xmceval.cli.main import cli
 from xmceval.errors import UsageError
-from xmceval.metrics.entry import FAMILIES
+from xmceval.metrics.metric import FAMILIES
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.report import metric_list as definitions

@@ -14,13 +14,13 @@ import pytest
 from support.approved import check
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
-from xmceval.cli import systems
+from xmceval.cli import inputs as systems
 from xmceval.cli.main import main
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
-from xmceval.comparison.systems import Cost
+from xmceval.comparison.pairs import Cost
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 HINT = "(hint: pass these options to the command that writes them)"

@@ -14,7 +14,7 @@ from xmceval.comparison.options import Testing
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.comparison.compared import Difference
+from xmceval.comparison.difference import Difference
 from xmceval.comparison.verdicts import describe_level, describe_size, summarise, write_verdicts
 from xmceval.metrics.names import parse
 from xmceval.report.forms.layout import Layout

@@ -10,7 +10,7 @@ from support.measures import named, options_of
 from support.strategies import cases, random_case, random_weights, subsets, to_csr
 
 import xmceval
-from xmceval.metrics.cells import ZEROS
+from xmceval.metrics.confusion import ZEROS
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.scoring.tasks import label_counts

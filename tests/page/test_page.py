@@ -9,7 +9,7 @@ from support.approved import check
 from support.markup import parse, read_table
 
 import xmceval
-from xmceval.comparison.compared import format_p
+from xmceval.comparison.difference import format_p
 from xmceval.page.page import render_page
 from xmceval.page.provenance import Digest, Provenance
 from xmceval.page.tables import write_sentence

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 
 import xmceval
-from xmceval.comparison.compared import Difference
+from xmceval.comparison.difference import Difference
 from xmceval.conversion.convert import Conversion
 from xmceval.dropins.group_auc import GroupAUC
 from xmceval.inspection.report import InspectionReport
-from xmceval.metrics.entry import Metric
+from xmceval.metrics.metric import Metric
 from xmceval.report.scored import GateOutcome
 
 if TYPE_CHECKING:

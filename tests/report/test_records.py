@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.comparison.compared import Difference
 from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.difference import Difference
 from xmceval.comparison.options import Testing
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.comparison.compared import format_p
+from xmceval.comparison.difference import format_p
 from xmceval.errors import UsageError
 from xmceval.report.forms.columns import clean, text_width
 from xmceval.report.forms.latex import draw as draw_latex

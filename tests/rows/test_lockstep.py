@@ -14,7 +14,7 @@ from xmceval.errors import DataError
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 
 @pytest.fixture

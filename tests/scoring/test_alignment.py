@@ -18,8 +18,8 @@ from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.find import Named, OpenedTruth
 from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 SHUFFLED = "are the rows shuffled?"
 TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"

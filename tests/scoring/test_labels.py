@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.counts import GrowingCounts
-from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
+from xmceval.metrics.confusion import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth

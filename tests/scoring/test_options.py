@@ -15,7 +15,7 @@ from xmceval.cli.score import command
 from xmceval.errors import UsageError
 from xmceval.scoring import options
 from xmceval.scoring.options import GROUPS, Options, specs
-from xmceval.scoring.setup.find import OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth
 
 NAMES = {each.name for each in fields(Options)}
 

@@ -7,8 +7,8 @@ import pytest
 from support.measures import names_of
 
 from xmceval.errors import UsageError
-from xmceval.metrics.entry import Norm
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.metric import Norm
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width

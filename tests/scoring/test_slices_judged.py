@@ -14,7 +14,7 @@ from support.measures import HEADS
 from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
-from xmceval.metrics.cells import OVER
+from xmceval.metrics.confusion import OVER
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 

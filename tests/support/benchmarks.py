@@ -3,7 +3,7 @@
 import numpy as np
 
 import xmceval
-from xmceval.benchmarks.outcome import Benchmark, DatasetOutcome
+from xmceval.benchmarks.result import Benchmark, DatasetOutcome
 from xmceval.comparison.options import Testing
 
 N_LABELS = 5

@@ -23,8 +23,8 @@ from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.find import Named, OpenedTruth
 from xmceval.scoring.setup.setup import System
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 from xmceval.scoring.state import MOST_SHARDS, State
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.

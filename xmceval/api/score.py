@@ -25,9 +25,9 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
-from xmceval.scoring.setup.find import Named, OpenedTruth, check_systems
 from xmceval.scoring.setup.inputs import find_scores
 from xmceval.scoring.setup.setup import System
+from xmceval.scoring.setup.truth import Named, OpenedTruth, check_systems
 from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 

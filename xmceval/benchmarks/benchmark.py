@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.benchmarks.config import Config, read_config, suggest
-from xmceval.benchmarks.data import DatasetOutcome
-from xmceval.benchmarks.outcome import Benchmark
+from xmceval.benchmarks.outcome import DatasetOutcome
 from xmceval.benchmarks.plan import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
+from xmceval.benchmarks.result import Benchmark
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.gates import check_decidable, judge_datasets
 from xmceval.comparison.options import Testing
-from xmceval.comparison.systems import Watch
+from xmceval.comparison.pairs import Watch
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -23,7 +23,7 @@ from xmceval.report.gates import Gate, parse_worse
 from xmceval.report.scored import shared_lines
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
-from xmceval.scoring.setup.find import Named, OpenedTruth
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 
 def benchmark(

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from xmceval.cli import options
+from xmceval.cli.inputs import executor_of, watch
 from xmceval.cli.messages import enforced, long_work, refuse_doubts, say, say_written, warn
 from xmceval.cli.outputs import check_plots
-from xmceval.cli.systems import executor_of, watch
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.displayed import render

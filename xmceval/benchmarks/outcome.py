@@ -1,231 +1,72 @@
-"""Benchmark: what came of comparing systems on several data sets, as a mapping that is written in many forms."""
+"""What came of comparing systems on several data sets, as tables and pictures of a benchmark know it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, overload
+from dataclasses import dataclass, field
 
-from xmceval.benchmarks.data import PUBLISHED, DatasetOutcome, Outcome
-from xmceval.benchmarks.sheet import build_benchmark_sheet
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Testing
-from xmceval.comparison.records import record_comparison
-from xmceval.errors import UsageError, counted, listed
-from xmceval.metrics.names import find_name
-from xmceval.report.displayed import join_facts, shorten
-from xmceval.report.forms.data import Record, make_frame
-from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.forms.plain import measure_width
-from xmceval.report.pictures import check_installed
-from xmceval.report.records import (
-    VALUE_COLUMNS,
-    VALUE_TYPES,
-    list_values,
-    pick,
-    record_figure,
-    record_gates,
-    record_measure,
-)
-from xmceval.report.renderable import Tabular
-from xmceval.report.sheet import Sheet
-from xmceval.scoring.options import specs
-from xmceval.version import BENCHMARK_SCHEMA
+from xmceval.metrics.measure import Measure
+from xmceval.report.scored import GateOutcome
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.summary import Figure
+from xmceval.version import VERSION
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
-    from pandas import DataFrame
+# Status of one system on one data set: "error" means that its files exist and could not be scored.
+STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
 
 
-class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
-    """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
+@dataclass(frozen=True)
+class DatasetOutcome:
+    """A data set of a benchmark.
 
-    ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
-    ``to_latex``, ``to_dict`` and ``to_frame``, and drawn by ``plot``.
-
-    Attributes
-    ----------
-    datasets : tuple of DatasetOutcome
-    systems : tuple of str
-        In the order of the file, published ones included.
-    measures : tuple of Measure
-        The columns.
-    testing : Testing
-    published : mapping of str to str
-        The systems whose values are published ones, which are not tested, and where they were published.
-    file : str
-        The file that describes it; empty for a dict.
-    gates : tuple of GateOutcome
-        Whether each gate passed.
-    version : str
-        The version of xmceval that made it.
+    The comparison has the systems with predictions; it has no differences where there is only one system or the
+    baseline is missing, and is None where the data set failed.
     """
 
-    _columns = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
+    name: str
+    comparison: Comparison | None
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by system and metric
+    missing: Mapping[str, str] = field(default_factory=dict)  # by system without predictions or values, the reason
+    notes: tuple[str, ...] = ()  # such as which columns it lacks, and why
+    why: str = ""  # it failed
 
-    @overload
-    def __getitem__(self, key: str) -> Comparison: ...
-    @overload
-    def __getitem__(self, key: tuple[str, str, str]) -> float: ...
-    def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
-        by_name = {dataset.name: dataset for dataset in self.datasets}
-        name = key[0] if isinstance(key, tuple) and len(key) == 3 else key
-        if isinstance(name, tuple):
-            raise KeyError(f"{key!r} is not a data set, or a data set, a system and a metric")
-        if name not in by_name:
-            raise KeyError(f"{name!r} is not one of the data sets {listed(by_name)}")
-        if isinstance(key, tuple):
-            return self._find_value(by_name[name], key[1], find_name(key[2], self.measures))
-        comparison = by_name[name].comparison
-        if comparison is None:
-            raise KeyError(f"{name}: {by_name[name].why}")
-        return comparison
+    def find_status(self, system: str) -> str:
+        """Return which of STATUSES the values of a system have."""
+        if system in self.missing:
+            return MISSING
+        if system in self.published:
+            return PUBLISHED
+        return FAILED if self.comparison is None else SCORED
 
-    def __iter__(self) -> Iterator[str]:
-        return (dataset.name for dataset in self.datasets if dataset.comparison is not None)
-
-    def __len__(self) -> int:
-        return sum(dataset.comparison is not None for dataset in self.datasets)
-
-    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
-        """Return the table of all data sets."""
-        return build_benchmark_sheet(self, layout)
-
-    def _render(self, form: str, layout: Layout = DEFAULT) -> str:
-        """Write it in one of the FORMS; by default only a plain table that fits has intervals."""
-        if form not in {"json", "csv"}:
-            if layout.transpose:
-                raise UsageError("transpose=True is not available for a benchmark")
-            if layout.intervals is None:
-                may_fit, wide = form == "table", replace(layout, intervals=True)
-                layout = replace(layout, intervals=may_fit and measure_width(self._sheet(wide)) <= layout.width)
-        return super()._render(form, layout)
-
-    def _records(self) -> Record:
-        """Return the document of the self."""
-        return {
-            "schema": BENCHMARK_SCHEMA,
-            "version": self.version,
-            "file": self.file or None,
-            **pick(self.testing, specs(Testing)),
-            "metrics": [measure.name for measure in self.measures],
-            "systems": [{"name": name, "source": self.published.get(name) or None} for name in self.systems],
-            "datasets": [_record_dataset(dataset, self.systems) for dataset in self.datasets],
-            **record_gates(self.gates),
-        }
-
-    def _lines(self) -> Iterator[Record]:
-        """Yield a line for each value, data set by data set, each with its published values last."""
-        for dataset in self.datasets:
-            for line in _list_computed(dataset.comparison) if dataset.comparison else ():
-                yield {**line, "dataset": dataset.name}
-            for system in dataset.published:
-                for figure in dataset.list_figures(system, self.measures):
-                    place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
-                    yield {
-                        **record_figure(figure),
-                        **record_measure(figure.measure),
-                        **place,
-                        "n_runs": None,
-                        "sd": None,
-                    }
-
-    def to_frame(self, *, bins: bool = False) -> DataFrame:
-        """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
-
-        Parameters
-        ----------
-        bins : bool
-            Also the values of bins of labels, with the level ``bin``, empty for all labels.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns kind (total, share, average or published), value, low, high, tie_low, tie_high and ceiling; missing
-            where there is none. Shares are fractions of 1.
-
-        Raises
-        ------
-        DataError
-            pandas is not installed.
-        """
-        columns = {"kind": "", **VALUE_TYPES, "n_runs": "Int64", "sd": "float64"}
-        return make_frame(self._lines(), ["system"], columns, bins=bins, outer=["dataset"])
-
-    def plot(self, *, metrics: str | Iterable[str] | None = None) -> Picture:
-        """Draw the values of systems by data set, a panel per metric; needs matplotlib.
-
-        Parameters
-        ----------
-        metrics : str or iterable of str, optional
-            Only these, such as ``"P@5"``.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            ``figure.savefig(path)`` writes it.
-
-        Raises
-        ------
-        UsageError
-            Metrics that are no columns.
-        DataError
-            matplotlib is not installed, or no data set has values.
-        """
-        check_installed()
-        from xmceval.benchmarks.picture import draw_benchmark
-
-        return draw_benchmark(self, metrics=metrics)
-
-    def _find_value(self, dataset: DatasetOutcome, system: str, metric: str) -> float:
-        if system not in self.systems:
-            raise KeyError(f"{system!r} is not one of the systems {listed(self.systems)}")
-        values = {figure.name: figure.estimate.value for figure in dataset.list_figures(system, self.measures)}
-        if metric in values:
-            return values[metric]
-        if values:
-            raise KeyError(f"{dataset.name}, {system}: no value of {metric}; there is {listed(values)}")
-        reason = f"missing: {dataset.missing[system]}" if system in dataset.missing else dataset.why
-        raise KeyError(f"{dataset.name}, {system}: {reason.removesuffix(': ')}")
-
-    def _describe(self) -> tuple[str, str]:
-        cells = (f"{n:,} {status}" for status, n in self.count_cells().items() if n)
-        what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
-        example = shorten(next(iter(self), self.datasets[0].name))
-        more = f'print() shows the table, ["{example}"] one Comparison, .to_frame() all'
-        return join_facts(f"Benchmark of {what}", cells), more
+    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
+        """Return the figures of a system: computed, means over runs, or published."""
+        if self.comparison is not None and system in self.comparison.systems:
+            return self.comparison.systems[system].figures
+        values = self.published.get(system, {})
+        return tuple(Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
 
 
-def _record_dataset(dataset: DatasetOutcome, systems: Iterable[str]) -> Record:
-    """Return the cells and the comparison of a data set."""
-    return {
-        "name": dataset.name,
-        "why": dataset.why or None,
-        "cells": [
-            {"system": name, "status": dataset.find_status(name), "why": dataset.missing.get(name) or None}
-            for name in systems
-        ],
-        "published": [{"system": name, "metrics": values} for name, values in dataset.published.items()],
-        "notes": dataset.notes,
-        "comparison": None if dataset.comparison is None else record_comparison(dataset.comparison),
-    }
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """What tables and pictures know of a Benchmark, which describes the fields."""
 
+    datasets: tuple[DatasetOutcome, ...]
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    testing: Testing
+    published: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
 
-def _list_computed(comparison: Comparison) -> Iterator[Record]:
-    """Yield a line for each value of the systems on a data set; of several runs of their mean."""
-    runs_by_system = {runs.name: runs for runs in comparison.runs}
-    files = {result.name: result.scores for result in comparison.results}
-    for name, result in comparison.systems.items():
-        runs = runs_by_system.get(name)
-        spreads = (*runs.spreads, *runs.spreads_in_bins) if runs else ()
-        sds = {(spread.bin, spread.measure.name): spread.sd for spread in spreads}
-        parts = runs.results if runs else (name,)
-        for line in list_values([result]):
-            marks = comparison.marks(name, line["bin"]) or {}
-            yield {
-                **line,
-                "n_runs": len(parts),
-                "sd": sds.get((line["bin"], line["name"])),
-                "mark": marks.get(line["name"]),
-                "scores": ", ".join(files[part] for part in parts),
-            }
+    @property
+    def compared(self) -> Iterator[tuple[str, Comparison]]:
+        """The data sets that were compared, and their comparisons."""
+        return ((dataset.name, dataset.comparison) for dataset in self.datasets if dataset.comparison is not None)
+
+    def count_cells(self) -> dict[str, int]:
+        """Return how many systems on data sets have each status."""
+        statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
+        return {status: statuses.count(status) for status in STATUSES}

@@ -9,7 +9,7 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from xmceval.benchmarks.data import Outcome
+from xmceval.benchmarks.outcome import Outcome
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures

@@ -19,7 +19,7 @@ from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options, Spec, specs
-from xmceval.scoring.setup.find import are_runs
+from xmceval.scoring.setup.truth import are_runs
 
 
 @dataclass(frozen=True)

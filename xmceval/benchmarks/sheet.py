@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from xmceval.benchmarks.data import FAILED, DatasetOutcome, Outcome
+from xmceval.benchmarks.outcome import FAILED, DatasetOutcome, Outcome
 from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.comparison.verdicts import describe_level
 from xmceval.errors import counted, listed

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from xmceval.cli import options
+from xmceval.cli.inputs import find_inputs, open_inputs
 from xmceval.cli.messages import enforced, warn_of_results
 from xmceval.cli.outputs import open_outputs, output_options
-from xmceval.cli.systems import find_inputs, open_inputs
 from xmceval.report.pictures import OF_RESULTS
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmceval.cli import options
+from xmceval.cli.inputs import find_inputs, open_inputs, split_name, watch
 from xmceval.cli.messages import enforced, long_work, warn_of_results
 from xmceval.cli.outputs import open_outputs, output_options
-from xmceval.cli.systems import find_inputs, open_inputs, split_name, watch
 from xmceval.comparison.options import Testing
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import is_address, to_path

@@ -12,13 +12,13 @@ from xmceval.api.score import finish_states, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
+from xmceval.comparison.pairs import Matches, Watch, check_lists
 from xmceval.comparison.sums import Output, Pairs, RunSums, ValueColumns, collect_outputs
-from xmceval.comparison.systems import Matches, Watch, check_lists
 from xmceval.errors import listed, warn
 from xmceval.rows.threads import Progress
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.setup.find import Named, OpenedTruth, check_systems
+from xmceval.scoring.setup.truth import Named, OpenedTruth, check_systems
 from xmceval.scoring.state import State
 from xmceval.scoring.totals import Totals
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
+from xmceval.comparison.pairs import Watch, find_differences, find_pairs, in_order, warn_of_untested
 from xmceval.comparison.sums import outputs_of_rows
-from xmceval.comparison.systems import Watch, find_differences, find_pairs, in_order, warn_of_untested
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved_rows import RowTable, read_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from xmceval.comparison.compared import Compared, Difference, Key
+from xmceval.comparison.difference import Compared, Difference, Key
 from xmceval.comparison.records import DIFFERENCE_COLUMNS, DIFFERENCE_TYPES, list_differences, record_comparison
 from xmceval.comparison.sheet import build_comparison_sheet
 from xmceval.errors import counted

@@ -9,8 +9,8 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.verdicts import describe_size
 from xmceval.errors import UsageError, argument
 from xmceval.kernels.metrics.sums import TIE
-from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.metric import format_number
 from xmceval.metrics.names import find_measures
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_worse, with_places

@@ -8,8 +8,8 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from xmceval.comparison.compared import Difference
 from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.difference import Difference
 from xmceval.comparison.sheet import describe_family
 from xmceval.comparison.verdicts import describe_level
 from xmceval.errors import argument, listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xmceval.comparison.compared import Compared, Difference, RunSpread
+from xmceval.comparison.difference import Compared, Difference, RunSpread
 from xmceval.comparison.options import Testing
 from xmceval.comparison.verdicts import write_verdicts
 from xmceval.report.forms.data import Record

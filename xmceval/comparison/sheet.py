@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from xmceval.comparison.compared import (
+from xmceval.comparison.difference import (
     ADJUSTED,
     DETECTABLE,
     Compared,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from xmceval.comparison.compared import ADJUSTED, Compared, Difference
+from xmceval.comparison.difference import ADJUSTED, Compared, Difference
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
 from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, listed

@@ -33,7 +33,6 @@ from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
-from xmceval.scoring.setup.find import find_setup
 from xmceval.scoring.setup.inputs import (
     check_inputs,
     find_stored,
@@ -45,6 +44,7 @@ from xmceval.scoring.setup.inputs import (
     were_they_ids,
 )
 from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.truth import find_setup
 from xmceval.scoring.state import State, each_once
 from xmceval.scoring.state_file import load_state, pack_state, unpack_state
 from xmceval.scoring.totals import Totals, empty

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from xmceval.metrics.entry import Metric, Norm, format_number
+from xmceval.metrics.metric import Metric, Norm, format_number
 
 DISCOUNT_TEXT = {
     "log2": "1 / log2(rank + 1)",

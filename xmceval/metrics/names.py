@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from xmceval.errors import UsageError, listed, names_flags
-from xmceval.metrics.entry import Metric, format_number
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.metric import Metric, format_number
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
 
 # Other tools' names of the same metrics, as people write them: in any case, with any _ - or blanks.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from xmceval.metrics.cells import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
-from xmceval.metrics.entry import Metric, Norm, Number
-from xmceval.metrics.further import COLUMN_ENTRIES, TREC_NOTE
+from xmceval.metrics.column import COLUMN_ENTRIES, TREC_NOTE
+from xmceval.metrics.confusion import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
+from xmceval.metrics.metric import Metric, Norm, Number
 
 DEFAULT_CUTOFFS = (1, 3, 5)
 

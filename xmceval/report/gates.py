@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.kernels.metrics.sums import TIE
-from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.metric import format_number
 from xmceval.metrics.names import find_measures, parse
 from xmceval.report.forms.layout import DEFAULT, MOST_PLACES, PLACES, Layout
 from xmceval.report.scored import GateOutcome, Scored

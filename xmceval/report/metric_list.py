@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from xmceval.errors import listed
 from xmceval.labels.catalogue import read_table
-from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
+from xmceval.metrics.metric import FAMILIES, Metric
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS as TABLE
 from xmceval.report.displayed import Displayed, fit_line

@@ -11,8 +11,8 @@ import numpy as np
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.setup.setup import Program
+from xmceval.scoring.tasks.column import LabelAreas
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.label_areas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.tasks.topk import TopK

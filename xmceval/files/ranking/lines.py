@@ -86,7 +86,7 @@ class Lines:
 
     def gather(self, n_rows: int) -> Entries:
         """Return the lines by row, with the numbers of documents instead of labels; they are not kept here."""
-        from xmceval.kernels.text.runs import place_entries
+        from xmceval.kernels.text.order import place_entries
 
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
         for rows, _, _ in self._parts:
@@ -203,7 +203,7 @@ def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: F
 
     So trec_eval orders them. Return how many scores were equal to another one; none may be NaN.
     """
-    from xmceval.kernels.text.runs import raise_ties
+    from xmceval.kernels.text.order import raise_ties
 
     keys, order = np.empty((2, int(np.diff(indptr).max(initial=0))), dtype=np.int64)
     numbers, bits = numbers.astype(np.int32, copy=False), values.view(np.int64)

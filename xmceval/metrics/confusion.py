@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from xmceval.metrics.entry import Metric, Norm, Number
+from xmceval.metrics.metric import Metric, Norm, Number
 
 YANG = "Yang, An Evaluation of Statistical Approaches to Text Categorization, 1999; scikit-learn"
 

@@ -17,8 +17,8 @@ from xmceval.files.io.paths import is_address, split_ending, to_path
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
-    from xmceval.comparison.systems import Cost, Watch
-    from xmceval.scoring.setup.find import Named, OpenedTruth
+    from xmceval.comparison.pairs import Cost, Watch
+    from xmceval.scoring.setup.truth import Named, OpenedTruth
 
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
@@ -55,7 +55,7 @@ class Inputs:
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     """Find what a command scores."""
-    from xmceval.scoring.setup.find import Named
+    from xmceval.scoring.setup.truth import Named
 
     names, paths = name_systems(arguments["preds"])
     _refuse_expanded(arguments["truth"], arguments["preds"])
@@ -113,7 +113,7 @@ def split_name(text: str) -> tuple[str, str]:
 
 def systems_of_runs(texts: Sequence[str]) -> Iterator[Named]:
     """Yield the systems of ``--runs NAME=A,B,C``."""
-    from xmceval.scoring.setup.find import Named
+    from xmceval.scoring.setup.truth import Named
 
     for text in texts:
         name, _, files = text.partition("=")
@@ -143,7 +143,7 @@ def _without_endings(name: str) -> str:
 @contextmanager
 def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
     """Check what is to be saved, open the truth, and show progress while its systems are scored."""
-    from xmceval.scoring.setup.find import OpenedTruth
+    from xmceval.scoring.setup.truth import OpenedTruth
 
     saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
     if inputs.options.row_ids is not None or any(value is not None for value in saved.values()):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.comparison.compared import Difference, RunsOf, RunSpread
 from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.difference import Difference, RunsOf, RunSpread
 from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
 from xmceval.comparison.sums import Output, all_pairs
@@ -22,7 +22,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.setup.find import Named, are_runs
+from xmceval.scoring.setup.truth import Named, are_runs
 from xmceval.scoring.summary import Figure
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xmceval.metrics.entry import Metric, Norm, Number
+from xmceval.metrics.metric import Metric, Norm, Number
 
 COLUMN_NOTE = (
     "a label that is true in no instance or in all of them is left out, and a note says how many are left; labels "

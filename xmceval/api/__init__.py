@@ -1,1 +1,1 @@
-"""Api: the public functions, which take and return values."""
+"""Public functions for scoring."""

@@ -1,4 +1,4 @@
-"""What came of comparing systems on several data sets, as tables and pictures of a benchmark know it."""
+"""The outcome of a benchmark as data, for tables and pictures."""
 
 from __future__ import annotations
 

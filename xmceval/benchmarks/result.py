@@ -1,4 +1,4 @@
-"""Benchmark: what came of comparing systems on several data sets, as a mapping that is written in many forms."""
+"""The Benchmark class that `benchmark` returns, with the forms it can be written in."""
 
 from __future__ import annotations
 

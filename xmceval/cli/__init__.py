@@ -1,1 +1,1 @@
-"""The command line: what commands share, and the commands that no slice has."""
+"""The command line: shared options and output, and the commands that have no package of their own."""

@@ -1,4 +1,4 @@
-"""The command line: one file per command; errors become exit codes in one place."""
+"""The entry point of the command line: the table of commands, and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages: what goes to stderr: doubts and notes, gates that did not pass, and how far long work is."""
+"""Messages on stderr: warnings, notes, failed gates and progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences between systems on the same truth, and what tables and records know of a comparison."""
+"""The Difference class, and the data of a Comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Testing: every option of how differences are tested, once."""
+"""Options of significance tests."""
 
 # ruff: noqa: RUF009 - every default is a dataclasses.field
 

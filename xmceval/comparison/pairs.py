@@ -1,4 +1,4 @@
-"""Matches: which systems are compared, the runs that each consists of, and the comparison that comes of it."""
+"""Choose the pairs of systems to compare, group their runs, and build the Comparison."""
 
 from __future__ import annotations
 

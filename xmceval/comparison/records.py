@@ -1,4 +1,4 @@
-"""Records: what programs read of a comparison, as a JSON document and as lines of CSV and frames."""
+"""Convert a comparison to records for JSON, CSV and data frames."""
 
 from __future__ import annotations
 

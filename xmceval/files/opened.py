@@ -1,4 +1,4 @@
-"""Opened inputs: the head of a file and the request that a reader gets, the rows and facts that it returns."""
+"""What readers are given and return: requests, heads of files, opened sources."""
 
 from __future__ import annotations
 

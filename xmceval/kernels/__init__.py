@@ -1,1 +1,1 @@
-"""Numba kernels: files that import numpy, their decorators, and helpers of one another."""
+"""Numba kernels. Modules here import only numpy and each other."""

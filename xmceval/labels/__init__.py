@@ -1,1 +1,1 @@
-"""Labels: what is known of the label axis: counts, propensities, bins, the catalogue of public sets."""
+"""Per-label data: counts, propensities, frequency bins, and the catalogue of public data sets."""

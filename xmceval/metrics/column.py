@@ -1,4 +1,4 @@
-"""Metrics of whole columns: entries of a family of their own."""
+"""Metrics over all instances, per label or pooled: AUC, average precision, recall at a precision."""
 
 from __future__ import annotations
 

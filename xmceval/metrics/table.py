@@ -1,4 +1,4 @@
-"""METRICS: the table of every metric."""
+"""The METRICS table. Top-k and whole-row metrics are defined here, the others in `confusion` and `column`."""
 
 from __future__ import annotations
 

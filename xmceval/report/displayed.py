@@ -1,4 +1,4 @@
-"""What ``print()`` and a notebook show as a table, and a shell in a few lines."""
+"""Base class of what print() and a notebook show as a table, with a short repr."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Scoring: options, the program of tasks, and the way of a batch of rows into totals and estimates."""
+"""Score rows in batches: options, tasks, totals and estimates."""

@@ -1,4 +1,4 @@
-"""Totals: what rows amount to: a tally of them and one part per task, named arrays that add up exactly."""
+"""Running totals of scored rows: named arrays for each task, merged by addition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of results: curves over the cutoff, values of bins, differences; matplotlib is loaded when one is drawn."""
+"""Pictures of results: which kinds there are, drawing one, saving it. Matplotlib is loaded when one is drawn."""
 
 from __future__ import annotations
 

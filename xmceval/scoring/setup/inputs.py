@@ -1,4 +1,4 @@
-"""Inputs: matrices, files or shards of either in; truth, training labels, scores, numbers and filters out."""
+"""Open truth, predictions, training labels, weights and filters from matrices, files or shards."""
 
 from __future__ import annotations
 

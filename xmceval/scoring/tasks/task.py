@@ -1,4 +1,4 @@
-"""Tasks: the one interface of all kinds of work that a program consists of."""
+"""Base classes of scoring tasks."""
 
 from __future__ import annotations
 

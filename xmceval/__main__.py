@@ -1,4 +1,4 @@
-"""``python -m xmceval``, and the installed command: the command line in a process of its own, which signals end."""
+"""Run the command line as ``python -m xmceval`` or as the installed command, and end cleanly on signals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors: what can go wrong for a user; a message has the place, the offending thing and a hint."""
+"""Exceptions for users' mistakes, with messages that name the place, the offending value and a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch: `xmceval.torch.Metric` is a metric of torchmetrics; see `xmceval.loops.torch`."""
+"""Short import path of `xmceval.loops.torch`: `xmceval.torch.Metric` is a metric of torchmetrics."""
 
 from xmceval.loops.torch import Metric
 

@@ -1,4 +1,4 @@
-"""The version, here because to ask for a package's metadata takes longer than to import most of the package.
+"""The version number, kept here because reading package metadata is slower than importing most of the package.
 
 And the names of the schemas of documents, ``xmceval/<kind>/<version>``: what writes or reads one needs no more of them.
 """

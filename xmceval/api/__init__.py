@@ -1,1 +1,1 @@
-"""Public functions for scoring."""
+"""The public scoring functions."""

@@ -1,4 +1,4 @@
-"""The common metrics at a cutoff, one function each, made from a table."""
+"""Common metrics at a cutoff as functions that return a float, such as `precision_at_k`, generated from a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept besides a result: values of rows, in it or in a file, and a state that `merge` adds to others."""
+"""Save per-row values, and states for `merge`, in addition to returning a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score: predictions against the truth, in matrices or files, become totals, and totals a result."""
+"""The public functions `score` and `score_all`, for matrices and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of what public functions take: one for matrices, one for the classes of labels."""
+"""Type aliases and protocols for the arguments of public functions."""
 
 from __future__ import annotations
 

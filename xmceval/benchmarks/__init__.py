@@ -1,1 +1,1 @@
-"""Benchmarks: systems compared on several data sets, as one TOML file describes them."""
+"""Benchmarks compare systems on several data sets described in one TOML file."""

@@ -1,4 +1,4 @@
-"""Benchmark: compare systems on several data sets."""
+"""The public function `benchmark`, which compares systems on several data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``xmceval benchmark``: systems on several data sets."""
+"""The command ``xmceval benchmark``, which compares systems on several data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TOML file of a benchmark, or a dict in its place, and the mistakes in it, each with its table."""
+"""Read a benchmark from a TOML file or a dict, and collect its mistakes together with the tables they are in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Propose the file of a benchmark for a folder, by the names and sizes of the files in it."""
+"""Propose a benchmark file for a folder, based on the names and sizes of its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcome of a benchmark as data, for tables and pictures."""
+"""The results of a benchmark as plain data, from which its tables and pictures are made."""
 
 from __future__ import annotations
 

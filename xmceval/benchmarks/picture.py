@@ -1,4 +1,4 @@
-"""The picture of a benchmark: a panel per metric, in which each data set has a point per system."""
+"""Draw a benchmark with one panel per metric, in which each system has one point per data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark file asks for: data sets with their options, and systems with their predictions."""
+"""Read from a benchmark file which data sets to score, with which options, and which systems to compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Benchmark class that `benchmark` returns, with the forms it can be written in."""
+"""The Benchmark class that `benchmark` returns, and the formats it can be written in."""
 
 from __future__ import annotations
 

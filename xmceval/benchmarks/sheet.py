@@ -1,4 +1,4 @@
-"""The table of a benchmark: data sets as groups of systems, and below it what its signs mean and what has failed."""
+"""Build the table of a benchmark, grouped by data set, with a legend and a list of failures below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cluster: the executor of ``--dask``: a scheduler of Dask, or processes of this machine that it starts."""
+"""Run scoring on Dask for ``--dask``, either on a running scheduler or in local worker processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems: what TRUTH, PREDS, --runs and --against of a command mean, and where they are scored: here or with Dask."""
+"""Turn TRUTH, PREDS, ``--runs`` and ``--against`` into systems to score, in this process or with Dask."""
 
 from __future__ import annotations
 

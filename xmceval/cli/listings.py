@@ -1,4 +1,4 @@
-"""``xmceval metrics`` and ``datasets``: lists that the package has, whole or some entries in detail."""
+"""The commands ``xmceval metrics`` and ``xmceval datasets``, which list what is available or show details."""
 
 from __future__ import annotations
 

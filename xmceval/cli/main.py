@@ -1,4 +1,4 @@
-"""The entry point of the command line: the table of commands, and exit codes."""
+"""The entry point of the command line, with the table of commands and the exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages on stderr: warnings, notes, failed gates and progress."""
+"""Write warnings, notes, failed gates and progress to stderr."""
 
 from __future__ import annotations
 

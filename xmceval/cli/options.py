@@ -1,4 +1,4 @@
-"""Commands and options: those of scoring are derived from Options; help shows options in groups."""
+"""Define commands and options; scoring options are derived from Options, and help shows them in groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that commands write in addition to the table: pictures of ``--plot``, and the page of ``--page``."""
+"""Write the pictures of ``--plot`` and the page of ``--page`` in addition to the table."""
 
 from __future__ import annotations
 

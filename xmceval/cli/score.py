@@ -1,4 +1,4 @@
-"""``xmceval score``: one table of metrics for one or more systems."""
+"""The command ``xmceval score``, which prints one table of metrics for one or more systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``xmceval compare``: which system is better, by how much, and whether that is more than chance."""
+"""The command ``xmceval compare``, which tests the differences between systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare: which system is better, by how much, and whether that is more than chance."""
+"""The public function `compare`, which tests the differences between systems scored on the same truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare saved values of rows: the files of ``--save-rows``."""
+"""The public function `compare_rows`, which compares systems by the per-row values saved with ``--save-rows``."""
 
 from __future__ import annotations
 

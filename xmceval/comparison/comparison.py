@@ -1,4 +1,4 @@
-"""Comparison: the differences between systems on the same truth, as a mapping that is written in many forms."""
+"""The Comparison class, a mapping of the differences between systems that can be written in many formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Difference class, and the data of a Comparison."""
+"""The Difference class, and the data behind a Comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gates of differences: how much worse a system may be than its baseline."""
+"""Gates that limit how much worse a system may be than its baseline."""
 
 from __future__ import annotations
 

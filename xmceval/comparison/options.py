@@ -1,4 +1,4 @@
-"""Options of significance tests."""
+"""Options of the significance tests."""
 
 # ruff: noqa: RUF009 - every default is a dataclasses.field
 

@@ -1,4 +1,4 @@
-"""Paired comparison of systems on the same rows: t, randomization, and p adjusted for several tests."""
+"""Paired t tests and randomization tests on the same rows, and p-values adjusted for several tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a comparison: a forest plot of the differences between systems."""
+"""Draw a comparison as a forest plot of the differences between systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sheet of a comparison: the table of results with its marks, and lists of differences."""
+"""Build the table of a comparison, with significance marks, and the lists of differences below it."""
 
 from __future__ import annotations
 

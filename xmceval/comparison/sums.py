@@ -1,4 +1,4 @@
-"""Sums over pairs of systems, in constant memory, and the tests of their differences by t."""
+"""Sums over pairs of systems, in constant memory, and the paired t tests computed from them."""
 
 from __future__ import annotations
 

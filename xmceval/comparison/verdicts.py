@@ -1,4 +1,4 @@
-"""Verdicts: the outcome of a comparison in plain sentences."""
+"""Describe the outcome of a comparison in plain sentences."""
 
 from __future__ import annotations
 

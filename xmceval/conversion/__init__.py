@@ -1,1 +1,1 @@
-"""Conversion: files of truth or predictions as sparse matrices, and these as files of another form."""
+"""Read files of truth or predictions as sparse matrices, and convert them to other formats."""

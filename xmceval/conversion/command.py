@@ -1,4 +1,4 @@
-"""``xmceval convert``: the same rows in another form."""
+"""The command ``xmceval convert``, which writes the same rows in another format."""
 
 from __future__ import annotations
 

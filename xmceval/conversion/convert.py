@@ -1,4 +1,4 @@
-"""Convert: truth or predictions written as text, npz or npy, which read back to the same bits."""
+"""The public function `convert`, which writes truth or predictions as text, npz or npy without loss of precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read: the rows of any file that `score` reads, as one sparse matrix."""
+"""The public function `read`, which loads any file that `score` accepts as one sparse matrix."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The tables of the folder datasets: beside the package in the source, and inside it once installed."""
+"""Tables of public data sets, stored next to the package in the source tree and inside it once installed."""

@@ -1,1 +1,1 @@
-"""Drop-ins: functions with the names and arguments of scikit-learn's, for sparse matrices too."""
+"""Drop-in replacements for functions of scikit-learn that also take sparse matrices."""

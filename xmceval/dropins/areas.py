@@ -1,4 +1,4 @@
-"""Areas under curves, with scikit-learn's names and values; cells that are not stored have score 0."""
+"""Areas under curves, as in scikit-learn; cells that are not stored have score 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points of the ROC and precision-recall curves, with scikit-learn's names, signatures and values."""
+"""Points of ROC and precision-recall curves, with scikit-learn's names, signatures and values."""
 
 from __future__ import annotations
 

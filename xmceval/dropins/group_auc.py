@@ -1,4 +1,4 @@
-"""AUC of one-dimensional arrays, whole and within groups."""
+"""AUC of one-dimensional arrays, overall and within groups."""
 
 from __future__ import annotations
 

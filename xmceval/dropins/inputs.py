@@ -1,4 +1,4 @@
-"""Inputs of the drop-in functions, validated: indicators, classes, scores and weights, and their stored cells."""
+"""Validate the inputs of the drop-in functions: indicator matrices, classes, scores and weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics as measures of ir_measures, which PyTerrier takes too; imported only when it is asked for."""
+"""Metrics as measures of ir_measures, which PyTerrier accepts too; ir_measures is imported only on request."""
 
 from __future__ import annotations
 

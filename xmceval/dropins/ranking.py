@@ -1,4 +1,4 @@
-"""Ranking metrics of rows, with scikit-learn's names and values; cells that are not stored have score 0."""
+"""Ranking metrics per row, as in scikit-learn; cells that are not stored have score 0."""
 
 from __future__ import annotations
 

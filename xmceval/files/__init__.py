@@ -1,1 +1,1 @@
-"""Files: bytes to rows and rows to bytes; nothing else opens a file."""
+"""Read rows from files and write rows to files; no other package opens a file."""

@@ -1,4 +1,4 @@
-"""FORMATS: the formats of files that are read, by name; what is opened refers to one of them."""
+"""The table FORMATS of all readable file formats, by name."""
 
 from __future__ import annotations
 

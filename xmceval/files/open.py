@@ -1,4 +1,4 @@
-"""Opening: the content of a file says what format it has, and its reader returns a source of rows."""
+"""Open a file with the reader of its format, which is detected from its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers are given and return: requests, heads of files, opened sources."""
+"""What readers take and return: requests, heads of files, and opened inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved rows: values of rows in files, npz or CSV, which ``--save-rows`` writes and ``compare`` reads back."""
+"""Write the per-row values of ``--save-rows`` as npz or CSV, and read them back for `compare_rows`."""
 
 from __future__ import annotations
 

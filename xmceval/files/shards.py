@@ -1,4 +1,4 @@
-"""Finding shards: patterns in natural order and lists of files, and which shards belong together."""
+"""Find shards from glob patterns, in natural order, or from lists of files, and match those of different inputs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Inspection: what a file is, whether it is sound, and whether a truth and predictions belong together."""
+"""Inspect files: what they contain, whether they are valid, and whether truth and predictions match."""

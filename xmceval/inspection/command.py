@@ -1,4 +1,4 @@
-"""``xmceval inspect``: what files are, and whether they are sound."""
+"""The command ``xmceval inspect``, which shows what files contain and whether they are valid."""
 
 from __future__ import annotations
 

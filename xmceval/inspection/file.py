@@ -1,4 +1,4 @@
-"""Inspection of one file: what it is, whether it is sound, and how its entries spread over rows and labels."""
+"""Inspect one file: its format, its validity, and how its entries spread over rows and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspection of a pair: do a truth and predictions belong together, or was one of the usual mistakes made."""
+"""Check whether a truth and predictions belong together, or whether a usual mistake was made."""
 
 from __future__ import annotations
 

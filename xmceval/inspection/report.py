@@ -1,4 +1,4 @@
-"""Inspect files: what they are, whether they are sound, and whether truth and predictions belong together."""
+"""The public function `inspect`, and the report it returns on files, their validity and whether they match."""
 
 from __future__ import annotations
 

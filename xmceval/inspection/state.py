@@ -1,4 +1,4 @@
-"""Inspection of a state: what totals a file holds, and whether they can be merged."""
+"""Inspect a saved state: which totals it holds, and whether they can be merged."""
 
 from __future__ import annotations
 

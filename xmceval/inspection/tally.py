@@ -1,4 +1,4 @@
-"""FileTally: what the rows of a file contain, counted block by block in threads."""
+"""Count the contents of a file, block by block in threads."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Numba kernels. Modules here import only numpy and each other."""
+"""Numba kernels, which import only numpy and each other."""

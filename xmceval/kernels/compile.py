@@ -1,4 +1,4 @@
-"""Compile kernels with numba, and keep the compiled code in a folder that only this user can write.
+"""Compile kernels with numba, and cache the compiled code in a folder that only this user can write.
 
 Numba's cache checks the file of a kernel, but not the files of its helpers, and it unpickles what it reads. So the
 folder is named after a digest of all kernel files, and is used only if nobody else can write to it. Without such a

@@ -1,4 +1,4 @@
-"""Bin specs: how bins of labels by training frequency are asked for."""
+"""Parse how the user asks for bins of labels: a number of bins, names, or training counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bins: labels grouped by how often they occur in training, such as head, torso and tail."""
+"""Group labels into bins by how often they occur in training, such as head, torso and tail."""
 
 from __future__ import annotations
 

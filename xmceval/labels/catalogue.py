@@ -1,4 +1,4 @@
-"""Catalogue of public data sets: sizes, propensity constants A and B, filters, and published results."""
+"""Catalogue of public data sets, with sizes, propensity constants A and B, filters and published results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts: the rows in which each label is true."""
+"""Count the rows in which each label is true."""
 
 from __future__ import annotations
 

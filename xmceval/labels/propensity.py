@@ -1,4 +1,4 @@
-"""Propensities: Jain's model, which estimates inverse propensities from label frequencies."""
+"""Estimate inverse propensities from label frequencies with the model of Jain et al."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Loops: systems scored batch by batch in a training loop, and states that are merged."""
+"""Score systems batch by batch, as in a training loop, and merge saved states."""

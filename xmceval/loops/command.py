@@ -1,4 +1,4 @@
-"""``xmceval merge``: one table from the totals that separate jobs saved."""
+"""The command ``xmceval merge``, which makes one table from the totals that separate jobs saved."""
 
 from __future__ import annotations
 

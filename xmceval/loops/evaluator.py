@@ -1,4 +1,4 @@
-"""Evaluator: the metrics of rows that come batch by batch, in a loop or on several machines.
+"""The Evaluator class, which scores rows batch by batch, in a loop or on several machines.
 
 Examples for training loops and other libraries: the guide ``xmceval/guide/loops.md``.
 """

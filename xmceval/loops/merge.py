@@ -1,4 +1,4 @@
-"""Merge: one result of totals that separate jobs saved, the same bits as if one job had scored all rows."""
+"""The public function `merge`, which combines the states of separate jobs, bit-identical to one job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A metric of torchmetrics that keeps an Evaluator; processes gather theirs. Imported only when it is asked for."""
+"""A torchmetrics metric that wraps an Evaluator and gathers it across processes; imported only on request."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Metrics: the table of every metric, the parser of their names, and rates of confusion cells."""
+"""The table of all metrics, the parser of their names, and rates of confusion cells."""

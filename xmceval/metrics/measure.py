@@ -1,4 +1,4 @@
-"""Measure: a metric with its options and its cutoff, and what it is in words."""
+"""The Measure class: a metric with its options and its cutoff, and its description in words."""
 
 from __future__ import annotations
 

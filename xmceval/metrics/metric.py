@@ -1,4 +1,4 @@
-"""Metric: one entry of the table of metrics, as data."""
+"""The Metric class: one entry of the table of metrics, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse names of metrics, such as ``PSP@5``, ``nDCG(gain=exp)@1,3``, ``P,R@1-5``, ``AP@all``; and cutoffs."""
+"""Parse cutoffs and names of metrics, such as ``PSP@5``, ``nDCG(gain=exp)@1,3``, ``P,R@1-5`` and ``AP@all``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates of confusion cells, of a label, of a row, or of all cells together.
+"""Rates of confusion cells of a label, of a row, or of all cells together.
 
 tp are the cells predicted and true, fp those predicted only, fn those true only, tn all others: predicted = tp + fp,
 true = tp + fn, and tn follows from the number of cells, so none of them is stored.

@@ -1,4 +1,4 @@
-"""The METRICS table. Top-k and whole-row metrics are defined here, the others in `confusion` and `column`."""
+"""The table METRICS, with the top-k and whole-row metrics; `confusion` and `column` define the others."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Page: a report as one HTML file."""
+"""Write a report as one HTML file."""

@@ -1,4 +1,4 @@
-"""Page: a report as one HTML file that needs nothing else: no network, and no scripts."""
+"""Write a report as one self-contained HTML file, without scripts and without access to the network."""
 
 from __future__ import annotations
 

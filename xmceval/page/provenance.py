@@ -1,4 +1,4 @@
-"""Provenance: how a page was made: definitions, the program, the files that were read, and the command."""
+"""Describe how a page was made: metric definitions, program version, input files, and the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: values and lists of the sheet as HTML tables that a keyboard can scroll, and its lines as sentences."""
+"""Render the sheet of a report as HTML tables that can be scrolled with the keyboard."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Report: results as text, one file per form, and the listings of metrics and data sets."""
+"""Reports of results as text, one module per format, and the lists of metrics and data sets."""

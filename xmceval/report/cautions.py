@@ -1,4 +1,4 @@
-"""Cautions: doubts about the numbers, and facts on how the input was counted, derived from counts and figures."""
+"""Warn about doubtful numbers, and note how the input was counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue of data sets as a list: as text, one data set in detail, as Markdown and LaTeX, as JSON and CSV."""
+"""List the catalogue of data sets as text, Markdown, LaTeX, JSON or CSV, or describe one in detail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base class of what print() and a notebook show as a table, with a short repr."""
+"""Base class of results that print() and notebooks show as a table, with a short repr."""
 
 from __future__ import annotations
 

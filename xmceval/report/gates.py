@@ -1,4 +1,4 @@
-"""Gates: how they are written, and limits of values."""
+"""Parse gates, which are limits on metric values, and check values against them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of metrics as a list, one metric in detail, and which functions of other tools agree with it."""
+"""List all metrics, or describe one in detail with the functions of other tools that agree with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records: what programs read of results, as JSON documents and as lines of CSV and frames."""
+"""Convert results to records: JSON documents, CSV lines and rows of data frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renderable: the forms that results and comparisons have in common; Tabular: those that a benchmark has too."""
+"""Base classes for writing results in several formats: Tabular, and Renderable with pictures and pages too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result: the values of one system, as a mapping that is written in many forms."""
+"""The Result class, a mapping of one system's values that can be written in many formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results: those of several systems on the same truth, as one table."""
+"""The Results class, which shows several systems scored on the same truth in one table."""
 
 from __future__ import annotations
 

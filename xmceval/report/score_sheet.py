@@ -1,4 +1,4 @@
-"""The sheet of results: one or more systems that were scored on the same truth."""
+"""Build the sheet of results of one or more systems scored on the same truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scored: the values of one system, with all that a reader needs to trust them."""
+"""The data behind a Result: the values of one system, and everything needed to trust them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sheet: what a table of results shows, as text in its places; the forms for people only draw it."""
+"""The Sheet class, a table of results as text in cells, which the formats for people only lay out."""
 
 from __future__ import annotations
 

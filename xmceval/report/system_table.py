@@ -1,4 +1,4 @@
-"""The table of several systems: one line per system, one column per metric and cutoff, the best values marked."""
+"""Build the table of several systems, one line each, with the best value of each column marked."""
 
 from __future__ import annotations
 

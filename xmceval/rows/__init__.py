@@ -1,1 +1,1 @@
-"""Rows: what is known of the row axis: blocks, checks, in-memory matrices, the thread engine."""
+"""Rows of truth and scores: blocks, checks, in-memory matrices, and threads."""

@@ -1,4 +1,4 @@
-"""Blocks: runs of rows, the form in which truth and scores are read, checked and scored."""
+"""Blocks of consecutive rows, the unit in which truth and scores are read, checked and scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks: what makes a row of truth or of scores valid."""
+"""Check that rows of truth and scores are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults: what is wrong with rows, reported together, the earliest first."""
+"""Collect errors in rows and report them together, earliest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters: pairs of row and label that are removed from the predictions before they are ranked."""
+"""Remove pairs of row and label from the predictions before ranking."""
 
 from __future__ import annotations
 

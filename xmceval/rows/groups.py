@@ -1,4 +1,4 @@
-"""Groups of rows: those of a language or day, which are also scored by themselves."""
+"""Groups of rows, such as a language or a day, which are also scored separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids of rows: what values of rows and examples are called, instead of by the numbers of rows."""
+"""Ids of rows, used instead of row numbers to name per-row values and examples."""
 
 from __future__ import annotations
 

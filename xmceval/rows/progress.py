@@ -1,4 +1,4 @@
-"""Progress: how far work is that may take long; a bar on a terminal asks for it from time to time."""
+"""Track the progress of long work, which a terminal's progress bar polls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings: which row or label of one input is which of another, and whether whole numbers are ids or scores.
+"""Match the rows and labels of different inputs, and decide whether whole numbers are ids or scores.
 
 This is decided here, for every function and command. Rows or labels that both inputs name are joined by name. Where
 only one of them names its own, position counts, unless the names are numbers that say otherwise. What has two readings

@@ -1,4 +1,4 @@
-"""Repairs: sources from whose blocks a known flaw of files is removed as they are read, and counted."""
+"""Repair known flaws of files while their blocks are read, and count the repairs."""
 
 from __future__ import annotations
 

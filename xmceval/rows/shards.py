@@ -1,4 +1,4 @@
-"""Shards: the parts of a matrix as a caller passes them; without numpy, so that listings need not load it."""
+"""The parts of a matrix as passed by the caller; does not import numpy, so that listings start fast."""
 
 from __future__ import annotations
 

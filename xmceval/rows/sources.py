@@ -1,4 +1,4 @@
-"""Sources made of others: shards as one matrix, the next batch of a whole, rows that are freed."""
+"""Sources made from others: shards as one matrix, batches of a whole, and rows that can be freed."""
 
 from __future__ import annotations
 

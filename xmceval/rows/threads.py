@@ -1,4 +1,4 @@
-"""Threads: work on blocks of rows in a pool of threads, in any order or in theirs."""
+"""Process blocks of rows in a pool of threads, with results in any order or in row order."""
 
 from __future__ import annotations
 

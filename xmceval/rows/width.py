@@ -1,4 +1,4 @@
-"""Width: how many labels there are, and which input says so."""
+"""Determine the number of labels, and which input declares it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignment: whether predictions are for the rows and labels of the truth, and in order, judged by the first rows."""
+"""Judge from the first rows whether predictions match the rows and labels of the truth, in the same order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches: the rows of one system in one block, checked, filtered, weighted and ranked."""
+"""A batch: the rows of one system in one block, checked, filtered, weighted and ranked."""
 
 from __future__ import annotations
 

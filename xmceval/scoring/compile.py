@@ -1,4 +1,4 @@
-"""Compile: measures become a program, the tasks that compute them."""
+"""Compile measures into a program, the list of tasks that compute them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates: what exact sums amount to: a value, its interval, and its bounds over orders of ties."""
+"""Turn exact sums into a value, its confidence interval, and its bounds over the orders of ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluate: blocks of the truth and of systems, in step and in threads, become totals."""
+"""Compute totals from blocks of the truth and of systems, read in step and scored in threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Executor: rows scored in parts by the tasks of any `concurrent.futures.Executor`, to the bits of one process.
+"""Score parts of the rows with any `concurrent.futures.Executor`, bit-identical to scoring in one process.
 
 Uncompressed text is cut where lines begin, npy and npz at any row, all else at the ends of files; a task opens files
 where it runs, and reads its own part. Rows in memory go with their task. What is wrong with the data is the value of a

@@ -1,4 +1,4 @@
-"""Held rows: the values of all rows in memory, to be returned, saved, or resampled."""
+"""Hold the values of all rows in memory, to return, save or resample them."""
 
 from __future__ import annotations
 

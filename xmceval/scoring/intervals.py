@@ -1,4 +1,4 @@
-"""Confidence intervals of means, of ratios of sums, and of the share of hits, from sums of moments; exact sums."""
+"""Confidence intervals of means, ratios of sums and shares of hits, computed from sums of moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options: every option of scoring, once: its default, choices, help and checks."""
+"""All scoring options, each defined once with its default, choices, help and checks."""
 
 # ruff: noqa: RUF009 - every default is a dataclasses.field
 

@@ -1,4 +1,4 @@
-"""State: the totals of some rows and how they were scored, to be added to others, or finished, elsewhere."""
+"""The State class: totals of some rows and how they were scored, which can be merged or finished elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of states: an npz without pickles and without compression, of the arrays of totals and propensities.
+"""Read and write states as npz files without pickles or compression.
 
 Its first member is `header`: the bytes of a JSON object with all that is no array. A file may come from anywhere, so
 every field is checked for its kind, and every array for its kind, shape and range, before it is used.

@@ -1,4 +1,4 @@
-"""Exact sums over rows: the same bits for any order of rows, any blocks, any number of threads, any split into shards.
+"""Exact sums over rows, bit-identical for any order, block size, number of threads or split into shards.
 
 Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact. Beside the
 sums are the rows furthest from any ratio of them, as they are.

@@ -1,1 +1,1 @@
-"""Array files: npy, npz, and pairs of npy."""
+"""Read array files: npy, npz and pairs of npy files."""

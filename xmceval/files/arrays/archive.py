@@ -1,4 +1,4 @@
-"""Array files: npy files and the members of npz archives, read in order, or from any row on where they are stored."""
+"""Read npy files and members of npz archives in order, or from any row if they are stored uncompressed."""
 
 from __future__ import annotations
 

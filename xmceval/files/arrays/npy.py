@@ -1,4 +1,4 @@
-"""npy arrays as streams of items: from plain or compressed files, or members of archives, whole or in pieces.
+"""Read npy arrays as streams, from plain or compressed files or archive members, whole or in pieces.
 
 Strings that numpy pickled are read without running any code that a pickle could ask for.
 """

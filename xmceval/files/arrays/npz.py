@@ -1,4 +1,4 @@
-"""npz files: of scipy.sparse, of which CSC and COO are held in memory, or of arrays of labels and scores."""
+"""Read npz files with a scipy.sparse matrix (CSC and COO in memory) or with arrays of labels and scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""npy files: dense matrices, and pairs of files with labels, or their names, and scores."""
+"""Read npy files: dense matrices, and pairs of files with labels (ids or names) and scores."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Bytes: where files are, and how they are read."""
+"""Locate files, local or remote, and read and write their bytes."""

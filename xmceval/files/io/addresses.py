@@ -1,4 +1,4 @@
-"""Addresses: names of remote files, such as ``s3://bucket/name``, and what of them may be printed."""
+"""Parse addresses of remote files, such as ``s3://bucket/name``, and hide their credentials in messages."""
 
 from __future__ import annotations
 

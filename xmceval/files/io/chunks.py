@@ -1,4 +1,4 @@
-"""Chunks: the bytes of a text file in runs of whole lines, in buffers that are used again."""
+"""Split a text file into chunks of whole lines, in buffers that are reused."""
 
 from __future__ import annotations
 

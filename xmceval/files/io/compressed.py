@@ -1,4 +1,4 @@
-"""Frames: bzip2, xz and zstandard files, of one member or many, as streams; a damaged member is never dropped."""
+"""Read bzip2, xz and zstandard files with any number of members, without silently dropping a damaged one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies: temporary files with the bytes of inputs that cannot be read where they are: pipes and remote files."""
+"""Temporary copies of inputs that cannot be read in place, namely pipes and remote files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input files: what a path names that is read: a local file, or the copy of a pipe or remote file.
+"""Open the file behind an input path: a local file, or the copy of a pipe or of a remote file.
 
 The bytes of standard input and of named pipes come once: they are copied to a temporary file and read there.
 """

@@ -1,4 +1,4 @@
-"""Paths: what names an input or output: a local path, or the address of a remote file, such as ``s3://bucket/name``.
+"""Paths of inputs and outputs, local or remote, such as ``s3://bucket/name``.
 
 Credentials that an address holds, a query string or ``user:password@``, are in none of the names of a remote path:
 its ``str()`` and ``name`` are safe to print.

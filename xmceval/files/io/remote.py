@@ -1,4 +1,4 @@
-"""Remote files: fsspec finds them, copies those that are read to temporary files, and sends those that are written.
+"""Find remote files with fsspec, download inputs to temporary files, and upload outputs.
 
 A file is fetched once and whole, so it does not matter whether its store gives ranges of bytes or knows the size. The
 last copies are kept until the process ends, for tasks that read the same file: they are used again where the store

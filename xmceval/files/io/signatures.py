@@ -1,4 +1,4 @@
-"""Signatures: the first bytes and the endings by which files are recognised."""
+"""Signatures and file name endings by which formats are recognised."""
 
 from __future__ import annotations
 

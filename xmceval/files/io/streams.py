@@ -1,4 +1,4 @@
-"""Streams: the bytes of files, decompressed where their first bytes ask for it."""
+"""Open files as streams of bytes, decompressed according to their first bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs: a file appears under its name only when it is complete, and replaces another only when forced.
+"""Write outputs so that a file appears only when it is complete, and replaces another only if forced.
 
 Until then its bytes are in a temporary file of the same folder. The name of that is random, and opening it fails where
 the name is taken, be it by a symbolic link, so no file of anybody else is ever written to or removed.

@@ -1,1 +1,1 @@
-"""Files of the ranking field: qrels and runs of TREC, and records in memory."""
+"""Read formats of ranking tools: TREC qrels and runs, JSON by query, and dicts in memory."""

@@ -1,4 +1,4 @@
-"""Kinds of files of the ranking field: what in the head of a file shows TREC qrels and runs, BEIR's qrels, and JSON."""
+"""Detect TREC qrels and runs, BEIR qrels and JSON by query from the head of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries, documents and values as other tools for ranking have them: dicts by query, in memory or as JSON.
+"""Read dicts of queries, documents and values, as other ranking tools have them, in memory or as JSON.
 
 JSON is ``{query: {document: score}}`` of ranx, BEIR and MTEB, or has the lines of sentence-transformers.
 """

@@ -1,4 +1,4 @@
-"""Judgments: the queries and documents of a truth in the ranking field's formats, to which predictions are joined."""
+"""The queries and documents of a truth in a ranking format, to which predictions are joined."""
 
 from __future__ import annotations
 

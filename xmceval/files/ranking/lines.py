@@ -1,4 +1,4 @@
-"""Rows of TREC lines: queries and documents are numbered as they come, and lines gathered by query."""
+"""Group the lines of TREC files into rows by query, numbering queries and documents as they first appear."""
 
 from __future__ import annotations
 

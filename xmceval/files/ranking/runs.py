@@ -1,4 +1,4 @@
-"""TREC qrels and runs: rows are queries, labels are documents; a line is a comment only if it begins with ``#``.
+"""Read TREC qrels and runs, in which rows are queries, labels are documents, and ``#`` starts a comment line.
 
 Records in memory are read as files with the same lines would be.
 """

@@ -1,1 +1,1 @@
-"""Files beside truth and predictions: names of labels, filters, numbers."""
+"""Read files that accompany truth and predictions: label names, filters, and one value or id per row or label."""

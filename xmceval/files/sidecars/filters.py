@@ -1,4 +1,4 @@
-"""Filters: pairs of row and label, or beside truth by query of query and document, that predictions lose.
+"""Read filters: pairs of row and label, or of query and document, to remove from the predictions.
 
 They are text with one pair per line, arrays, lists or tables; numbers may be floats with whole values.
 """

@@ -1,4 +1,4 @@
-"""Names of labels: line l of a file names label l, and other files may use the names instead of the ids."""
+"""Read label names, one per line in the order of the labels, which other files may use instead of ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files with one line per row or label: numbers such as counts and weights, ids of rows, groups of rows."""
+"""Read files with one line per row or label: counts, weights, row ids and row groups."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tables: Parquet, Arrow IPC, CSV and data frames, all read as batches of Arrow columns that are known by name."""
+"""Read tables (Parquet, Arrow IPC, CSV and data frames) as batches of Arrow columns, found by name."""

@@ -1,4 +1,4 @@
-"""Arrow columns as arrays of numpy: text, whole numbers and numbers; a null is refused with its place."""
+"""Convert Arrow columns to numpy arrays of text, integers or floats; nulls are refused with their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables by query: lines of query, document and value, or lists of documents, joined by the names of queries."""
+"""Read tables with a query, document and value per line, or with a list of documents, joined by query name."""
 
 from __future__ import annotations
 

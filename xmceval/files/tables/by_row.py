@@ -1,4 +1,4 @@
-"""Tables by row: entries of row, label and value, or lists of labels line by line; streamed where they are in order."""
+"""Read tables with a row, label and value per line, or a list of labels per line; sorted ones are streamed."""
 
 from __future__ import annotations
 

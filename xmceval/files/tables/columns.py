@@ -1,4 +1,4 @@
-"""Names of columns: which columns of a table hold rows or queries, labels or documents, and grades or scores."""
+"""Recognise by name the columns of rows or queries, labels or documents, and grades or scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects of other libraries that are tables: long data frames, Arrow tables and readers, relations, list columns."""
+"""Accept tables of other libraries: long data frames, Arrow tables and readers, relations, list columns."""
 
 from __future__ import annotations
 

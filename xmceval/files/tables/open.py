@@ -1,4 +1,4 @@
-"""Opening tables: the columns tell whether lines are joined by query, or are entries of rows in order.
+"""Open a table, and decide from its columns whether it is joined by query or read row by row.
 
 Tables with a column per label, lists that are text and ranks that contradict scores are refused.
 """

@@ -1,4 +1,4 @@
-"""Rows of tables: numbers that can hardly be those of rows are refused or doubted; an index and ids may name them."""
+"""Check the row numbers of tables, and use an index or an id column as row names."""
 
 from __future__ import annotations
 

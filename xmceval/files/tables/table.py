@@ -1,4 +1,4 @@
-"""Table: a file or an object as batches of Arrow columns; pyarrow is imported only when one is read."""
+"""Read a file or an object as batches of Arrow columns; pyarrow is imported only when one is read."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Text files: layouts, grammars, and blocks of lines."""
+"""Read text files: layouts, grammars, and blocks of lines."""

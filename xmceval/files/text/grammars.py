@@ -1,4 +1,4 @@
-"""Rows of text, and their grammars by the name of the format: each parses lines into arrays, or reports a bad row."""
+"""Grammars of text formats by name; each parses lines into arrays, or reports a bad row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON lines: XMLRepository's raw files as truth, the predictions of PECOS text2text, lists of labels with scores."""
+"""Read JSON lines: raw XMLRepository files as truth, PECOS text2text predictions, and lists of labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that looks like rows of labels: grades before features, matrices, tables without a header; they are refused."""
+"""Refuse text that only looks like rows of labels: grades before features, matrices, tables without a header."""
 
 from __future__ import annotations
 

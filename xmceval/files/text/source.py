@@ -1,4 +1,4 @@
-"""Text files as sources of blocks: streamed in chunks of whole lines, one row per line.
+"""Stream text files as blocks of rows, in chunks of whole lines, one row per line.
 
 Their layout is inferred from the content: the grammar of the rows, and the sizes in a header.
 """

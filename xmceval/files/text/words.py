@@ -1,4 +1,4 @@
-"""Words: distinct words of text, numbered in the order in which they first appear."""
+"""Number the distinct words of text in the order in which they first appear."""
 
 from __future__ import annotations
 

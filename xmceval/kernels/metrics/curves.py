@@ -1,4 +1,4 @@
-"""Curve kernels: areas under the curves of groups of sorted entries, beside further ones with score 0."""
+"""Kernels for areas under the curves of groups of sorted entries, with further entries of score 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hits, the true labels of a row that have a score: found, sorted, and the labels counted that are above each."""
+"""Kernels that find the hits of a row, sort them, and count the labels ranked above each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Label-wise kernels: how often each label is true, predicted or decided on, and both."""
+"""Kernels that count how often each label is true, predicted or decided on, and both."""
 
 from __future__ import annotations
 

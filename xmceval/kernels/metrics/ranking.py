@@ -1,4 +1,4 @@
-"""Ranking kernels: the best labels of each row, best first, and equal scores in the order of the labels."""
+"""Kernels that rank the best labels of each row, with equal scores in the order of the labels."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Resampling kernels: random signs and swapped systems, from a counter-based generator.
+"""Kernels that resample with random signs and swapped systems, from a counter-based generator.
 
 Random word i of resample r is a function of (seed, r, i) alone, so that threads, blocks and platforms cannot change a
 digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a stream of its own. Sums have a fixed

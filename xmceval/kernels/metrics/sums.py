@@ -1,4 +1,4 @@
-"""Sum kernels: add the values of rows, and products of them, to exact sums, and keep the most extreme rows."""
+"""Kernels that add per-row values and their products to exact sums, and keep the most extreme rows."""
 
 from __future__ import annotations
 

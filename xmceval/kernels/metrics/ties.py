@@ -1,4 +1,4 @@
-"""Tie kernel: what the running sums of rows with equal scores are in the best and worst order, and on average."""
+"""Kernel for rows with equal scores: their gains in the best order, the worst order, and on average."""
 
 from __future__ import annotations
 

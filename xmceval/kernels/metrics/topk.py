@@ -1,4 +1,4 @@
-"""Top-k kernels: counts of ranked rows, and the values of metrics at cutoffs."""
+"""Kernels that count rows, labels and predictions, and compute metrics at cutoffs."""
 
 from __future__ import annotations
 

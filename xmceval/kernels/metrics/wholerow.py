@@ -1,4 +1,4 @@
-"""Whole-row kernel: metrics over all labels of a row, or along its whole list, from sparse rows."""
+"""Kernels that compute metrics over all labels of a row, or along its whole list, from sparse rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check kernels: what makes a row of truth or scores valid, and what of it counts."""
+"""Kernels that check rows of truth and scores, and bring rows of truth into order."""
 
 from __future__ import annotations
 

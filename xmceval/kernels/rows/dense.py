@@ -1,4 +1,4 @@
-"""Dense kernels: the true cells of rows, and the best labels of those with a score for every label, in one pass."""
+"""Kernels that find the true cells and the best labels of dense rows, in one pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers of several kernel files: whether labels ascend, where one of them is, sorts, powers of 2, and hashes."""
+"""Helpers shared by kernels: sorting, searching ascending labels, powers of 2, and hashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that order entries by row, merge duplicate labels of a row, and drop a label."""
+"""Kernels that order entries by row, merge duplicate labels of a row, and drop labels or pairs."""
 
 from __future__ import annotations
 

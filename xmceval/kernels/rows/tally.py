@@ -1,4 +1,4 @@
-"""Tally kernels: count what a block of rows contains, valid or not, and how often each label occurs."""
+"""Kernels that count the contents of a block, valid or not, and how often each label occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eight bytes of text at a time, in one 64-bit word: how many are digits, what they amount to, where some byte is."""
+"""Process text eight bytes at a time in 64-bit words: count digits, parse numbers, find a byte."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernel that finds the fields of lines of text: two names and a number in some of them."""
+"""Kernel that splits lines of text into fields: two names and a number."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Line kernels: the kinds of bytes in text, and where its lines and rows are."""
+"""Kernels that classify the bytes of text and find where its lines and rows begin."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

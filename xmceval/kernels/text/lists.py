@@ -1,4 +1,4 @@
-"""Kernels that parse lists of ids or names, without values, into arrays, and look names up."""
+"""Kernels that parse lists of ids or names without values, and look up the labels of names."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Number helpers: decimal numbers in text, rounded as float() rounds them."""
+"""Parse decimal numbers in text, rounded exactly as float() does."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

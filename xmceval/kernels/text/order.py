@@ -1,4 +1,4 @@
-"""Kernels that bring entries into the order of their rows, and break ties by the names of labels."""
+"""Kernels that group entries by row, and break ties by the names of labels."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pairs kernel: rows of `id:value` pairs in text, with their errors."""
+"""Kernel that parses rows of ``id:value`` pairs in text, and reports their errors."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

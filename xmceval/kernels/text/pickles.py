@@ -1,4 +1,4 @@
-"""Kernels that walk through the instructions of a pickle without following them."""
+"""Kernels that walk through the instructions of a pickle without executing them."""
 
 from __future__ import annotations
 

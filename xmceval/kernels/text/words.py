@@ -1,4 +1,4 @@
-"""Kernels that number distinct words of text by a hash table, and find them there."""
+"""Kernels that number the distinct words of text with a hash table, and look words up in it."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""FORMS: the forms of a report; each is one file, loaded when it is used."""
+"""The table FORMS of report formats, one module each, loaded when first used."""
 
 from __future__ import annotations
 

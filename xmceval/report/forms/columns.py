@@ -1,4 +1,4 @@
-"""Align plain text in columns: what tables and listings for people are printed with."""
+"""Align plain text in columns, for printed tables and lists."""
 
 from __future__ import annotations
 

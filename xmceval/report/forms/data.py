@@ -1,4 +1,4 @@
-"""JSON, CSV and pandas DataFrames from records, in full precision; pandas is imported only here."""
+"""Write records as JSON, CSV or pandas data frames in full precision; pandas is imported only here."""
 
 from __future__ import annotations
 

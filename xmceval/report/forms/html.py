@@ -1,4 +1,4 @@
-"""HTML: elements, whose text is escaped, and a sheet as plain tables for a notebook."""
+"""Build HTML elements with escaped text, and plain tables for notebooks."""
 
 from __future__ import annotations
 

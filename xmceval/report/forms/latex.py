@@ -1,4 +1,4 @@
-r"""LaTeX: the table as a paper prints it, and lists where they are asked for; booktabs is the only package needed.
+r"""Write tables as LaTeX, as they appear in papers, and lists on request; only booktabs is required.
 
 All of it is ASCII, so that any pdflatex takes it. A value is one cell, which an author can edit or move. What is wider
 than a line of an article becomes several tabulars, and what is higher than its page several floats.

@@ -1,4 +1,4 @@
-"""Layout: how tables for people look: places, units, intervals, width, and what a terminal can show."""
+"""Options for the look of tables: decimal places, units, intervals, width, and terminal features."""
 
 from __future__ import annotations
 

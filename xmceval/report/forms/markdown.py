@@ -1,4 +1,4 @@
-"""Markdown: tables as GitHub renders them."""
+"""Write tables as Markdown, as GitHub renders it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text: the table for people, wrapped into blocks of columns at the width of the terminal."""
+"""Write tables as plain text, wrapped into blocks of columns to fit the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of results: which kinds there are, drawing one, saving it. Matplotlib is loaded when one is drawn."""
+"""Draw and save pictures of results; matplotlib is loaded only when a picture is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pictures show: the kinds, and the measures that each can draw."""
+"""The kinds of pictures, and the choice of the measures that each of them shows."""
 
 from __future__ import annotations
 

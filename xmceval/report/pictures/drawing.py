@@ -1,4 +1,4 @@
-"""Drawing: pictures of results, each of panels that draw the values of all systems."""
+"""Draw pictures of results as panels with the values of all systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures: what all pictures share: style, looks of systems, legends, layout, and files that are the same each time."""
+"""Shared style of pictures: colours and markers of systems, legends, layout, and reproducible files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Matrices in memory as rows: numpy, scipy, DLPack, PyTorch, lists."""
+"""Read rows from matrices in memory: numpy, scipy, DLPack, PyTorch, lists."""

@@ -1,4 +1,4 @@
-"""Dense matrices: true cells and best labels of each row, found in the matrix where it is, without a copy of it."""
+"""Find the true cells and best labels of each row of a dense matrix, without copying it."""
 
 from __future__ import annotations
 

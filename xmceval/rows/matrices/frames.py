@@ -1,4 +1,4 @@
-"""Wide data frames as matrices with a column per label; columns of ids name the rows of frames and arrays."""
+"""Read wide data frames with one column per label; id columns of frames and arrays name the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of labels in memory: the ids of each row, and pairs of arrays with labels and scores in either order."""
+"""Read lists of label ids, one per row, and pairs of label and score arrays in either order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices as blocks of rows: scipy, numpy and DLPack inputs, which are never written to, and array files in pieces."""
+"""Read matrices (scipy, numpy, DLPack, array files in pieces) as blocks of rows, without modifying them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse matrices, of scipy in any storage or as arrays, become CSR: every entry is kept, and no array is trusted."""
+"""Convert sparse matrices to CSR, keeping every entry and validating every array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage of matrices: CSR, or padded lists of labels; each copies its rows out as CSR, as dense ones do."""
+"""Storage of matrices as CSR or padded lists, from which rows are copied out as CSR."""
 
 from __future__ import annotations
 

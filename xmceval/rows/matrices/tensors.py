@@ -1,4 +1,4 @@
-"""Arrays of other libraries: tensors of PyTorch, which is never imported here, and what exports DLPack, as JAX does.
+"""Convert tensors of PyTorch, without importing it, and of libraries that export DLPack, such as JAX.
 
 They are taken without a copy in memory, row by row from another device. The best labels of rows of a tensor on another
 device are selected there, so that only they and what ties with them are copied.

@@ -1,1 +1,1 @@
-"""Set-up: all that is found before the first row is read."""
+"""Set up scoring: everything that is determined before the first row is read."""

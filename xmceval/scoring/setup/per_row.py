@@ -1,4 +1,4 @@
-"""Per row: ids, groups and sample weights of rows, in the order of the truth; queries that runs lack.
+"""Align ids, groups and sample weights with the rows of the truth, and handle queries that runs lack.
 
 Loaded only where an option asks for one of these.
 """

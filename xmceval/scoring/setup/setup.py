@@ -1,4 +1,4 @@
-"""Setup: what is computed, and what was found before the first row; together they decide how rows are scored."""
+"""The Setup class, which holds everything that decides how rows are scored."""
 
 from __future__ import annotations
 

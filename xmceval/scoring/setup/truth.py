@@ -1,4 +1,4 @@
-"""What is found before the first row is read: the truth opened, propensities, weights, filter and groups."""
+"""Open the truth, and determine propensities, weights, filter and groups before the first row is read."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tasks: one kind of work each, from batches of rows to sums."""
+"""Tasks, each of which computes one kind of metric from batches of rows."""

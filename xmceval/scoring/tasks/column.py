@@ -1,4 +1,4 @@
-"""Areas of labels: metrics of all cells of a label, for which every stored cell is held until the end."""
+"""Task for metrics over all cells of a label, such as AUC; every stored cell is held until the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves of scored entries: entries in order of their scores, the steps of curves, areas under them."""
+"""Sort scored entries, and compute curves and the areas under them."""
 
 from __future__ import annotations
 

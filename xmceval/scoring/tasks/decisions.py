@@ -1,4 +1,4 @@
-"""Decision tasks: metrics of the labels that are decided on, as numerators and denominators that add up over rows."""
+"""Task for metrics of decisions at a threshold, from numerators and denominators summed over rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Label counters: one set for all threads, to which the rows of batches are added.
+"""Count labels over batches of rows, in one set of counters shared by all threads.
 
 They cost memory in labels, not in rows: four bytes for each label and count. Labels are counted in an array up to 2^27,
 of which only the pages that are touched exist; above, by sorted unique ids. Counts of a long array that is mostly zeros

@@ -1,4 +1,4 @@
-"""Label-wise means: the values that counts by label amount to, all of them in one pass over the labels."""
+"""Compute label-wise means from the counts of each label, in one pass over the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Label-wise tasks: metrics that come from counts by label, of the best labels or of decisions."""
+"""Task for label-wise metrics, from the counts of each label among the best labels or decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Top-k tasks: metrics at a cutoff, from the k best labels of each row."""
+"""Task for metrics at a cutoff, from the k best labels of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole-row tasks: metrics of all labels of a row, of its whole list, or of its first ranks one by one."""
+"""Task for metrics over all labels of a row, over its whole list, or at each of its first ranks."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^
 
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
-REFUSED = {  # signatures of files that are not read, with what they are and what to do
+REFUSED = {  # signatures of files that are not read, with their kind and a hint
     signatures.MATLAB: ("a MATLAB file", _SAVE),
     signatures.PICKLE: ("a pickle, which runs code when it is loaded", _SAVE),
     signatures.HDF5: ("an HDF5 file", _SAVE),
@@ -72,7 +72,7 @@ def open_source(path: str | Path | Records | Table, request: Request) -> Opened:
 
 
 def check_kind(kind: str | None) -> None:
-    """Refuse a kind of file that is none."""
+    """Refuse an unknown kind of file."""
     if kind not in {None, *ROLES}:
         raise UsageError(f"kind must be one of {listed(ROLES)}, got {kind!r}")
 

@@ -125,7 +125,7 @@ class Opened:
 
     source: Source  # the rows
     format: Format = IN_MEMORY
-    # what people are told of it, in words: its title, with what was inferred of the format, and further facts
+    # facts for people, in words: its title, with the inferred format, and further ones
     facts: tuple[str, ...] = ()
     role: Role = "truth"  # whether it was opened as truth or as predictions
     name: str = ""  # the path, or the argument
@@ -167,7 +167,7 @@ class Opened:
 
     @property
     def line(self) -> str:
-        """What it was read as, and how its rows and labels are joined to others."""
+        """The format it was read as, and how its rows and labels are joined to other inputs."""
         return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
 
     @property

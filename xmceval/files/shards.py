@@ -42,7 +42,7 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
 
 
 def is_present(path: Path) -> bool:
-    """Return whether there is such a file, folder or pair; also where only opening it tells what is wrong with it."""
+    """Return whether there is such a file, folder or pair; also if only opening it would reveal that it is invalid."""
     try:
         return path.exists() or has_pair(path)
     except DataError:  # of a store that does not answer
@@ -52,7 +52,7 @@ def is_present(path: Path) -> bool:
 
 
 def _find_faults(path: Path, hint: str) -> Iterator[str]:
-    """Yield what is wrong with a path."""
+    """Yield the problems of a path."""
     if path == STDIN:
         return
     try:
@@ -127,7 +127,7 @@ def _read_list(text: str, file: Path | None = None) -> Shards:
 
 
 def find_beside(file: Path | None, name: str) -> Path | Shards | None:
-    """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None if there are none.
+    """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None without any.
 
     Relative names are relative to the file, and those of no file to the current folder.
     """
@@ -203,7 +203,7 @@ def _find_missing(truth: Shards, scores: Shards) -> str:
 
 
 def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
-    """Return what distinguishes the names of shards: their numbers, as far as they differ, or other parts of them."""
+    """Return the parts that distinguish the names of shards: their numbers, as far as they differ, or others."""
     names = [_plain_name(to_path(each)) for each in parts]
     numbers = [tuple(int(word) for word in _NUMBER.split(name)[1::2]) for name in names]
     if len(set(map(len, numbers))) == 1:

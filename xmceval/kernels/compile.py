@@ -1,7 +1,7 @@
 """Compile kernels with numba, and cache the compiled code in a folder that only this user can write.
 
 Numba's cache checks the file of a kernel, but not the files of its helpers, and it unpickles what it reads. So the
-folder is named after a digest of all kernel files, and is used only if nobody else can write to it. Without such a
+folder is named after a digest of all kernel files, and is used only if no other user can write to it. Without such a
 folder every process compiles its own kernels. Damaged files are replaced; damage inside machine code is not detected.
 """
 
@@ -36,8 +36,8 @@ UNSAVED = (
     "can write (hint: set NUMBA_CACHE_DIR)"
 )
 
-# Held during the first call of a kernel, as numba's settings change meanwhile. A fork waits for it: a copy of a process
-# in which another thread holds it, or numba's own lock, would wait forever.
+# Held during the first call of a kernel, as numba's settings change meanwhile. A fork waits for it: if another thread
+# held it, or numba's own lock, the forked process would wait forever.
 _LOCK = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
@@ -145,7 +145,7 @@ def digest_files(folder: Path) -> str:
     return files.hexdigest() if paths else ""
 
 
-# Taken before any kernel is imported: what is imported later is never older than the digest it is saved under.
+# Taken before any kernel is imported, so that no kernel is older than the digest it is saved under.
 SOURCES = digest_files(Path(__file__).parent)
 
 
@@ -163,7 +163,7 @@ def digest() -> str:
 
 
 def find_folder() -> Path | None:
-    """Return the folder for compiled kernels, or None if there is none that only this user can write."""
+    """Return the folder for compiled kernels, or None if no folder is writable by this user alone."""
     if not SOURCES:
         return None
     try:
@@ -189,7 +189,7 @@ def _cache_home() -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether a folder belongs to this user, who can write to it as nobody else can; a link does not count."""
+    """Whether a folder belongs to this user, and no other user can write to it; a link does not count."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK):
         return False

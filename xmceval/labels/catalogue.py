@@ -159,7 +159,7 @@ def hint_at_dataset(
 ) -> Iterator[str]:
     """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known.
 
-    There is none where all of these sets have the A and B that were used, and a filter only if there was one.
+    There is no hint if all these sets have the A and B that were used, and a filter only if there was one.
     """
     if None in sizes:
         return

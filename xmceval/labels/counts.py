@@ -14,7 +14,7 @@ from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
-DENSE_IDS = 1 << 27  # labels below are counted in one array, of which only the pages that are touched exist
+DENSE_IDS = 1 << 27  # labels below are counted in one array; only the pages that are touched take memory
 LONG_TABLE = 1 << 22  # labels; a longer table that is mostly zeros is given by ids
 
 
@@ -22,7 +22,7 @@ MERGE_ABOVE = 1 << 17  # ids
 
 
 class GrowingCounts:
-    """Counts [n, n_slots] under ascending ids [n], to which more are added under ids in any order.
+    """Counts [n, n_slots] under ascending ids [n]; more can be added under ids in any order.
 
     Those that were added wait until there are as many of them as of the others, so that each is sorted a few times,
     however often counts are added.

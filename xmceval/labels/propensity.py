@@ -205,7 +205,7 @@ def from_table(
 
 
 def from_values(values: Float64, source: str) -> Propensities:
-    """Take inverse propensities as they are, one per label."""
+    """Use the given inverse propensities, one per label."""
     wrong = np.flatnonzero(~((values >= 1) & (values <= LARGEST)))
     if wrong.size:
         label = int(wrong[0])

@@ -30,7 +30,7 @@ AVERAGE_TEXT = {
     "predicted": "mean over labels with a prediction",
 }
 
-BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors in which the length of a whole list stands for k
+BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors that use the length of a whole list for k
 
 LABELS_TEXT = {
     "all": "all labels",
@@ -94,7 +94,7 @@ class Measure:
 
     @cached_property
     def cutoff(self) -> str:
-        """What follows the @ in the name: a number, ``all``, ``n``, or nothing."""
+        """The part of the name after the @: a number, ``all``, ``n``, or nothing."""
         if self.k is not None:
             return str(self.k)
         if self.metric.level:

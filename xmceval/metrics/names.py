@@ -105,7 +105,7 @@ _NUMBER_SPELLINGS: Mapping[tuple[str, str], Callable[[float], float]] = MappingP
 # Names that mean several metrics.
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
-NEAR = 0.7  # from which similarity on a name is suggested
+NEAR = 0.7  # the least similarity of a name that is suggested
 
 LONGEST_RANGE = 1000  # of cutoffs: each is a number of the report
 

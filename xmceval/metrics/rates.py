@@ -34,7 +34,7 @@ class Cells:
         return cls(*(np.asarray(count).astype(np.float64) for count in counts))
 
 
-# A rate is the mean of one or two fractions, each of which may be 0/0.
+# A rate is the mean of one or two fractions; each may be 0/0.
 Rate = Callable[[Cells, float], tuple[Fraction, ...]]
 
 

@@ -28,28 +28,28 @@ class Rows(NamedTuple):
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written to: kernels take what is constant as such, even if it could be."""
+    """Return a read-only view; kernels take constant arrays as read-only, even if they are writable."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 class SortedRows(Rows):
-    """Rows of which the parser noticed that labels ascend strictly in each, and that no value is NaN."""
+    """Rows known from parsing to have strictly ascending labels, and no NaN among their values."""
 
     largest_label: int  # -1 without any; none is negative
     has_only_ones: bool  # whether all values are 1
 
     @classmethod
     def of(cls, rows: Rows, largest_label: int, *, has_only_ones: bool) -> SortedRows:
-        """Return the same rows with what was noticed."""
+        """Return the same rows with the facts noticed about them."""
         noticed = cls(*rows)
         noticed.largest_label, noticed.has_only_ones = largest_label, has_only_ones
         return noticed
 
 
 class Selected(NamedTuple):
-    """What the metrics at cutoffs need of the scores of some rows."""
+    """The part of the scores of some rows that metrics at cutoffs need."""
 
     # the best labels of each row, best first. Where the last two of them tie, all further true labels with the same
     # score follow.
@@ -84,7 +84,7 @@ class Scratch:
         return array[:size]
 
     def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:
-        """Return what `make` returns of this and some sizes, as it was left: made again only when the sizes change."""
+        """Return the object made by `make` for some sizes, in its last state; a new one only if the sizes change."""
         held = self._held.get(name)
         if held is None or held[0] != sizes:
             held = self._held[name] = sizes, make(self, *sizes)
@@ -155,7 +155,7 @@ class Block:
     """Some consecutive rows of a source, not yet parsed."""
 
     stored: StoredRows
-    first_row: int  # the number of the first row in the whole, of which the source may be a part
+    first_row: int  # the number of the first row in the whole; the source may be a part of it
     prefix: str = ""  # what the places of rows begin with
     repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()  # each changes parsed rows in place
     # the most entries that a row may have after that, where the header of a part declares fewer columns than others
@@ -192,7 +192,7 @@ class Block:
         except Fault as fault:
             raise self._in_whole(fault) from None
         for repair in self.repairs:
-            rows = Rows(*rows)  # what was noticed of them may no longer hold
+            rows = Rows(*rows)  # facts noticed about them may no longer hold
             repair(rows, scratch)
         if self.longest is not None:
             lengths = np.diff(rows.indptr)
@@ -232,7 +232,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
 
     @property
     def n_rows(self) -> int | None:

@@ -16,7 +16,7 @@ COUNTED = 1000  # reading stops when this many have been found
 
 
 def further_faults(state: State, item: Item, work: Callable[[State, Item], None], fault: Fault) -> list[Fault]:
-    """Work again on an item that has a faulty row: return what else is wrong in its blocks, one fault per row."""
+    """Work again on an item that has a faulty row, and return the further faults in its blocks, one per row."""
 
     def find(blocks: tuple[Any, ...]) -> Iterator[Fault]:
         """Yield the fault of each wrong row: halves are searched, so that many wrong rows cost little more than one."""

@@ -40,7 +40,7 @@ class Filter:
 
     @classmethod
     def of_numbers(cls, name: str, n_pairs: int, n_rows: int) -> Filter:
-        """Return a filter of which only the numbers of pairs and rows are known."""
+        """Return a filter that knows only the numbers of pairs and rows."""
         return cls(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), n_pairs, n_rows)
 
     def without_pairs(self) -> Filter:
@@ -48,7 +48,7 @@ class Filter:
         return Filter.of_numbers(self.name, self.n_pairs, self.n_rows)
 
     def merge(self, other: Filter) -> Filter:
-        """Return the filter with the numbers of pairs and rows of both, neither of which has its pairs."""
+        """Return the filter with the numbers of pairs and rows of both; neither has its pairs."""
         name = self.name if other.name == self.name else f"{self.name.removesuffix(' and more')} and more"
         return Filter.of_numbers(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
@@ -86,7 +86,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class FilterReport:
-    """What a filter did."""
+    """The effect of a filter."""
 
     source: str  # where the pairs come from
     pairs: int  # distinct pairs, and the rows that have one

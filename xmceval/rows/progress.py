@@ -21,7 +21,7 @@ def watch_work(worker: object, name: str, total: int, done: Callable[[Any], int]
 
 @contextmanager
 def phase(name: str, total: int | None) -> Iterator[Add]:
-    """Yield what is called with rows or other units as they are done."""
+    """Yield a function to call with the number of rows or other units done."""
     counter = _Counter()
     if total:
         watch_work(counter, name, total, attrgetter("done"))

@@ -1,8 +1,8 @@
 """Match the rows and labels of different inputs, and decide whether whole numbers are ids or scores.
 
 This is decided here, for every function and command. Rows or labels that both inputs name are joined by name. Where
-only one of them names its own, position counts, unless the names are numbers that say otherwise. What has two readings
-is refused, with a line to run for each.
+only one of them names its own, position counts, unless the names are numbers that say otherwise. Input with two
+readings is refused, with a line to run for each.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AnyArray = NDArray[Any]
 
 SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
 LEAST_IDS, FEW_ROWS = 10, 3  # rows; in fewer, grades may be all different, or the same as scores, by chance
-MOST_DIFFERENT = 0.9  # of the rows, in which ids are different numbers; one may appear twice by mistake
+MOST_DIFFERENT = 0.9  # share of the rows whose ids are different numbers; one may appear twice by mistake
 MOST_OF_IDS = 10  # labels that may be columns of ids; where more have whole numbers above 1, these are grades
 USUAL_GRADE = 10  # larger whole numbers are likelier ids
 MOST_NAMED = 3  # names in a message
@@ -88,7 +88,7 @@ class Axis:
 
     @property
     def holder(self) -> str:
-        """What has the names, for a message."""
+        """The part of the input that has the names, for a message."""
         if self.column is None:
             return self.attribute
         return f"columns {listed(map(repr, self.column), 'and')}" if self.has_columns else f"column {self.column!r}"
@@ -114,7 +114,7 @@ class Axis:
 
 
 def write_frame(code: str, path: str) -> str:
-    """Return a line of a shell that writes a data frame beside the file that it was read from, for a message."""
+    """Return a shell command that writes a data frame next to the file it was read from, for a message."""
     stem = Path(path).name.partition(".")[0]
     new = json.dumps(f"{'joined' if set('*?[') & set(stem) else stem}-new.parquet")
     return f"python -c {shlex.quote(f'import pandas; {code}.to_parquet({new})')}"
@@ -128,7 +128,7 @@ def join_frames(codes: Sequence[str]) -> str:
 
 
 def _as_name(word: Any) -> Any:
-    """Return a name that can be looked up: there is one NaN, and lists are names by what they look like."""
+    """Return a name that can be looked up: all NaN are the same, and lists are looked up by their repr."""
     if isinstance(word, float) and math.isnan(word):
         return math.nan
     return word if isinstance(word, Hashable) else repr(word)
@@ -186,7 +186,7 @@ def first_named(known: Axis | None, other: Axis | None, unnamed: str, *, in_batc
 
 
 def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
-    """Return the error for two inputs that name their rows or labels in different orders, beside one without names."""
+    """Return the error for two inputs that name rows or labels in different orders, and a third without names."""
     have = "have" if second.holder.startswith("columns") else "has"
     return DataError(
         f"{second.source}: its {second.holder} {have} the names of {first.source} in another order, and {unnamed} has "
@@ -239,7 +239,7 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
 
 
 def _overlap_error(named: Axis, other: Axis) -> AmbiguousError:
-    """Return the error for consecutive numbers of which the other input has some in other places."""
+    """Return the error for consecutive numbers, some of them in other places in the other input."""
     names: Any = named.names
     last, goes = len(other.names or ()) - 1, "goes" if named.attribute == "index" else "go"
     select = ".loc[{}:{}]" if named.attribute == "index" else ".loc[:, {}:{}]"
@@ -408,7 +408,7 @@ def _read(name: str) -> str:
 
 
 def explain_text(words: AnyArray, name: str) -> str:
-    """Return what is wrong with an array of numbers as text, with what turns it into numbers; empty where it has names.
+    """Explain why an array of numbers as text is refused, and how to convert it; empty if it has names.
 
     `words` are some of its rows.
     """
@@ -459,7 +459,7 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
 
 
 def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
-    """Refuse rows in which a label has whole numbers that may name or group the rows, in truth and scores."""
+    """Refuse rows with a label whose whole numbers may name or group the rows, in truth and scores."""
     n_rows, n_true, n_scored = truth.indptr.size - 1, truth.indptr[-1], scores.indptr[-1]
     labels, values = truth.indices[:n_true], truth.values[:n_true]
     large = np.unique(labels[values > 1])
@@ -519,7 +519,7 @@ def look_like_ids(values: Any) -> bool:
 
 
 def _list_ids(read: str, padding: int | None = None) -> str:
-    """Return what to pass instead of an array of ids, for a message."""
+    """Return the code for passing lists instead of an array of ids, for a message."""
     if names_flags():
         used = "row" if padding is None else f"row[row != {padding}]"
         return f'python -c "import numpy; [print(*{used}) for row in {read}]" > truth.txt writes them as text'
@@ -531,7 +531,7 @@ def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
     """Return whether matrices [n_rows, 3] may have a row, a label and a value in each row, as long tables do.
 
     In both, row and label are whole, no pair appears twice, and the row counts up or repeats; one has the rows of the
-    other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, in which anything counts up.
+    other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, where anything counts up.
     """
     if min(len(truth), len(scores)) < 3:
         return False

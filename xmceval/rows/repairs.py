@@ -88,7 +88,7 @@ def _describe_column(n_labels: int, n_removed: int) -> str:
 
 
 def merge_duplicate_labels(source: Source) -> RepairedSource:
-    """Return a source in which a label appears once per row, with the largest of its values."""
+    """Return a source that has each label once per row, with the largest of its values."""
     return RepairedSource(source, _merge_duplicates, describe_duplicates, source.n_labels, source.is_exact)
 
 

@@ -86,7 +86,7 @@ def n_shared(truth: Source, systems: Iterable[Source]) -> int:
 class ReopenedSource:
     """A source that holds its rows in memory, opened anew for each pass, so that they are freed after it.
 
-    `source` is what was opened first and is not kept; `reopen` opens its `files` again, and can be pickled.
+    `source` was opened first and is not kept; `reopen` opens its `files` again, and can be pickled.
     """
 
     def __init__(self, source: Source, reopen: Callable[[], Source], files: Sequence[Path]) -> None:
@@ -187,7 +187,7 @@ class Lockstep:
         rest = truth.count_rest(blanks_count=True)
         for system in systems:
             if not (system.is_paired or is_last or (rest and system.block is None)):
-                continue  # it goes on beside the next shard
+                continue  # it goes on with the next shard
             source, its_source = [each.source_of(shard, system.is_paired) for each in (truth, system)]
             before = first_row if system.is_paired else 0
             n_rows = self.n_rows - before + rest
@@ -202,7 +202,7 @@ class Lockstep:
 
 
 class _Reader:
-    """The blocks of one source, of which `block` is the current one: shard by shard, or one after the other."""
+    """The blocks of one source, shard by shard or one after the other; `block` is the current one."""
 
     def __init__(self, source: Source, n_shards: int) -> None:
         self._source, self._shards = source, shards_of(source)
@@ -228,7 +228,7 @@ class _Reader:
         self.block = None if self._stream is None else next(self._stream, None)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the stream of blocks."""
         if self._stream is not None:
             self._stream.close()
 

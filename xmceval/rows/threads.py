@@ -67,7 +67,7 @@ def run_alone(
 
 
 class _Loop(Generic[Item, State]):
-    """Draws items in order, one thread at a time, works on them, and keeps what went wrong by the number of the item.
+    """Draws items in order, one thread at a time, works on them, and keeps errors by the number of the item.
 
     All items before a wrong one are worked on, so the first error is the same for any number of threads.
     """
@@ -140,7 +140,7 @@ class _Loop(Generic[Item, State]):
         return [fault for number, fault in self._faults if number < at], error
 
     def raise_first(self) -> None:
-        """Raise what went wrong first, if anything did: the faults of rows, or another error."""
+        """Raise the first error, if any: the faults of rows, or another error."""
         faults, error = self.find_first()
         if faults:
             raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
@@ -164,7 +164,7 @@ class _Running:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Wait until there are none."""
+        """Wait until none are left."""
         with self._changed:
             self._changed.wait_for(lambda: self._number == 0)
 

@@ -72,7 +72,7 @@ class Width:
 
 
 def hint_at_classes(scores: Source) -> str:
-    """Return a hint at what `predict_proba` of many classifiers returns, where scores in memory have two columns."""
+    """Return a hint about the output of `predict_proba` of many classifiers, if scores have two columns."""
     if scores.n_labels != 2 or scores.files():
         return ""
     return (
@@ -82,5 +82,5 @@ def hint_at_classes(scores: Source) -> str:
 
 
 def _declare(declared_by: str, number: int, noun: str = "label") -> str:
-    """Write what declares a number: ``x.txt has 3 labels``, but ``--n-labels is 3``."""
+    """Write which input declares a number: ``x.txt has 3 labels``, but ``--n-labels is 3``."""
     return f"{declared_by} {f'{number:,}' if declared_by.endswith(' is') else counted(number, noun)}"

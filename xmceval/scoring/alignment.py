@@ -15,12 +15,12 @@ from xmceval.scoring.batch import Batch
 N_ROWS = 1000  # from the first on, that are looked at
 MIN_ROWS = 200  # with a true label and a prediction; with fewer, only the lowest scores are compared with the highest
 NO_LABEL = -9  # neither a label nor next to one
-LEAST_ROWS = 3  # of which most say that scores are in the wrong order, or rank nothing
+LEAST_ROWS = 3  # rows; with fewer, the order of scores is not doubted
 USUAL_GRADE = 10  # larger values are likelier scores than grades
 LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of them that ascends
 
-NEAR_CHANCE = 3.0  # standard deviations above the hits by chance, up to which rows seem to be in random order
-FAR_FROM_CHANCE = 8.0  # standard deviations; what is within so many of chance proves nothing
+NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows seem to be in random order
+FAR_FROM_CHANCE = 8.0  # standard deviations; anything within this many of chance proves nothing
 MUCH_BETTER = 3.0  # times the hits
 CLEAR_DIFFERENCE = 6.0  # standard deviations between two numbers of hits
 OF_FEW = 4.0  # standard deviations, of a difference and above chance, in fewer rows than MIN_ROWS
@@ -43,8 +43,8 @@ UNKNOWN, EQUAL, ORDERED, RISING = range(4)
 class Ranked(NamedTuple):
     """The predictions of some rows."""
 
-    best: Int64  # int64 [n_rows, 2]; the two best labels, NO_LABEL where there is none
-    last: Int64  # int64 [n_rows]; the label with the lowest score, NO_LABEL where there is none or it is not known
+    best: Int64  # int64 [n_rows, 2]; the two best labels, NO_LABEL if there is none
+    last: Int64  # int64 [n_rows]; the label with the lowest score, NO_LABEL if there is none or it is unknown
     ends: Float64  # float64 [n_rows, 2]; the scores of the first and of the last label that is ranked
     lengths: Int64  # int64 [n_rows]; how many labels have a score
     kinds: Int64  # int64 [n_rows]; the kinds of the scores
@@ -83,7 +83,7 @@ def find_doubts(
     order_counts: bool = True,
     are_lists: bool = False,
 ) -> tuple[str, Sequence[Doubt]]:
-    """Return the likely mistake that the first rows of a system show, or else what makes its scores doubtful.
+    """Return the likely mistake that the first rows of a system show, or else the reasons to doubt its scores.
 
     `pieces` are of all systems and blocks, in any order. `place` says for messages which predictions they are, such as
     `` of preds.txt``. With `drop_empty` rows without a true label do not count for P@1; with `order_counts` False lines
@@ -108,7 +108,7 @@ def find_doubts(
 def _find_mistake(
     rows: NDArray[np.intp], labels: Int64, n_counted: int, ranked: Ranked, place: str, sample: str
 ) -> str:
-    """Describe the order in which rows, labels or scores seem to be wrong; empty where they do not.
+    """Describe the wrong order that rows, labels or scores seem to have; empty if they look right.
 
     Labels or rows seem to be shifted by one, or low scores to be the best, where P@1 read in this way is three times as
     large, or the one without is that of a random order of rows; where the difference is 6 standard deviations; and
@@ -259,7 +259,7 @@ def _first(rows: Rows, n: int) -> Rows:
 
 
 def _first_ranked(batch: Batch, n: int, block: Block | None) -> Ranked:
-    """Copy the best labels of the first rows, and what is seen of the scores where all of them are held."""
+    """Copy the best labels of the first rows, and describe their scores if all of them are held."""
     labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
     best = np.full((n, 2), NO_LABEL)
     depth = min(2, labels.shape[1])

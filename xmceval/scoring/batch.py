@@ -51,7 +51,7 @@ class Decided(NamedTuple):
     counts: Int64  # int64 array [n_rows, 2]; hits and decisions of each row; rows that are left out have none
     # int64 array [at least the number of decisions]; twice the label of each decision, and 1 more where it is a hit
     labels: Int64
-    largest: int  # the largest label that has a score, -1 where there is none
+    largest: int  # the largest label that has a score, -1 without any
 
 
 @dataclass

@@ -26,7 +26,7 @@ SHARES = 5  # equal ones, of the variance: a row that carries more than one of t
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number of a report; bounds are None where there are none.
+    """One number of a report; missing bounds are None.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """`low` and `high`; NaN where there are none."""
+        """`low` and `high`; NaN if missing."""
         return as_bounds(self.low, self.high)
 
     @property
     def tie_bounds(self) -> tuple[float, float]:
-        """`tie_low` and `tie_high`; NaN where there are none."""
+        """`tie_low` and `tie_high`; NaN if missing."""
         return as_bounds(self.tie_low, self.tie_high)
 
     def without_ceiling(self) -> Estimate:
@@ -78,7 +78,7 @@ class Estimate:
 
 
 def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
-    """Return two bounds as Python's callers have them: NaN where there are none."""
+    """Return two bounds as the public API has them: NaN if missing."""
     return (math.nan, math.nan) if low is None or high is None else (low, high)
 
 

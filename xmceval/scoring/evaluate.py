@@ -44,7 +44,7 @@ NO_FRACTIONS = np.empty((0, 0, FRACTION))
 
 
 class BlockScratch(NamedTuple):
-    """The arrays in which one thread scores its blocks; the copies are made where there are weights of 0, or groups."""
+    """The arrays one thread uses to score its blocks; copies are made only with weights of 0, or groups."""
 
     truth: Scratch
     scores: Scratch
@@ -60,7 +60,7 @@ class BlockScratch(NamedTuple):
             return cls(Scratch(), Scratch(), (Scratch(), Scratch()), (Scratch(), Scratch()))
 
     def leave(self) -> None:
-        """Leave small arrays to whoever scores next: a few rows are scored sooner than new arrays are made."""
+        """Keep small arrays for the next call, since scoring a few rows is faster than making new arrays."""
         scratches = self.truth, self.scores, *self.kept, *self.group
         if sum([scratch.n_bytes for scratch in scratches]) <= MOST_SPARE:
             _spare[:] = [self]
@@ -272,7 +272,7 @@ def _refuse_unpredicted(block: Block, row: int) -> Fault:
 
 
 def _check_binary(block: Block, scores: Rows) -> None:
-    """Refuse dense scores other than 0 and 1 without a threshold: nobody means that all labels are predicted."""
+    """Refuse dense scores other than 0 and 1 without a threshold, as they would predict all labels."""
     values = scores.values[: scores.indptr[-1]]
     others = np.flatnonzero((values != 0) & (values != 1))
     if others.size:

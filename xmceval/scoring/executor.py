@@ -1,8 +1,8 @@
 """Score parts of the rows with any `concurrent.futures.Executor`, bit-identical to scoring in one process.
 
 Uncompressed text is cut where lines begin, npy and npz at any row, all else at the ends of files; a task opens files
-where it runs, and reads its own part. Rows in memory go with their task. What is wrong with the data is the value of a
-task, so that no executor tries again, and it is reported in the words of one process.
+where it runs, and reads its own part. Rows in memory go with their task. Errors in the data are
+returned by a task, so that no executor tries again, and are reported in the same words as in one process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PART_BYTES = 1 << 26  # of all files together that a task reads
 MARK_BYTES = 1 << 22  # between two places of a text file where reading may begin
 MOST_WAITING = 256  # tasks that an executor has at a time: each brings the propensities of all labels
 
-LocalFile = tuple[str, str, Stamp]  # its name in messages, its place, and what it is like here
+LocalFile = tuple[str, str, Stamp]  # its name in messages, its place, and its stamp here
 
 
 @dataclass
@@ -92,7 +92,7 @@ class RowRange:
                     return
 
     def cut(self, before: int, start: int, stop: int) -> RowRange:
-        """Return rows `start` to `stop` of the whole, of which `before` are in the shards before this one."""
+        """Return rows `start` to `stop` of the whole; `before` rows are in the shards before this one."""
         source: Any = self.source
         first = start - before
         if isinstance(unrepaired(source), MatrixSource) and not source.files():
@@ -107,14 +107,14 @@ class RowRange:
 
 
 class PartResult(NamedTuple):
-    """The totals of some rows, or what is wrong with them."""
+    """The totals of some rows, or their errors."""
 
     totals: Sequence[Totals] = ()  # by system
     pairs: JointSums | None = None
     first: Sequence[FirstRows] = ()
     removed: Sequence[Sequence[int]] = ()  # entries that each repair of a source removed, the truth first
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
-    error: DataError | None = None  # what else is wrong, after those rows
+    error: DataError | None = None  # another error, after those rows
 
 
 def evaluate_in_parts(
@@ -178,7 +178,7 @@ def evaluate_in_parts(
 
 
 def _check_possible(sources: Sequence[Source], program: Program, held: HeldRows | None) -> None:
-    """Refuse what needs all rows in one process; groups were refused when options were read."""
+    """Refuse options that need all rows in one process; groups were refused when options were read."""
     where = argument("executor")
     program.check_mergeable(where)
     if held is not None:
@@ -228,7 +228,7 @@ def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[Row
 
 
 def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[Mark], list[str]] | DataError:
-    """Return the rows of a text file, places where reading may begin, and warnings; or what is wrong with it."""
+    """Return the rows of a text file, places where reading may begin, and warnings; or its error."""
     marks, n_rows = list[Mark](), 0
     try:
         _check_files(files)
@@ -320,9 +320,9 @@ def _cut(sharded: Sequence[Sequence[RowRange]], systems: Sequence[System]) -> It
 def _run(
     executor: Executor, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
 ) -> Generator[tuple[Any, Any], None, None]:
-    """Yield the arguments of each call of a task and its result, in order, and cancel calls that nobody waits for.
+    """Yield the arguments of each call of a task and its result, in order; at an early end cancel the rest.
 
-    What a task has to say of the data is its value, so an error is one of the executor.
+    A task returns errors in the data as its value, so an exception is one of the executor.
     """
     waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
 
@@ -363,7 +363,7 @@ def _early_end(reason: Exception | str) -> DataError:
 
 
 def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: Sequence[System]) -> PartResult:
-    """Score the rows of a part, where a task runs; what is wrong is returned."""
+    """Score the rows of a part, where a task runs; errors are returned, not raised."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
     scores: list[Any] = [system.scores for system in systems]

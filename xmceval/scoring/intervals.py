@@ -29,7 +29,7 @@ class RowSums:
     """Sums over rows of numerators, denominators, their squares, and their products; exact.
 
     Numerators and denominators may be in any common unit, on which neither the ratio nor its interval depends. As whole
-    numbers of a small one they take a fraction of the time: what is found of them is then divided once, in the end.
+    numbers of a small one they take a fraction of the time; the results are then divided once, at the end.
     """
 
     num: Fraction | int
@@ -133,10 +133,10 @@ def fieller_interval(sums: RowSums, n: int) -> tuple[float, float] | None:
 
 @lru_cache
 def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the exact interval of a share of hits, of which, or of the misses, there are few.
+    """Return the exact interval of a share of hits, when hits or misses are few.
 
-    Its ends are the shares with which so many hits or more, or so many or fewer, have half of what the confidence
-    leaves (Clopper, Pearson, Biometrika 26, 1934).
+    At each end, the probability of at least, or at most, this many hits is (1 - confidence) / 2
+    (Clopper, Pearson, Biometrika 26, 1934).
     """
     if 2 * hits > n:
         low, high = binomial_interval(n - hits, n, confidence)
@@ -147,7 +147,7 @@ def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tupl
 
 
 def _at_most(hits: int, n: int, p: float) -> float:
-    """Return the probability of at most so many hits in `n` rows, each a hit with probability 0 < p < 1.
+    """Return the probability of at most `hits` hits in `n` rows, each a hit with probability 0 < p < 1.
 
     For few hits: it is 0 where none at all is too rare for a float. Decimals have the digits that such a power takes
     away, and are the same on every machine.
@@ -189,19 +189,19 @@ def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
 
 
 def exact_sum(numbers: NDArray[np.float64]) -> float:
-    """Return the sum of numbers, float64 [n], none of which is infinite or NaN."""
+    """Return the exact sum of finite numbers, float64 [n]."""
     return math.fsum(exact_parts(numbers))
 
 
 def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
     """Yield a few numbers with the same exact sum as `numbers`, float64 [n].
 
-    Each is the sum of the upper bits of what is left of all numbers: so few of them that no addition rounds.
+    Each is the sum of the upper bits of the remainders of all numbers, few enough that no addition rounds.
     """
     left = numbers
     largest = _largest(left)
     while largest > 0.0:
-        # Adding and subtracting it rounds to its last bit, of which 2^52 make more than all numbers together.
+        # Adding and subtracting it rounds to its last bit; 2^52 of these exceed all numbers together.
         rounder = math.ldexp(1.5, math.frexp(largest)[1] + left.size.bit_length())
         upper = left + rounder
         upper -= rounder

@@ -34,7 +34,7 @@ BinSpec: TypeAlias = "int | str | Sequence[int | str]"
 OF_WHOLE_LIST = tuple(name for name, metric in METRICS.items() if metric.is_of_whole_list)
 
 GROUPS = ("Common", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Output")
-SOURCES = ("train", "counts", "inverse_propensities")  # of propensities, of which one may be passed
+SOURCES = ("train", "counts", "inverse_propensities")  # of propensities; only one may be passed
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Spec:
     choices: tuple[str, ...] = ()
     low: int | None = None  # bounds of an int
     high: int | None = None
-    # returns the names from which values are made, which a shell completes
+    # returns the names that values are made from, which a shell completes
     names: Callable[[], Iterable[str]] | None = None
     # where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
     # ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes no number
@@ -80,7 +80,7 @@ class Spec:
         return float(number)  # type: ignore[arg-type]
 
     def expect(self, value: Any) -> str:
-        """Return what a value should be where its type is wrong, else nothing; check_whole has the whole numbers."""
+        """Return the expected type if that of a value is wrong, else nothing; check_whole checks integers."""
         if self.kind is bool:
             return "" if isinstance(value, bool) else "true or false"
         if value is None:
@@ -107,7 +107,7 @@ def input_name(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers and strings as they are, and lists of them; anything else as text."""
+    """Return numbers, strings and lists of them unchanged; anything else as text."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(each) for each in value]
@@ -378,7 +378,7 @@ class Options:
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """What is asked for: metrics with their options and cutoffs, each once."""
+        """The requested measures: metrics with their options and cutoffs, each once."""
         default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
 
@@ -389,7 +389,7 @@ class Options:
 
     @property
     def needs_sources(self) -> str:
-        """What needs propensities although no source of them is passed, with its verb, for a message; or nothing."""
+        """The metrics or option that need propensities while no source is passed, with a verb; or empty."""
         asking = [measure for measure in self.measures if measure.needs_propensities]
         if self.sources or not (asking or self.by_frequency is not None):
             return ""
@@ -401,7 +401,7 @@ class Options:
         return tuple([value for _, spec, value in self._passed() if spec.is_file])
 
     def changed(self) -> dict[str, Any]:
-        """Return what is not the default and may change a value, by name, as reports record it.
+        """Return the options that differ from the default and may change a value, by name, as reports record them.
 
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """

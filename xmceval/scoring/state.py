@@ -45,7 +45,7 @@ class State:
 
     @cached_property
     def configuration(self) -> dict[str, Any]:
-        """What must be equal for totals to be added, by its name in messages."""
+        """The settings that must be equal for totals to be added, by name in messages."""
         changed, propensities = self.setup.options.changed(), self.setup.propensities
         are_counts = propensities.n is not None
         digest = None if propensities is NO_PROPENSITIES else propensities.digest
@@ -74,7 +74,7 @@ class State:
             self.setup.filter.check_labels(self.setup.width)
 
     def without_pairs(self) -> State:
-        """Return the state as files have it: with what its filter did, but not with the pairs."""
+        """Return the state as it is saved, with the effect of its filter but not its pairs."""
         self.check_filter()
         pairs = self.setup.filter
         return self if pairs is None else replace(self, setup=replace(self.setup, filter=pairs.without_pairs()))
@@ -108,7 +108,7 @@ class State:
         )
 
     def check_compatible(self, other: State) -> None:
-        """Refuse a state whose totals cannot be added to these, and name what differs."""
+        """Refuse a state whose totals cannot be added to these, and name the differences."""
         theirs = other.configuration
         for name, value in self.configuration.items():
             if value != theirs[name] and not (name == "number of labels" and None in {value, theirs[name]}):
@@ -150,7 +150,7 @@ def check_shards(states: Iterable[State]) -> None:
 
 
 def each_once(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of both, each once, in the order in which they come."""
+    """Return the names of both, each once, in order of appearance."""
     return tuple(dict.fromkeys((*names, *more)))
 
 

@@ -95,12 +95,12 @@ def pack_state(state: State) -> bytes:
 
 
 def _describe(value: Any, fields: Iterable[str]) -> dict[str, Any] | None:
-    """Return some fields of a value; None where there is none."""
+    """Return some fields of a value as a dict; None without a value."""
     return None if value is None or value is NO_PROPENSITIES else {name: getattr(value, name) for name in fields}
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Return integers in the narrowest type that holds them, and other numbers as they are."""
+    """Return integers in the narrowest type that holds them, and other numbers unchanged."""
     if array.dtype.kind in "iu":
         least, greatest = int(array.min(initial=0)), int(array.max(initial=0))
         dtype = next(kind for kind in INTEGERS if np.iinfo(kind).min <= least and greatest <= np.iinfo(kind).max)
@@ -155,7 +155,7 @@ def _read_arrays(content: bytes) -> Arrays:
         members = archive.infolist()
         is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
         if not is_plain or sum(member.file_size for member in members) > len(content):
-            raise ValueError("its arrays are compressed")  # nobody knows how much memory they ask for
+            raise ValueError("its arrays are compressed")  # they could expand to any amount of memory
         for member in members:
             name, item = member.filename.removesuffix(".npy"), archive.read(member)
             stream = io.BytesIO(item)
@@ -274,7 +274,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
 
 
 def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -> Propensities:
-    """Return propensities, of which a file has the training rows of each label, or the inverse propensities."""
+    """Return propensities from the training rows of each label, or from the inverse propensities, in a file."""
     if described is None:
         return NO_PROPENSITIES
     if len({described[name] is None for name in "abn"}) > 1:

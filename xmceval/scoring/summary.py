@@ -26,7 +26,7 @@ from xmceval.scoring.totals import Totals
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a report: what was measured, its estimate, and of what it is.
+    """One number of a report: its measure, its estimate, and its scope.
 
     The kind is ``total``; within a bin of labels ``share``, if those of all bins add up, or else ``average``; and
     ``group`` if it is of a group of rows alone.

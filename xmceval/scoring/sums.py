@@ -1,7 +1,7 @@
 """Exact sums over rows, bit-identical for any order, block size, number of threads or split into shards.
 
-Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact. Beside the
-sums are the rows furthest from any ratio of them, as they are.
+Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact. The rows
+furthest from any ratio of the sums are kept too, unrounded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.totals import MOST_ROWS, Field, Part
 
-LARGEST_ROW = float(1 << 62)  # what a row can gain or lose: the squares of its values, which are below, have a sum
+LARGEST_ROW = float(1 << 62)  # bound of a row's gain or loss; the squares of values below it can be summed
 ROWS_AT_ONCE = 65_536  # whose values are copied
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
@@ -48,7 +48,7 @@ def merge_extremes(left: Float64, right: Float64) -> Float64:
 
 
 def add_words(left: Int64, right: Int64) -> Int64:
-    """Add exact sums, int64 [..., WORDS], and carry what is above 60 bits into the next word."""
+    """Add exact sums, int64 [..., WORDS], and carry the bits above 60 into the next word."""
     if not right.size:
         return left
     if not left.any():  # of no rows
@@ -66,7 +66,7 @@ def add_words(left: Int64, right: Int64) -> Int64:
 
 
 def check_words(name: str, words: Int64) -> None:
-    """Refuse exact sums, int64 [..., WORDS], that are not words of 60 bits, of which the last has the sign."""
+    """Refuse exact sums, int64 [..., WORDS], that are not words of 60 bits with the sign in the last."""
     if words.size and not 0 <= int(words[..., :-1].min()) <= int(words[..., :-1].max()) <= MASK:
         raise ValueError(f"{name} has words of more than {WORD} bits")
     if words.size and not -LARGEST_TOP < int(words[..., -1].min()) <= int(words[..., -1].max()) < LARGEST_TOP:

@@ -28,7 +28,7 @@ MOST_LABELS = (1 << 63) - 2
 
 
 class Field(NamedTuple):
-    """How arrays of one name add up, and what a state may have of them."""
+    """How arrays of one name add up, and which of them a state may have."""
 
     # ``add(left, right)`` is the array of the rows of both, as a new value or one of the two; associative, commutative
     add: Callable[[Any, Any], Any]
@@ -41,8 +41,8 @@ class Field(NamedTuple):
 class Part:
     """Named arrays of some rows.
 
-    What a thread counts for itself it writes into the arrays of a part that `begin` returns, or `spare`; `absorb` takes
-    the rows of another part in, and threads may call it at the same time. A copy, also in another process, has a lock
+    A thread writes its own counts into the arrays of a part that `begin` or `spare` returns; `absorb` takes in
+    the rows of another part, and threads may call it at the same time. A copy, also in another process, has a lock
     of its own.
     """
 
@@ -63,7 +63,7 @@ class Part:
         return self.values[name]
 
     def begin(self: P) -> P:
-        """Return a part of no rows, to which those of one block are added before this one absorbs them."""
+        """Return an empty part; the rows of one block are added to it before this one absorbs them."""
         raise NotImplementedError
 
     def spare(self: P) -> P:
@@ -245,14 +245,14 @@ class Tally(Part):
 
 @dataclass(frozen=True)
 class Totals:
-    """What the rows of a system amount to: a tally, one part per task, the same of each group of rows."""
+    """The totals of the rows of a system: a tally, one part per task, and the same for each group of rows."""
 
     tally: Tally
     parts: tuple[Any, ...]
     groups: tuple[Totals, ...] = ()
 
     def begin(self) -> Totals:
-        """Return totals to which the rows of one block are added, before these absorb them."""
+        """Return empty totals; the rows of one block are added to them before these absorb them."""
         return Totals(self.tally.begin(), tuple([part.begin() for part in self.parts]))
 
     def absorb(self, other: Totals) -> None:
@@ -262,7 +262,7 @@ class Totals:
             part.absorb(its_part)
 
     def spare(self) -> Totals:
-        """Return totals to which rows are added; these are as they were until they adopt them."""
+        """Return totals to which rows are added; these stay unchanged until they adopt them."""
         return Totals(self.tally.spare(), tuple([part.spare() for part in self.parts]))
 
     def adopt(self, spare: Totals) -> Totals:

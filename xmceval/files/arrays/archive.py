@@ -68,7 +68,7 @@ class Archive:
         return ArrayStream(member, f"{self.path} ({name})")
 
     def can_start(self) -> bool:
-        """Return whether its members are stored as they are, so that reading can begin at any item of them."""
+        """Return whether its members are stored uncompressed, so that reading can begin at any item."""
         if self.content is not None:
             return False
         with self.open() as opened:

@@ -91,7 +91,7 @@ class ArrayStream:
         return buffer.view(self.header.dtype)
 
     def skip(self, n_items: int) -> None:
-        """Leave items out, of a file in which bytes can be left out."""
+        """Skip items of a seekable file."""
         self.stream.seek(n_items * self.header.dtype.itemsize, os.SEEK_CUR)
         self._n_left -= n_items
 
@@ -160,7 +160,7 @@ class RefusedError(ValueError):
 
 
 class _StandIn:
-    """What a pickle made of a class or function of numpy: its arguments and its state, and nothing that runs."""
+    """Stands in for a class or function of numpy in a pickle; holds arguments and state, and runs nothing."""
 
     def __init__(self, *arguments: Any) -> None:
         self.arguments = arguments

@@ -43,7 +43,7 @@ _FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 _CSR_ARRAYS = ("indptr", "indices", "data")
 
-# Names of an array of labels beside one of scores: that of NAME-labels.npy, and that of pyxclib's dict.
+# Names of the labels array that accompanies scores: that of NAME-labels.npy, and that of pyxclib's dict.
 _LISTS = frozenset({"labels", "indices"})
 
 
@@ -108,7 +108,7 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
 
 
 def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
-    """Describe an archive that is no matrix, by what it holds."""
+    """Describe the contents of an archive that is not a matrix."""
     names = opened.namelist()
     parts = [name.removesuffix(".npy") for name in names]
     expected = "expected a file of scipy.sparse.save_npz"

@@ -86,7 +86,7 @@ def resolve(path: str | Path) -> Path:
 
 
 def identify(value: Any) -> tuple[Path | int, ...]:
-    """Return what tells an input from others: its files, or its matrices in memory."""
+    """Return the identity of an input: its files, or the ids of its matrices in memory."""
     return tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(value))
 
 
@@ -197,7 +197,7 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
 
 
 def _explain_text(array: ArrayFile, header: Header) -> str:
-    """Return what is wrong with a matrix of numbers as text, with what turns it into numbers; empty for another."""
+    """Explain why a matrix of numbers as text is refused, and how to convert it; empty for other arrays."""
     if len(header.shape) != 2 or header.dtype.kind != "U":
         return ""
     piece = next(array.row_pieces(FIRST_CELLS), None)

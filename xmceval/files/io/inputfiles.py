@@ -30,7 +30,7 @@ _kept: set[Hashable] = set()
 
 
 def pipe_key(path: Path) -> Hashable:
-    """Return what all names of one pipe share, such as ``-`` and ``/dev/stdin``; None where the path is not a pipe."""
+    """Return the key shared by all names of a pipe, such as ``-`` and ``/dev/stdin``; None if it is no pipe."""
     if isinstance(path, RemotePath):
         return None
     try:
@@ -43,7 +43,7 @@ def pipe_key(path: Path) -> Hashable:
 
 
 def take_pipe(path: Path) -> None:
-    """Copy what a pipe holds, for another input; do nothing where the path is not a pipe."""
+    """Copy the contents of a pipe, for another input; do nothing if the path is not a pipe."""
     key = pipe_key(path)
     if key is None or key in _kept:
         return
@@ -53,7 +53,7 @@ def take_pipe(path: Path) -> None:
 
 
 def stored_at(path: Path) -> Path:
-    """Return where the bytes of a path are: in the copy of a pipe or remote file, which is made if there is none."""
+    """Return where the bytes of a path are; for a pipe or a remote file, in its copy, made if needed."""
     if isinstance(path, RemotePath):
         return path.remote.copy.path
     key = pipe_key(path)

@@ -36,7 +36,7 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
     address: str  # with the credentials in it, if there are any
 
     def __new__(cls, address: str) -> RemotePath:
-        """Make a path of which the operating system has only the name that is shown."""
+        """Make a path that shows the address without credentials, which only `address` has."""
         self: RemotePath = super().__new__(cls, shown(address))
         self.address, self._remote = address, None
         return self

@@ -64,7 +64,7 @@ class RemoteFile:
 
     @cached_property
     def info(self) -> dict[str, Any]:
-        """What the store knows of the file."""
+        """The metadata of the file in its store."""
         self.system.invalidate_cache(self.name)
         return dict(self._ask(lambda: self.system.info(self.name)))
 
@@ -141,7 +141,7 @@ class RemoteFile:
             raise
 
     def _headers(self, **more: str) -> dict[str, Any]:
-        """Return the headers of a request to a web server, for bytes as they are."""
+        """Return the request headers for a web server, so that it sends the bytes unencoded."""
         if self.protocol not in WEB:
             return {}
         return {"headers": {**self.system.kwargs.get("headers", {}), "Accept-Encoding": "identity", **more}}
@@ -204,7 +204,7 @@ def _options_of(protocol: str) -> dict[str, Any]:
 
 
 def _in_time(work: Callable[[], T]) -> T:
-    """Do something in a thread, which ends with the process: nobody waits for a store that does not answer."""
+    """Do something in a daemon thread, so that an unresponsive store cannot keep the process alive."""
     future: Future[T] = Future()
 
     def run() -> None:

@@ -24,7 +24,7 @@ COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 # Endings of the two files of a pair, which may be compressed.
 LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"
 
-# Endings of files of labels and scores, beside those of compressed ones.
+# Endings of files of labels and scores, apart from those of compressed ones.
 DATA_ENDINGS = frozenset(
     {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather"}
     | {".trec", ".qrels", ".run", ".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}

@@ -81,7 +81,7 @@ def find_json(head: Head) -> str | None:
 
 
 def find_short_run(head: Head, request: Request) -> LineColumns | None:
-    """Return the columns of lines of query, document and rank or score, without a header, beside qrels.
+    """Return the columns of lines of query, document and rank or score, without a header, when the truth is qrels.
 
     Nothing but the judgments says that such lines are a run. Whole numbers in the third column are ranks where they
     are 1, 2, ... for each query, as in the runs of MS MARCO; other whole numbers could also be scores.
@@ -117,7 +117,7 @@ def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
 
 
 def find_tag(path: Path) -> str | None:
-    """Return the tag in the first line of a run; None where it is none, or cannot be read."""
+    """Return the tag in the first line of a run; None if there is no tag, or it cannot be read."""
     try:
         words = read_first_bytes(path, LONGEST_LINE).split(b"\n", 1)[0].split()
     except (DataError, OSError):

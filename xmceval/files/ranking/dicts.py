@@ -28,7 +28,7 @@ from xmceval.rows.block import Float64, Int64
 
 PART_SIZE = 1 << 16  # documents that are read at a time
 NUMBERS = (Real, np.bool_)
-META = "mteb_model_meta"  # a key of JSON beside the subsets of a task
+META = "mteb_model_meta"  # a key of JSON next to the subsets of a task
 TOO_LARGE = "a {} is an integer too large for float64"
 
 
@@ -65,7 +65,7 @@ class Records:
 
     @property
     def facts(self) -> list[str]:
-        """What people are told of them."""
+        """Facts about them, for people."""
         return [f"{self.noun}s by query and document"]
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
@@ -207,7 +207,7 @@ def frame_code(name: str, path: Path | None, more: str = "") -> str:
 
 
 def _parts_of_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str) -> Iterator[RecordPart]:
-    """Yield some of the queries at a time, since copies of all names would take more memory than what is read."""
+    """Yield some of the queries at a time, since copies of all names would take more memory than the dict itself."""
     rest = iter(table.items())
     while some := dict(_take_some(rest)):
         rows = some.values()

@@ -29,7 +29,7 @@ class LineColumns(NamedTuple):
     value: int
     format: str  # the name of the format
     has_header: bool = False  # whether the first line has the names; tabs then separate columns, not blanks
-    are_ranks: bool = False  # whether the values are ranks, of which 1 is the best
+    are_ranks: bool = False  # whether the values are ranks, 1 being the best
 
     @property
     def number(self) -> int:
@@ -38,7 +38,7 @@ class LineColumns(NamedTuple):
 
     @property
     def role(self) -> str:
-        """What a value is, for messages."""
+        """The role of a value, for messages."""
         return f" as the {self.names.split()[self.value]} of {self.names!r}"
 
     @property
@@ -47,7 +47,7 @@ class LineColumns(NamedTuple):
         return np.array([0, self.document, self.value, self.number, self.has_header], dtype=np.int64)
 
     def explain(self, text: bytes) -> str:
-        """Return what is wrong with a line that has other columns."""
+        """Return the message about a line that has other columns."""
         words = text.split(b"\t" if self.has_header else None)
         many = f"{len(words):,} columns: " if len(words) > self.number else ""
         return f"expected {self.names!r}, found {many}{quote(text)}"
@@ -68,7 +68,7 @@ SCORED, RANKED, RANKED_AND_SCORED = (  # of Tevatron, MS MARCO and ColBERT
 class Documents:
     """How documents become labels: by the names of --labels, by their places in a sorted list, or as label ids.
 
-    Documents are names, also where all of them are whole numbers: they are label ids only beside inputs by label.
+    Documents are names, also where all of them are whole numbers: they are label ids only if other inputs are by label.
     """
 
     names: Names | None = None  # the label names, if any
@@ -90,7 +90,7 @@ class Documents:
 
     @property
     def meaning(self) -> str:
-        """What the label of a document is, in words."""
+        """How documents become labels, in words."""
         if self.names is not None:
             return "are label names"
         return "are label ids" if self.words is None else "are numbered in sorted order"
@@ -98,7 +98,7 @@ class Documents:
     def labels(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n]; one that has none is refused.
 
-        Where documents are `words`, these are what is passed: others than the truth's get labels beyond its.
+        Where documents are `words`, these are passed: others than the truth's get labels beyond its.
         """
         labels = self._numbered() if documents is self.words else self.find(documents)
         if (labels < 0).any():

@@ -45,7 +45,7 @@ class LineSource(Protocol):
 
     @property
     def facts(self) -> list[str]:
-        """What people are told of it."""
+        """Facts about it, for people."""
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
         """Read the lines; the arguments are those of `Lines`."""
@@ -62,7 +62,7 @@ class Lines:
     queries: Words = field(default_factory=Words)
     n_ignored: int = 0  # the lines that are left out
     place: Callable[[int], str] | None = None  # returns where a line is, from 0 on of all, if lines have places
-    ranked: Iterable[Ranked] = ()  # the ranks and scores of the first lines, if there are ranks beside scores
+    ranked: Iterable[Ranked] = ()  # the ranks and scores of the first lines, if there are both ranks and scores
     nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each score that is NaN in a file
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class LineFile:
 
     @property
     def facts(self) -> list[str]:
-        """What people are told of it."""
+        """Facts about it, for people."""
         return [self.form.title]
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
@@ -169,7 +169,7 @@ class LineFile:
                 yield words[0], int(words[names.index("rank")]), float(words[self.columns.value])
 
     def _read(self, chunk: Chunk, line: int, lines: Lines, scratch: Scratch) -> int:
-        """Add the lines of a chunk, of which the number of the first is given, and return how many it has."""
+        """Add the lines of a chunk whose first line has the number `line`, and return how many it has."""
         from xmceval.kernels.text import fields as kernel
 
         columns = self.columns

@@ -26,7 +26,7 @@ from xmceval.rows.matrices.storage import Csr, count_rounded
 
 QUERIES_WITH_TIES = 1000  # the first ones, whose scores are looked at
 LEAST_DOCUMENTS = 10  # that all queries of two files have, more than there are queries, which is rare
-LEAST_QUERIES = 3  # of which most give reason for a doubt
+LEAST_QUERIES = 3  # queries; with fewer, nothing is doubted
 
 
 def open_by_query(source: LineSource, request: Request) -> Opened:
@@ -280,5 +280,5 @@ class QueryNames:
         return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Leave names out of what goes to another process."""
+        """Leave names out when pickled for another process."""
         return type(None), ()

@@ -120,7 +120,7 @@ class NamedPairs:
     entries: Entries
 
     def filter(self, documents: Documents) -> Filter:
-        """Return the pairs as rows and labels, once predictions are read: nobody may have judged a document."""
+        """Return the pairs as rows and labels, once the predictions are read, as they may name unjudged documents."""
         labels = documents.find(self.lines.documents)
         labels = np.where(labels < 0, BEYOND + np.arange(labels.size), labels)
         rows = np.repeat(np.arange(self.entries.indptr.size - 1), np.diff(self.entries.indptr))

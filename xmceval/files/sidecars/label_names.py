@@ -87,7 +87,7 @@ def read_names(path: str | Path) -> Names:
 
 
 def names_beside_ids(name: str, other: str) -> DataError:
-    """Return the error for labels that are text, beside an input that has numbers."""
+    """Return the error for labels that are text while another input has numbers."""
     return DataError(
         f"{name}: its labels are text, and {other} has them by number or by column (hint: pass "
         f"{argument('labels', kind='FILE')}, with one name per line)"

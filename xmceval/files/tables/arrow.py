@@ -181,7 +181,7 @@ def to_numpy(array: Any) -> AnyArray:
 
 
 def flatten(column: Column) -> tuple[Column, Int64]:
-    """Return what the lists of a column have, one after the other, and the length of each, int64 [n_lines]."""
+    """Return the concatenated items of the lists of a column, and the length of each list, int64 [n_lines]."""
     from pyarrow import compute
 
     column = column.checked()

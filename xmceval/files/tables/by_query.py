@@ -37,7 +37,7 @@ class QueryTable:
 
     @property
     def facts(self) -> list[str]:
-        """What people are told of it."""
+        """Facts about it, for people."""
         return [*self.table.facts, f"columns {', '.join(self.columns.names)}"]
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:

@@ -237,9 +237,9 @@ def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 
 
 
 def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words | None]:
-    """Return the names of labels that are text, and what takes their words where they have no names: none so far.
+    """Return the names of labels that are text, or else the words by which they are numbered.
 
-    Ids of which none is a name, among the first labels, have neither.
+    If none of the first labels is a name, they are ids, which have neither.
     """
     if not is_text(labels):
         return None, None
@@ -301,7 +301,7 @@ class LabelNames:
         return EntryNames([f"{self.name} row {row}"], f"label {quote(word)}", "in this row")
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
-        """Leave names out of what goes to another process."""
+        """Leave names out when pickled for another process."""
         return type(None), ()
 
 

@@ -39,7 +39,7 @@ UNUSED = INDEX | {
 }  # fmt: skip
 
 
-# Names that may also be of a text; where a column of ids is beside them, it is meant.
+# Names that may also belong to a text; if there is also a column of ids, that one is meant.
 TEXTS = frozenset({"query", "topic", "user", "document", "doc", "item", "label", "class"})
 
 
@@ -52,9 +52,9 @@ class Columns:
     label: str  # the column of labels or documents
     # the column of grades or scores; None in truth whose entries count 1, and in lists that are ranked
     value: str | None = None
-    is_rank: bool = False  # whether the values are ranks, of which 1 is the best
+    is_rank: bool = False  # whether the values are ranks, 1 being the best
     are_lists: bool = False  # whether labels and values are lists, all those of a row in one line
-    rank: str | None = None  # the column of ranks beside scores, with which these are compared
+    rank: str | None = None  # the column of ranks, if there are scores too; the two are compared
     others: tuple[str, ...] = ()  # columns without lists whose names are not known
 
     @property
@@ -105,12 +105,12 @@ def has_known_columns(frame: Any) -> bool:
 
 
 def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, are_scores: bool) -> Columns:
-    """Find the columns of a table by their names, of which `lists` have lists."""
+    """Find the columns of a table by their names; `lists` are those that have lists."""
     columns, roles = find_pairs(table.name, names, lists, are_scores=are_scores)
     label, are_lists, noun = columns.label, columns.are_lists, "scores" if are_scores else "grades"
     if are_scores:
         values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
-    else:  # beside documents, ``label`` is a grade, as search engines' tools have it
+    else:  # next to documents, ``label`` is a grade, as search engines' tools have it
         graded = roles["grade"] + (roles["label"] if roles["document"] else [])
         values = graded or roles["number"] + roles["score"]
     if len(values) > 1:
@@ -157,7 +157,7 @@ def find_pairs(
 
 
 def keep_one(names: Sequence[str], noun: str, table: Table) -> str:
-    """Return the hint for columns of which only one can have the scores or grades, with a line for each."""
+    """Return the hint for several columns that could have the scores or grades, with a line for each."""
     ways = []
     for name in names:
         change = f".drop(columns={json.dumps([other for other in names if other != name])})"

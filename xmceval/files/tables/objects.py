@@ -91,7 +91,7 @@ def _exportable(frame: Any) -> Any:
 def _is_wide(frame: Any, name: str) -> bool:
     """Return whether a data frame has one column of numbers per label: no name is that of a long table's key.
 
-    A frame of which only some columns are known is refused: read as a matrix, ids would be grades and scores.
+    A frame with only some known columns is refused: read as a matrix, ids would be grades and scores.
     """
     named = _index_names(frame)
     columns = [str(column) for column in frame.columns]

@@ -170,7 +170,7 @@ def table_at(path: Path) -> Table | None:
 
 
 def _are_numbered(lines: Sequence[bytes], delimiter: bytes, n_columns: int) -> bool:
-    """Return whether lines have as many fields as the header, of which the first or last is a number."""
+    """Return whether lines have as many fields as the header, and a number as the first or last one."""
     rows = [line.split(delimiter) for line in lines]
     ends = [(row[0].strip(b' "\r'), row[-1].strip(b' "\r')) for row in rows]
     return bool(rows) and all(
@@ -180,9 +180,9 @@ def _are_numbered(lines: Sequence[bytes], delimiter: bytes, n_columns: int) -> b
 
 
 def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> None:
-    """Refuse ranks beside scores that are not known as such by their name, if these order the first lines differently.
+    """Refuse ranks next to unnamed scores if these order the first lines differently.
 
-    Beside ranks, numbers of an unknown name may fall or rise with them: a distance rises. Ties say nothing, and no
+    Numbers of an unknown name may fall or rise with the ranks: a distance rises. Ties say nothing, and no
     more do numbers of only two values, such as whether a line is a hit.
     """
     value, key = columns.value, columns.key
@@ -306,7 +306,7 @@ def _wide_error(
     *,
     has_index: bool = False,
 ) -> DataError:
-    """Return the error for a table with a column per label, and `others` besides, of which `ids` may name the rows."""
+    """Return the error for a table with a column per label, and `others`; `ids` are those that may name the rows."""
     found = f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]}"
     if path is None or not names_flags():
         others = [name for name in others if path is None or name not in ids[:1]]

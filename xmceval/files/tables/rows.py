@@ -27,7 +27,7 @@ class ByRow:
     columns: Columns
     runs: Int64  # int64 [n_runs, 2]; the rows that occur, as the first of each run and the one after its last
     labels: Documents | None = None  # how labels that are text become numbers
-    # the Arrow arrays of columns that may name the rows, of what is in memory, which may be read only once
+    # the Arrow arrays of columns that may name the rows, of a table in memory, which may be read only once
     held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     parts: Sequence[ByRow] = ()  # the shards, where it is made of several
 
@@ -48,7 +48,7 @@ def join_runs(parts: Sequence[Int64]) -> Int64:
 
 
 def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
-    """Refuse numbers of rows that are 1 to n, or of which most are missing; yield the doubt that others are no rows.
+    """Refuse row numbers that are 1 to n or mostly missing; yield a doubt about other implausible ones.
 
     `tables` are truth and predictions, which have the same rows, or training labels alone.
     """
@@ -93,7 +93,7 @@ def as_names(*tables: ByRow) -> str:
 
 
 def _changed(tables: Sequence[ByRow], change: str) -> str:
-    """Return what passes tables with a change, in words for all but the first."""
+    """Return the hint to pass tables with a change, in words for all but the first."""
     first, *others = (table.table for table in tables)
     return first.changed(change) + "".join(f", likewise {other}," for other in others)
 

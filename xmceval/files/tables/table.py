@@ -24,7 +24,7 @@ from xmceval.rows.matrices.frames import is_frame
 from xmceval.rows.readings import Axis, write_frame
 
 BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
-LONGEST_ROW = 1 << 24  # entries of one row, all of which are held
+LONGEST_ROW = 1 << 24  # entries of one row, which are all held
 BLOCK_BYTES = 1 << 22  # of CSV that are parsed at a time, and the longest line
 LOOKED_AT = 1000  # lines, for numbers
 DELIMITERS = {b",": "commas", b"\t": "tabs", b";": "semicolons"}
@@ -42,10 +42,10 @@ class Table:
     read: Callable[[list[str]], Iterator[Any]]  # takes names of columns and returns an iterator of record batches
     place: Callable[[int], str]  # returns where a line is, for messages
     pandas: str  # the expression that is this table as a data frame of pandas, for hints
-    path: Path | None = None  # the file, which can be read again and again; None for what is in memory
+    path: Path | None = None  # the file, which can be read again and again; None for a table in memory
     n_lines: int | None = None  # how many lines there are, if that is known beforehand
-    facts: tuple[str, ...] = ()  # what people are told of it
-    first: Any = None  # the first lines of what is in memory, which may be read only once
+    facts: tuple[str, ...] = ()  # facts about it, for people
+    first: Any = None  # the first lines of a table in memory, which may be read only once
     rows: Axis | None = None  # those that an index names, of a table whose lines are rows in order
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Table:
             return [Column(column, name, self.place) for name, column in zip(names, columns, strict=True)]
 
     def changed(self, change: str) -> str:
-        """Return what passes this table with a change in the words of pandas, such as ``.drop(columns="x")``."""
+        """Return the hint to pass this table with a change in pandas syntax, such as ``.drop(columns="x")``."""
         return pass_frame(f"{self.pandas}{change}", self.path)
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
@@ -105,7 +105,7 @@ class Table:
 
 
 def pass_frame(code: str, path: Path | None) -> str:
-    """Return what passes a data frame instead of a file or argument: in the command, a line that writes it."""
+    """Return the hint to pass a data frame instead of a file or argument; in the command, a line to write it."""
     return f"pass {code}" if path is None or not names_flags() else f"run {write_frame(code, str(path))}"
 
 
@@ -294,7 +294,7 @@ def has_lists(type_: Any) -> bool:
 
 
 def _validated(batch: Any) -> Any:
-    """Return a batch whose offsets and indices stay inside its buffers: what is read later trusts them.
+    """Return a batch whose offsets and indices stay inside its buffers, as later reads trust them.
 
     It takes about 13 ms per million lines with two columns of text, below 1 % of a score; Parquet and CSV are decoded
     by Arrow, which makes sound buffers.

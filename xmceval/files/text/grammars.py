@@ -308,7 +308,7 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
 
 
 def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
-    """Write labels for names from an entry on, of which the places in the text are given; return how many there are."""
+    """Write labels for names from an entry on, given the names' places in the text; return their number."""
     stop = int(rows.indptr[n_rows])
     entries = slice(first, stop)
     are_names = rows.indices[entries] < 0

@@ -18,7 +18,7 @@ from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
 
 
 class RepeatedKeyError(ValueError):
-    """An object of JSON has a key twice, of which json would keep the last."""
+    """An object of JSON has a key twice; json would keep the last."""
 
 
 def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) ->
 
 
 def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the object in each line of some files; none for a line that is none, which its reader refuses."""
+    """Yield the object in each line of some files; {} for an invalid line, which its reader refuses."""
     for line in _read_lines(files):
         try:
             row = _load_row(line)

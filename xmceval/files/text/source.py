@@ -28,7 +28,7 @@ WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to dist
 
 _FEATURE = re.compile(rb"\d+:")
 
-# Of ids and commas, with blanks beside commas: each blank can be matched in one way only, which takes linear time.
+# Ids and commas, with blanks around commas; each blank can match in one way only, so that time is linear.
 _LABELS_BEFORE_FEATURES = re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")
 
 _ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
@@ -64,7 +64,7 @@ class TextLayout:
     n_labels: int | None = None
     header: str = ""  # the header, or an empty string
     names: Names | None = None  # the label names, if rows have names instead of ids
-    are_ids: bool = False  # whether rows have ids even beside label names, as numbers in JSON are
+    are_ids: bool = False  # whether rows have ids even if there are label names, as numbers in JSON are
     warning: str = ""  # a warning if the rows could be read in another way, or an empty string
 
     @property
@@ -79,7 +79,7 @@ class TextLayout:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What people are told of the layout."""
+        """Facts about the layout, for people."""
         header = f"header {self.header!r}" if self.header else "no header"
         names = (f"label names from {self.names.source}",) if self.names and not self.are_ids else ()
         return "text", self.format.title, header, *names
@@ -334,7 +334,7 @@ def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | N
     if layout.kind == "names" and names is None:
         layout = replace(layout, kind="pairs")
     if layout.kind == "labels" and names is not None and not layout.header:
-        # names between tabs, of which digits before a tab could be ids before a text
+        # names between tabs; digits before a tab could also be ids before a text
         tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
         if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
             layout = replace(layout, kind="names")

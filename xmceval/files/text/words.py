@@ -94,7 +94,7 @@ class Words:
         return order
 
     def _make_room(self, n_more: int, n_bytes: int) -> None:
-        """Make the arrays large enough for more words, of so many bytes."""
+        """Make the arrays large enough for `n_more` words of `n_bytes` bytes in total."""
         from xmceval.kernels.text.words import fill_slots
 
         n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING

@@ -9,7 +9,7 @@ SPLITTER = float((1 << 27) + 1)
 
 @helper
 def _take_step(entry, stop, waiting, truth, scores, weights):
-    """Weights of the positives and negatives of the next score; the next entry, and what is left of `waiting`.
+    """Weights of the positives and negatives of the next score; the next entry, and the rest of `waiting`.
 
     `waiting` is the weight of entries that are not listed: negatives with score 0.
     """

@@ -7,14 +7,14 @@ import numpy as np
 from xmceval.kernels.compile import helper
 from xmceval.kernels.rows.order import ascend, make_descending, sort_by_digits
 
-FEW = 64  # hits, up to which it is faster to pass over a row for each of them than to sort it
+FEW = 64  # with up to this many hits it is faster to pass over a row for each than to sort it
 
 
 @helper
 def position_below(labels, start, stop, label):
     """Index of the last of ascending labels that is not above a label, or `start`."""
     length = stop - start
-    while length > 1:  # without a branch that depends on what is compared
+    while length > 1:  # without a data-dependent branch
         half = length >> 1
         start += half if labels[start + half] <= label else 0
         length -= half

@@ -7,10 +7,10 @@ import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
 
-LANES = 16  # a long row is read as so many columns; the depth-th largest of their maxima bounds the best scores
-SHALLOW = LANES  # `top_k` is for rankings of at most so many labels
-SHORT = 256  # labels: so many are sorted by insertion
-RUN = 32  # of more labels, so many are sorted by insertion before they are merged
+LANES = 16  # the number of columns a long row is read as; the depth-th largest of their maxima bounds the best scores
+SHALLOW = LANES  # `top_k` is for rankings of at most this many labels
+SHORT = 256  # labels; up to this many are sorted by insertion
+RUN = 32  # of more labels, runs this long are sorted by insertion and then merged
 
 
 @helper
@@ -105,7 +105,7 @@ def _sort(labels, scores, begin, n):
         for first in range(end - n, end, 2 * width):
             i, middle, stop = first, min(first + width, end), min(first + 2 * width, end)
             j = middle
-            while i < middle and j < stop:  # without a branch that depends on what is compared
+            while i < middle and j < stop:  # without a data-dependent branch
                 after = np.int64((scores[j] > scores[i]) | ((scores[j] == scores[i]) & (labels[j] < labels[i])))
                 place = i + after * (j - i)
                 labels[to], scores[to] = labels[place], scores[place]
@@ -127,7 +127,7 @@ def top_many(rows, ranking, space):
     """Write the best labels of each row, as `top_k` does, for rankings of any depth.
 
     Labels that may be among the best are collected; when twice as many as needed are there, they are sorted, and the
-    worst of those that are kept bounds what is collected then: n log k comparisons in any order of the scores. The
+    worst of those kept bounds later candidates: n log k comparisons in any order of the scores. The
     working space has room for 4 * depth labels: int64 and float64 [4 * depth].
     """
     indptr, indices, scores = rows

@@ -44,7 +44,7 @@ ROWS_AT_ONCE = 1024  # rows whose products, in columns of 2 * 20 bits and a few 
 
 PART = 2.0**20  # numbers are split into parts of 20 bits
 
-CACHED = 1 << 17  # numbers of so many rows stay in the processor's cache, where each output goes through all rows
+CACHED = 1 << 17  # numbers of this many rows stay in the processor's cache while each output goes through all rows
 
 FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; a helper is compiled anew for each literal number
 
@@ -65,7 +65,7 @@ def multiples_of(sums: list[list[int]]) -> list[int]:
 
 @helper
 def _split(x):
-    """Return the parts of a number below 2^20: multiples of 2^-60, 2^-40, 2^-20 and 1; what is below is cut off."""
+    """Return the parts of a number below 2^20: multiples of 2^-60, 2^-40, 2^-20 and 1; the rest is cut off."""
     ones = np.trunc(x)
     x = (x - ones) * PART
     second = np.trunc(x)

@@ -13,14 +13,14 @@ SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 
 N_GAINS = 4
 
-BEST = 16  # codes: so many are found by insertion; for more, all are sorted
+BEST = 16  # codes; up to this many are found by insertion, beyond that all are sorted
 
 # Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, LOWEST, ROUNDED, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5, 6, 7
 
 LOWEST_FLOAT, LOWEST_HALF = -3.38e38, -65504.0  # no float32 or bfloat16 is as low but the lowest; that of float16
 
-STEPS = 1e-6  # more than all steps by which equal scores of a run are raised
+STEPS = 1e-6  # larger than all steps that raise equal scores of a run
 
 LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
 

@@ -43,7 +43,7 @@ def _find_true(cells, bits, places):
 
 @kernel
 def find_true_bytes(cells, bits, places):
-    """Write the places of the cells of which some bits are set, in order; return how many there are.
+    """Write the places of the cells with any bit set, in order; return their number.
 
     `cells` are uint8 [n], read-only, `bits` is a uint8, and `places` are int64 [n].
     """

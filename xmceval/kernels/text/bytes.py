@@ -43,7 +43,7 @@ def first_place(marks):
 
 @helper
 def n_digits(word):
-    """Return how many of eight bytes are digits before the first that is none."""
+    """Return how many of eight bytes are digits before the first other byte."""
     digits = word ^ ZEROS
     return first_place(((digits + NOT_DIGIT) | digits) & HIGH)
 

@@ -41,7 +41,7 @@ def split_fields(
 ) -> None:
     """Find two names and a number in each line of [start, stop), except blank ones and those that begin with a hash.
 
-    Fields are separated by blanks, or by single tabs, where blanks beside them do not count.
+    Fields are separated by blanks, or by single tabs, around which blanks do not count.
 
     Parameters
     ----------

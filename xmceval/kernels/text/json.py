@@ -91,7 +91,7 @@ def _number_end(text, at):
 
 @helper
 def _ends_number(text, first, whole, end):
-    """Whether JSON has a number of so many whole digits, a plain one, that ends here."""
+    """Whether a plain JSON number with `whole` digits ends here."""
     is_begun = whole == U1 or (whole != U0 and text[first] != DIGIT_0)
     return is_begun and text[end - U1] != POINT and text[end] | BLANK != LOWER_E
 
@@ -200,7 +200,7 @@ def _skip_value(text, at):
 
 @helper
 def _next(text, at, close):
-    """Return the offset of the next item, or of what closes a list, and whether it is closed."""
+    """Return the offset of the next item, or of the end of the list, and whether it is closed."""
     at = _skip(text, at)
     if text[at] == close:
         return at + U1, True
@@ -253,7 +253,7 @@ def _read_entry(text, at, names, indices, values, n, needs_score):
 
 @helper
 def _read_list(text, at, names, indices, values, n, kind, are_scores):
-    """Read a list of what a key has, of entries for OTHER; return the offset after it, and n with its items."""
+    """Read the list of a key, of entries for OTHER; return the offset after it, and n with its items."""
     if text[at] != OPEN_LIST:
         return ODD, n
     at = _skip(text, at + U1)
@@ -308,7 +308,7 @@ def _read_object(text, at, names, indices, values, first, are_scores):
 def parse_json(text, start, stop, are_scores, names, indptr, indices, values, status):
     """Parse JSON lines; return the offset of the first that is odd and left to Python, or `stop`.
 
-    What is odd may be wrong, such as a key that appears twice, or merely rare: escapes in names, further values that
+    An odd line may be wrong, such as one with a key twice, or merely rare: escapes in names, further values that
     are lists, numbers of many digits.
     Text is UTF-8. Where a label is a name, -1 is written, and begin and end of the name to `names`, int64 [2, as many
     as labels], or [2, 0] without names. `indices` are int64 and `values` float64 [at least half the bytes of text],

@@ -27,7 +27,7 @@ HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer
 # Further slots of `status` for pairs.
 LARGEST = 5  # the largest label, -1 without any, if it was noticed that labels ascend in each row and no value is NaN
 ONLY_ONES = 6  # then: whether all values are 1
-ROWS, PAIRS = 7, 8  # numbers of what was parsed so far
+ROWS, PAIRS = 7, 8  # how many rows and entries were parsed so far
 STATUS_SIZE = 9
 NOT_NOTICED = -2  # instead of the largest label
 

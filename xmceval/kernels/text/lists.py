@@ -10,7 +10,7 @@ from xmceval.kernels.text.bytes import line_end, next_blank
 from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, parse_id, write_error
 from xmceval.kernels.text.words import FREE, find_number, hash_word
 
-UNKNOWN_NAME = 8  # a code in status[1], beside those of any text
+UNKNOWN_NAME = 8  # a code in status[1], in addition to those of any text
 
 HASH, NEWLINE, COMMA, DIGIT_0 = b"#\n,0"
 # Kinds of bytes: where an id may begin, LINE_END and COMMENT end the row; after an id, COMMENT and OTHER are wrong.

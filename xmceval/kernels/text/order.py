@@ -52,7 +52,7 @@ def _comes_before(word, other, ends, blob):
 
 @helper
 def _sort(keys, entries, n, farthest, words, ends, blob):
-    """Sort the first entries by key, and those of the same key by word, by Shell's gaps for what has far to go."""
+    """Sort the first entries by key, and those of the same key by word: Shell sort, for entries far out of place."""
     gap = 1
     while gap < farthest // 3:
         gap = 3 * gap + 1
@@ -73,7 +73,7 @@ def _sort(keys, entries, n, farthest, words, ends, blob):
 def raise_ties(indptr, words, bits, ends, blob, keys, entries):
     """Raise equal scores of a row by the least possible steps, the bytewise greatest word highest.
 
-    What is raised stays below what was above it, and nothing is above infinity: the others go below it. Scores of
+    Raised scores stay below the scores above them, and nothing exceeds infinity: the others go below it. Scores of
     -infinity are no predictions, and stay. Returns how many other scores were equal to another one.
 
     Parameters

@@ -70,9 +70,9 @@ def rows_of(value: Any, name: str) -> Axis:
 def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Sequence[IdColumn]:
     """Return the columns of a wide truth in memory whose values name its rows, and those of all predictions.
 
-    Such a column is known by its values: text or, beside labels of 0 and 1, whole numbers; all different in the truth
+    Such a column is known by its values: text or, next to labels of 0 and 1, whole numbers; all different in the truth
     and in the predictions. One that predictions lack is refused, and one that may be a label. Columns that are `known`
-    from earlier batches are returned as they are.
+    from earlier batches are returned unchanged.
     """
     head = None if known else _head(truth)
     if head is None or head.shape[1] < 2:
@@ -145,7 +145,7 @@ def _least_rows(scores: AnyArray, place: int) -> int:
 
 
 def refuse_lone_ids(scores: Any, truth: Any) -> None:
-    """Refuse a column of ids in dense scores beside a truth that has no columns, such as lists of labels."""
+    """Refuse a column of ids in dense scores if the truth has no columns, such as lists of labels."""
     head = _head(scores)
     if head is None or head.shape[1] < 2 or len(scores) < LEAST_IDS:
         return
@@ -203,7 +203,7 @@ def check_rows(truth: Any, **others: Any) -> None:
 def aligned(
     truth: Any, other: Any, name: str, rows: tuple[Axis | None, Axis | None] = (None, None), *, in_columns: bool = True
 ) -> Any:
-    """Return numbers in the order of the rows, and columns, that objects of pandas or polars name; others as they are.
+    """Return numbers in the order of the rows, and columns, that objects of pandas or polars name; others unchanged.
 
     `rows` are those of both; default those in their index. With `in_columns` the columns of both are labels.
     """
@@ -245,7 +245,7 @@ def _some(value: Any) -> list[int]:
 
 
 def _candidates(head: AnyArray) -> Iterator[int]:
-    """Yield the columns of which some values are text, or whole numbers of which one is above 1."""
+    """Yield the columns with some values that are text, or whole numbers with one above 1."""
     for place in range(head.shape[1]) if head.dtype.kind == "O" else np.flatnonzero(head.max(axis=0) > 1).tolist():
         values = head[:, place]
         if is_whole(values) and (is_text(values) or values.max() > 1):

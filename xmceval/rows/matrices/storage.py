@@ -35,7 +35,7 @@ BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; onl
 
 
 def as_plain(values: Any, name: str) -> NDArray[Any]:
-    """Return what numpy makes of values, as an array of its base class; masked cells are refused: they would count."""
+    """Return values as a plain numpy array; masked cells are refused, since they would count."""
     if isinstance(values, np.ma.MaskedArray):
         n_masked = int(np.count_nonzero(values.mask))
         if n_masked:
@@ -55,7 +55,7 @@ def name_of(dtype: np.dtype[Any]) -> str:
 
 
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse what is not a number."""
+    """Refuse types that are not numbers."""
     if dtype.kind not in "biuf" and dtype != BFLOAT16:
         raise DataError(f"{name}: expected numbers, got dtype {dtype}{BY_NAME if dtype.kind == 'U' else ''}")
 

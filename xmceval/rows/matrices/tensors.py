@@ -43,7 +43,7 @@ def unnested(value: Any) -> Any:
 
 
 def some_rows(tensor: Any, which: Callable[[Any], list[int]]) -> AnyArray | None:
-    """Return some rows of a matrix; None where there are none, or what later reading refuses."""
+    """Return some rows of a matrix; None if there are none, or if reading would refuse it."""
     if is_sparse(tensor) or tensor.is_nested or tensor.dim() != 2:
         return None
     try:
@@ -54,7 +54,7 @@ def some_rows(tensor: Any, which: Callable[[Any], list[int]]) -> AnyArray | None
 
 @dataclass(frozen=True)
 class RemoteMatrix:
-    """A matrix of another library on a device, from which rows are copied when it is sliced."""
+    """A matrix of another library on a device; its rows are copied from there when it is sliced."""
 
     array: Any
     name: str
@@ -144,7 +144,7 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
 
 
 def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: tuple[AnyArray, ...]) -> Any:
-    """Make a matrix of scipy of arrays as they are: its constructor would copy ids of 64 bits."""
+    """Make a scipy matrix from arrays without copying; its constructor would copy 64-bit ids."""
     matrix = kind(shape, dtype=parts[0].dtype)
     for name, part in zip(names, parts, strict=True):
         setattr(matrix, name, part)
@@ -236,7 +236,7 @@ def _read(tensor: Any, name: str) -> AnyArray | BFloat16Matrix:
 
 
 def _on_device(tensor: Any, name: str, call: Callable[[], Copied]) -> Copied:
-    """Return what a call returns; whatever goes wrong on a device is an error of the input."""
+    """Call a function, and report any failure on a device as an error of the input."""
     try:
         return call()
     except (RuntimeError, TypeError) as error:

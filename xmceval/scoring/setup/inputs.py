@@ -236,7 +236,7 @@ def _open_scored_part(
     in_batch: bool,
     is_shard: bool = False,
 ) -> Opened:
-    """Open a matrix or file of predictions, or a shard of them, of which `n_rows` rows are expected."""
+    """Open a matrix or file of predictions, or a shard of them; `n_rows` rows are expected."""
     matrix, rows = value, None
     are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
     if not isinstance(value, (str, Path)):
@@ -316,7 +316,7 @@ def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width
 
 
 def _check_row_order(truth: Opened, shards: Opened) -> Opened:
-    """Refuse shards beside a truth in one piece whose rows have names in another order; return how rows are joined."""
+    """Refuse shards whose row names are in another order than in an unsharded truth; return how rows are joined."""
     if shards.rows is None:
         return shards
     ours, rows = _named_rows(truth, shards.rows, shards.by_row)
@@ -418,7 +418,7 @@ def were_they_ids(known: bool | None, scores: Opened) -> bool | None:
 
 
 def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> None:
-    """Refuse scores after what was read as ids of labels, and may have been scores."""
+    """Refuse scores after numbers that were read as ids of labels, but may have been scores."""
     if were_ids and isinstance(source, MatrixSource) and source.is_dense:
         earlier = EARLIER if in_batch else "an earlier shard"
         raise AmbiguousError(
@@ -428,7 +428,7 @@ def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> 
 
 
 def check_numbers(first: Opened | None, other: Opened) -> None:
-    """Refuse names and numbers of labels beside a list of names that are the numbers in another order."""
+    """Refuse label names together with label numbers if the list of names has the numbers in another order."""
     names = None if first is None else first.names
     if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
         return
@@ -489,12 +489,12 @@ def _named_rows(truth: Opened, rows: Axis, by_row: ByRow | None) -> tuple[Axis |
         return truth.rows, rows
     from xmceval.files.tables.rows import name_rows  # not loaded for other files
 
-    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other ids are none
+    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other ids do not name rows
     return name_rows(truth.by_row, by_row) or (ours, rows)
 
 
 def _refuse_ids(truth: Opened | None, name: str) -> None:
-    """Refuse numbers of labels beside a truth by row whose labels are text."""
+    """Refuse numbers of labels if the truth is by row and its labels are text."""
     if truth is not None and truth.judgments is None and truth.documents is not None:
         raise names_beside_ids(truth.name, name)
 

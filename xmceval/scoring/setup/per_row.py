@@ -32,7 +32,7 @@ from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
 
-# The least weight, of the largest, of which enough digits are left: in sums, and in counts by label.
+# The least weight, relative to the largest, that keeps enough digits: in sums, and in counts by label.
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
 
 
@@ -169,7 +169,7 @@ def doubt_small_weights(least: float, greatest: float, *, are_counted: bool) -> 
 
 
 def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
-    """Refuse rows of which none has a weight above 0."""
+    """Refuse rows that all have weight 0."""
     if n_rows and not greatest:
         raise DataError(f"{name}: every weight is 0, so no instance is left")
 
@@ -220,7 +220,7 @@ def unit_of(max_weight: Any) -> float:
 
 
 def check_missing(options: Options, truth: Opened, inputs: Sequence[Any]) -> None:
-    """Refuse the option where rows have no names by which they are joined, and what it cannot be combined with."""
+    """Refuse the option if rows are not joined by name, or together with inputs it cannot be combined with."""
     missing = argument("missing", options.missing)
     if truth.judgments is None:
         raise UsageError(

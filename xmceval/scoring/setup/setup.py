@@ -24,15 +24,15 @@ from xmceval.scoring.options import Options
 
 @dataclass(frozen=True)
 class Program:
-    """What is computed."""
+    """The measures to compute, and the tasks that compute them."""
 
-    measures: tuple[Measure, ...]  # in the order in which they were asked for
+    measures: tuple[Measure, ...]  # in the order requested
     cutoffs: Int64  # the distinct cutoffs, ascending
     tasks: tuple[Any, ...]  # a Task each; they compute all measures, each one once
 
     @cached_property
     def deepest(self) -> int:
-        """The largest cutoff, 0 where there is none."""
+        """The largest cutoff, 0 without any."""
         return int(self.cutoffs[-1]) if self.cutoffs.size else 0
 
     @cached_property
@@ -83,12 +83,12 @@ class Program:
 
     @cached_property
     def columns(self) -> Mapping[Measure, int]:
-        """The column of each measure that has values of rows, in the order in which they were asked for."""
+        """The column of each measure that has per-row values, in the order requested."""
         by_column = {measure: column for column, measure in enumerate(self.row_measures)}
         return {each: by_column[each] for each in self.measures if each in by_column}
 
     def check_mergeable(self, what: str) -> None:
-        """Refuse metrics whose sums grow with the rows, for what carries sums elsewhere, such as an ``"Evaluator"``."""
+        """Refuse metrics whose sums grow with the rows, where sums are saved or sent, as in an ``"Evaluator"``."""
         growing = [measure for measure in self.measures if not measure.metric.mergeable]
         if growing:
             raise UsageError(
@@ -97,7 +97,7 @@ class Program:
             )
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
-        """Return what the tasks have to remark on their parts of the totals."""
+        """Return the remarks of the tasks on their parts of the totals."""
         tasks = zip(self.tasks, parts, strict=True)
         return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
 
@@ -134,18 +134,18 @@ class Setup:
     # float64 array [n_rows], optional; sample weights, the largest in [1, 2); rows of weight 0 are skipped
     weights: Float64 | None = None
     weights_from: int = 0  # the row of the first of them
-    weight_unit: float = 1.0  # the power of two by which they were divided
+    weight_unit: float = 1.0  # the power of two that divided them
     filter: Filter | None = None  # pairs removed from the scores
-    bins: Bins | None = None  # bins of labels, each of which has its share of every number
-    groups: RowGroups | None = None  # groups of rows, each of which has totals of its own
+    bins: Bins | None = None  # bins of labels, each with its share of every number
+    groups: RowGroups | None = None  # groups of rows, each with its own totals
     longest_row: int | None = None  # the most predictions that a row may have, where a header declares it
     declaration: str = ""  # that header, for a message
     zeros_are_judged: bool = (
         False  # whether stored zeros of the truth are judgments, as in formats of the ranking field
     )
-    inputs: tuple[str, ...] = ()  # what each input was read as
+    inputs: tuple[str, ...] = ()  # how each input was read
     labels: Axis | None = None  # the names of the labels, where an input has them
-    warnings: tuple[str, ...] = ()  # what a reader must know before trusting the numbers
+    warnings: tuple[str, ...] = ()  # warnings to read before trusting the numbers
 
     @cached_property
     def drop_empty(self) -> bool:
@@ -159,7 +159,7 @@ class Setup:
 
     @cached_property
     def n_bins(self) -> int:
-        """The number of bins, 0 where there are none."""
+        """The number of bins, 0 without any."""
         return 0 if self.bins is None else len(self.bins)
 
     def with_width(self, width: Width) -> Setup:
@@ -188,7 +188,7 @@ class Setup:
         return weights[first_row - self.weights_from :][:n_rows]
 
 
-MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
+MANY_PREDICTIONS = 100  # per row; with this many, predictions for all labels but one likely mean a wrong header
 
 
 @dataclass(frozen=True)

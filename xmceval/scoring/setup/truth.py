@@ -53,7 +53,7 @@ from xmceval.scoring.setup.setup import Program, Setup, System
 if TYPE_CHECKING:
     from xmceval.files.sidecars.filters import NamedPairs
 
-MAYBE_PATHS = (str, Path, list, tuple, Shards)  # of what may be paths or have them; all else is a matrix in memory
+MAYBE_PATHS = (str, Path, list, tuple, Shards)  # types of paths, or of collections of them
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class OpenedTruth:
     setup: Setup  # with the width of the truth, as far as it is known; there are no bins yet
     input: Opened
     name: str  # in reports
-    named_pairs: NamedPairs | None = None  # a filter beside queries: its labels are known once predictions are read
+    named_pairs: NamedPairs | None = None  # filters by query: labels are known once predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
     stamps: Stamps = field(default_factory=dict)  # of truth and scores, before they were opened
     rows: Axis | None = None  # as weights or groups name them
@@ -369,7 +369,7 @@ def _fit_program(setup: Setup) -> Program:
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
-    """Refuse what looks at the numbers of labels where these are documents or text, which have none of their own."""
+    """Refuse options based on label numbers if labels are documents or text, which have no numbers."""
     if truth.documents is None:
         return
     by_number = [name for name in ("counts", "inverse_propensities", "filter") if getattr(options, name) is not None]

@@ -35,7 +35,7 @@ Bools = NDArray[np.bool_]
 RECALL = "recall at precision"  # a fold of columns
 FOLDS = frozenset({"AUC", "AP", RECALL})
 SHORT = 1 << 31  # labels below are held in 32 bits
-BELOW_ALL = 1 << 900  # cells: so many that what ranks with those without a score adds nothing to a precision
+BELOW_ALL = 1 << 900  # cells; so large a number that entries ranked with unscored cells add nothing to a precision
 
 
 class ScoredCells(NamedTuple):
@@ -187,7 +187,7 @@ class LabelAreas(Task):
         return areas
 
     def remarks(self, part: StoredCells, n_labels: int) -> list[str]:
-        """Report what was held in memory, and how many labels have a value."""
+        """Report how many cells were held in memory, and how many labels have a value."""
         n_cells, n_bytes = (
             sum(each.labels.size for each in part["chunks"]),
             sum(each.n_bytes for each in part["chunks"]),
@@ -202,7 +202,7 @@ class LabelAreas(Task):
 def rank_cells(
     cells: ScoredCells, n_cells: int, bits: int, *, micro: bool, zero_unscored: bool
 ) -> tuple[Int64, RankedGroups]:
-    """Rank the cells of each label, or all as one group; the order in which they came has no effect on the result.
+    """Rank the cells of each label, or all as one group; their order has no effect on the result.
 
     Of a group there are `n_cells` in all, stored or not, in units of 2^-bits. With `micro` all cells are one group,
     instead of those of a label. With `zero_unscored` those without a score have score 0, instead of ranking below all
@@ -239,7 +239,7 @@ def copy_cells(labels: Int64, scores: Float64, is_true: Bools, units: Int64, row
 
 
 def _mean(values: Float64) -> float | None:
-    """Average areas; return None where there are none; the sum is rounded once."""
+    """Average areas, with the sum rounded once; None without any."""
     return exact_sum(values) / values.size if values.size else None
 
 

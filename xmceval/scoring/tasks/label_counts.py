@@ -1,7 +1,7 @@
 """Count labels over batches of rows, in one set of counters shared by all threads.
 
-They cost memory in labels, not in rows: four bytes for each label and count. Labels are counted in an array up to 2^27,
-of which only the pages that are touched exist; above, by sorted unique ids. Counts of a long array that is mostly zeros
+They cost memory in labels, not in rows: four bytes for each label and count. Labels up to 2^27 are counted in an array,
+whose untouched pages take no memory; labels above, by sorted unique ids. Counts of a long array that is mostly zeros
 are read, merged and saved by ids too.
 """
 
@@ -40,9 +40,9 @@ MOST_ROWS = (1 << 31) - 1  # of 32-bit counters
 
 CHUNK = 1 << 20
 COMPACT_ABOVE = 1 << 22  # labels; arrays beyond it that are mostly zeros are read by ids
-COMPACT_SHARE = 8  # an array is mostly zeros where fewer than one label in so many has a count
+COMPACT_SHARE = 8  # an array is mostly zeros if fewer than one label in this many has a count
 
-# Sample weights, of which the largest lies in [1, 2), are counted in units of 2^-40: exact for sums below 2^22.
+# Sample weights, the largest in [1, 2), are counted in units of 2^-40, exact for sums below 2^22.
 WEIGHT_BITS = 40
 MOST_WEIGHT = 1 << 22
 
@@ -123,7 +123,7 @@ class LabelCounters(Part):
         return self
 
     def spare(self) -> Any:
-        """Return what notes the rows of a batch until these counters adopt it: they are too large to be copied."""
+        """Return an object that notes the rows of a batch for `adopt`; the counters are too large to be copied."""
         return NotedRows()
 
     def adopt(self, spare: Any) -> LabelCounters:
@@ -252,7 +252,7 @@ class LabelCounters(Part):
         np.add.at(counters, (true[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]), 1)
 
     def _units(self, weights: Float64) -> Int64:
-        """Return what each row counts, in units of the counters; empty where all count 1."""
+        """Return the weight of each row in units of the counters; empty if all count 1."""
         if not self._bits:
             return NO_IDS
         return np.rint(np.ldexp(weights, WEIGHT_BITS)).astype(np.int64)

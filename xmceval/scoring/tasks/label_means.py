@@ -25,7 +25,7 @@ from xmceval.scoring.tasks.label_counts import Counts, CountTable
 
 Bools = NDArray[np.bool_]
 
-COUNTS_AT_ONCE = 1 << 19  # so that they and what is made of them stay in the processor's cache
+COUNTS_AT_ONCE = 1 << 19  # so that they and arrays derived from them stay in the processor's cache
 FEWEST_LABELS = 1 << 10
 
 COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -73,7 +73,7 @@ def bin_values(
 
 
 class LabelRate(NamedTuple):
-    """A rate of the cells of labels; `zero` is what 0/0 counts as."""
+    """A rate of the cells of labels; `zero` is the value of 0/0."""
 
     rule: str
     beta: float = 1.0
@@ -85,7 +85,7 @@ class LabelRate(NamedTuple):
 
 
 class LabelCells:
-    """Counts of some labels; of the spans, what was computed of the one that was asked for last is kept."""
+    """Counts of some labels; results for the last requested span are cached."""
 
     def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int) -> None:
         self.labels, self.rows = labels, rows  # int64 [n], and the number of all rows, in units of the counts
@@ -136,7 +136,7 @@ class LabelCells:
 
 @dataclass
 class _Mean(ABC):
-    """A number to which labels are added."""
+    """An accumulator of labels, which yields one number."""
 
     rate: LabelRate
     span: int

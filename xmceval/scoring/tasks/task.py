@@ -20,7 +20,7 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
-TREATMENTS = ("expected", "best", "worst")  # of ties, beside the order by label
+TREATMENTS = ("expected", "best", "worst")  # of ties, in addition to the order by label
 NO_SHARES: Float64 = np.empty((0, 0, SLOTS))  # where bins of labels have no part in the values of rows
 
 
@@ -100,7 +100,7 @@ class Task(ABC):
         return None
 
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002 - most have none
-        """Return what a reader may want to know of how the values came about, such as the memory that they took."""
+        """Return remarks on how the values were computed, such as the memory they took."""
         return ()
 
 

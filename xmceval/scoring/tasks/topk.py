@@ -25,7 +25,7 @@ FOLDS = MappingProxyType(
     {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
 )
 
-# What the sum along the ranks is where every label is a hit, from the discounts.
+# The sum along the ranks if every label is a hit, from the discounts.
 IDEALS: Mapping[int, Callable[[Float64], Float64]] = MappingProxyType(
     {
         kernels.SUM: np.cumsum,
@@ -74,12 +74,12 @@ BY_ORDER = "hits"  # a divisor that depends on the order of the labels: such mea
 
 
 def weight_of_recall(beta: float) -> float:
-    """Return beta^2 / (1 + beta^2): what true labels weigh in the divisor of an F measure, beside predictions."""
+    """Return beta^2 / (1 + beta^2), the weight of true labels against predictions in the divisor of an F measure."""
     square = beta * beta
     return square / (1 + square)
 
 
-# The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. What has levels has the same for any k.
+# The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. Levels do not depend on k.
 DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyType(
     {
         "1": lambda _, __, ___: Divisor(constant=1.0),
@@ -159,7 +159,7 @@ class TopK(RowTask):
         return running
 
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
-        """Return what the kernel writes between rows: used gains, gains, running sums, keys, bins."""
+        """Return the working space of the kernel: used gains, gains, running sums, keys, bins."""
         depth = self.discounts.shape[1]
         keys, bins = np.empty(n_keys, dtype=np.int64), np.empty(depth, dtype=np.int64)
         return (self.used, np.empty((2, kernels.N_GAINS, depth)), self.first_running.copy(), keys, bins)
@@ -192,7 +192,7 @@ class TopK(RowTask):
         return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
 
     def _bound_ties(self, batch: Batch, truth: Rows, is_expected: bool, values: Float64) -> None:
-        """Write what the order of tied labels can make of the numerators of rows."""
+        """Write the bounds of the numerators of rows over the orders of tied labels."""
         n_curves, depth, scratch, n_true = len(self.curves), self.discounts.shape[1], batch.scratch, longest(truth)
         tie_kernels.bound_ties(
             tuple(truth),
@@ -223,7 +223,7 @@ class TopK(RowTask):
 
     @property
     def without_ceiling(self) -> Sequence[Measure]:
-        """The measures that divide by predictions, of which another ranking could have fewer."""
+        """The measures that divide by predictions; another ranking could have fewer of these."""
         by_returned = [measure for measure, divisor in zip(self.measures, self.divisors, strict=True) if divisor[2]]
         return [*by_returned, *(self.measures[micro.output] for micro in self.micro if micro.of_predicted)]
 

@@ -77,7 +77,7 @@ NO_CUTOFF = 1 << 62  # a rank below every list
 
 
 def kind_of(measure: Measure) -> str:
-    """Return what a measure is over a whole row, a key of KINDS."""
+    """Return the kind of a measure over a whole row, a key of KINDS."""
     metric = measure.metric
     if metric.family == "row":
         return metric.fold

@@ -18,7 +18,7 @@ score, score_all
 compare, compare_rows, benchmark
     Paired tests of differences between systems; systems on several data sets.
 Evaluator, merge, score(..., executor=)
-    The same batch by batch, in shards and jobs that do not meet, and on a cluster, to the same bits.
+    The same batch by batch, in separate jobs or on a cluster, with bit-identical results.
 precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
 ndcg_score, roc_auc_score, coverage_error and others

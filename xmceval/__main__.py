@@ -45,7 +45,7 @@ def _end(number: int, _frame: Any) -> None:
     """Remove unfinished files and end.
 
     As an exception the signal could be lost, in a callback or a destructor, or close a file that a thread still reads;
-    this way nothing runs afterwards, and nobody has to wait for a thread.
+    this way nothing runs afterwards, and there is no thread to wait for.
     """
     for name in ENDINGS:
         if hasattr(signal, name):

@@ -135,7 +135,7 @@ def names_flags() -> bool:
 
 
 def as_here(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a function for another thread or process, which names arguments there as they are named here."""
+    """Return a function for another thread or process, which makes it name arguments the way this one does."""
     return partial(_name_as, names_flags(), function)
 
 

@@ -194,7 +194,7 @@ def _set_up(metric: str, k: int) -> Setup:
 def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None:
     """Return the value of matrices in memory straight from the kernels, with the bits of `score`.
 
-    None where `score` has more to do or to say: of wrong input, of grades, of more than one block, of what it warns of.
+    None if `score` is needed: for invalid input, grades, more than one block, or anything that it warns about.
     """
     setup, truth_scratch, scratch = _set_up(metric, k), Scratch(), Scratch()
     try:

@@ -135,7 +135,7 @@ def write_state(path: str | Path, state: State, *, shard: Any = None, force: boo
 
 
 def hold_rows(truth: OpenedTruth) -> HeldRows:
-    """Return what holds the values of all rows while they are scored."""
+    """Return an object that holds the values of all rows while they are scored."""
     return HeldRows(truth.setup.program.row_measures, drop_empty=truth.setup.drop_empty)
 
 
@@ -198,7 +198,7 @@ def _rows_of_system(
 
 
 def _describe_data(results: Sequence[Result], truth: int) -> dict[str, Any]:
-    """Return what files that are compared must share, digests of truth and propensities and rules, and the counts."""
+    """Return the digests and rules that compared files must share, and the counts of each system."""
     first = results[0]
     return {
         "truth": f"{truth:016x}",

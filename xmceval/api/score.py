@@ -378,7 +378,7 @@ def score_systems(
     force: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Result, ...]:
-    """Score systems on an opened truth, which is read once; what is saved was checked by `check_saving`."""
+    """Score systems on an opened truth, which is read once; `check_saving` has checked the outputs."""
     opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
     if not holds_rows and save_state is None:
         return finish_states(truth, score_opened(truth, opened, progress=progress))
@@ -486,7 +486,7 @@ def finish_state(state: State, n_mentioned: int | None = None) -> Result:
 
 
 def _check_weights(state: State) -> tuple[str, ...]:
-    """Refuse weights that are all 0, and doubt those that are too small beside the largest."""
+    """Refuse weights that are all 0, and warn of those that are too small compared with the largest."""
     if state.setup.weights is None:
         return ()
     from xmceval.scoring.setup.per_row import check_any_weight, doubt_small_weights  # not loaded without weights

@@ -31,7 +31,7 @@ class Config:
     """The tables of a benchmark file, and the mistakes that were noted so far."""
 
     tables: Mapping[str, Any]
-    path: Path | None = None  # None for a dict, in which matrices may stand for files
+    path: Path | None = None  # None for a dict, which may have matrices instead of files
     mistakes: list[str] = field(default_factory=list)
 
     def refuse(self, keys: Keys, message: str) -> None:
@@ -42,7 +42,7 @@ class Config:
 
     @contextmanager
     def noting(self, keys: Keys, prefix: str = "") -> Iterator[None]:
-        """Note what is wrong with an option or a file as a mistake in a table."""
+        """Turn an error about an option or a file into a noted mistake of a table."""
         try:
             yield
         except XmcevalError as error:
@@ -61,7 +61,7 @@ class Config:
         return {}
 
     def check_keys(self, keys: Keys, table: Iterable[str], choices: Iterable[str]) -> None:
-        """Note the keys of a table that are none of the choices."""
+        """Note the keys of a table that are not among the choices."""
         known = list(choices)
         for key in table:
             if key not in known:

@@ -36,11 +36,11 @@ class Folder:
 
 
 def propose(home: Path) -> tuple[str, list[str]]:
-    """Propose the TOML file of a benchmark, and return it with the lines of what was left out.
+    """Propose the TOML file of a benchmark, and return it with a line for each thing left out.
 
     A folder is a data set: `home` itself and those in it. A file with tst or test in its name is its truth, one with
     trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt and Y.tst.npz.
-    What else can be read as scores and has the truth's number of rows is a system, and files of the same name in
+    Any other file that can be read as scores with as many rows as the truth is a system; files of the same name in
     several folders are one system. Where there are several data sets, systems that occur once are left out.
     """
     paths = [home, *sorted(path for path in home.iterdir() if path.is_dir() and not path.name.startswith("."))]

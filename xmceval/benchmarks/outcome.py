@@ -50,7 +50,7 @@ class DatasetOutcome:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
-    """What tables and pictures know of a Benchmark, which describes the fields."""
+    """The data of a Benchmark, for tables and pictures; see Benchmark for the fields."""
 
     datasets: tuple[DatasetOutcome, ...]
     systems: tuple[str, ...]

@@ -31,7 +31,7 @@ class DatasetPlan:
     truth: Any  # a path, a matrix or Shards
     options: Options  # without the metrics and bins for which the data set lacks the inputs
     columns: tuple[Measure, ...]  # all metrics that are asked for
-    notes: tuple[str, ...] = ()  # what is left out of the options, and what it needs
+    notes: tuple[str, ...] = ()  # the options that are left out, and the inputs they need
 
 
 def read_datasets(config: Config, threads: int | None) -> list[DatasetPlan]:
@@ -104,7 +104,7 @@ def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values
 def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]]:
     """Leave out metrics and bins that need training labels which there are not: nothing is estimated from the truth.
 
-    The options are None where no metric is left; the notes say what is left out, and what it needs.
+    The options are None where no metric is left; the notes name those left out and the inputs they need.
     """
     has_counts = not {"train", "counts"}.isdisjoint(options.sources)
     lacking: dict[str, list[Measure]] = {}

@@ -20,7 +20,7 @@ RETRIES = 3  # of tasks whose worker raised something else than is known of thei
 
 
 class LazyExecutor(Executor):
-    """An executor that the first task opens: what is refused before that starts no processes."""
+    """An executor opened by the first task, so that inputs refused earlier start no processes."""
 
     def __init__(self, open_executor: Callable[[], Executor]) -> None:
         self._open = open_executor

@@ -25,7 +25,7 @@ LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a command scores: the truth, the systems, the options of scoring, and the files of PREDS by system."""
+    """The inputs of a command: the truth, the systems, the scoring options, and the files of PREDS by system."""
 
     truth: Any
     systems: list[Named]
@@ -35,7 +35,7 @@ class Inputs:
     def find_system(self, text: str | None) -> str | None:
         """Return the one system that a name, a file, its name without an ending, or the tag of a TREC run means.
 
-        A text that is none of them is returned as it is.
+        A text that matches none of them is returned unchanged.
         """
         if text is None or text in {system.name for system in self.systems}:
             return text
@@ -47,14 +47,14 @@ class Inputs:
         return found[0] if len(found) == 1 else text
 
     def list_files(self) -> Iterator[tuple[str, Path]]:
-        """Yield what each file that is read is for, and its path."""
+        """Yield the role and the path of each file that is read."""
         from xmceval.page.provenance import list_inputs
 
         yield from list_inputs(self.truth, [system.y_score for system in self.systems], self.options)
 
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
-    """Find what a command scores."""
+    """Find the inputs of a command."""
     from xmceval.scoring.setup.truth import Named
 
     names, paths = name_systems(arguments["preds"])
@@ -64,7 +64,7 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 
 
 def _refuse_expanded(truth: str, preds: Sequence[str]) -> None:
-    """Refuse several files of predictions of which one has the name of the truth but for its digits; pipes may."""
+    """Refuse several prediction files if one differs from the truth's name only in its digits; pipes may."""
     pattern = re.sub(r"\d+", "*", truth)
     like_truth = [path for path in preds if path != truth and re.sub(r"\d+", "*", path) == pattern]
     if len(preds) > 1 and like_truth and Path(truth).is_file():
@@ -142,7 +142,7 @@ def _without_endings(name: str) -> str:
 
 @contextmanager
 def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
-    """Check what is to be saved, open the truth, and show progress while its systems are scored."""
+    """Check the outputs, open the truth, and show progress while its systems are scored."""
     from xmceval.scoring.setup.truth import OpenedTruth
 
     saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
@@ -170,7 +170,7 @@ def executor_of(dask: str | None) -> AbstractContextManager[Executor | None]:
 
 
 def watch(quiet: bool) -> Watch:
-    """Return what writes the cost of long resampling to stderr before it starts, and shows its progress."""
+    """Return a callback that notes the cost of long resampling on stderr before it starts, and shows progress."""
     from xmceval.rows.progress import phase
 
     def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:

@@ -108,7 +108,7 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as leave:
         code = leave.exit_code
     except BrokenPipeError:
-        # Whoever read the output has closed it, as head does. Nothing more may be written, not even at exit.
+        # The reader of the output has closed it, as head does. Nothing more may be written, not even at exit.
         sys.stdout = io.StringIO()
         code = 0
     except (KeyboardInterrupt, click.Abort):
@@ -125,7 +125,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that are closed, as cron and daemons leave them; what is written there is lost.
+    """Open standard streams that are closed, as cron and daemons leave them; their output is lost.
 
     Otherwise the next files that are opened would take their places, and messages would end up in them. Standard input
     stays closed for who wants to read it.

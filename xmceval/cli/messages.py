@@ -78,7 +78,7 @@ def warn_of_results(
 
 @contextmanager
 def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
-    """Report gates that did not pass, and other failures, after the output is written, even if nobody reads it."""
+    """Report gates that did not pass, and other failures, after the output is written, even if it was closed."""
     try:
         yield
     except BrokenPipeError:

@@ -19,7 +19,7 @@ from xmceval.scoring.options import GROUPS, Options, Spec, specs
 Function = TypeVar("Function", bound=Callable[..., Any])
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
-FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
+FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse wrong files
 
 
 class GroupedOption(click.Option):
@@ -79,7 +79,7 @@ def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
 
 
 def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
-    """Return what click knows of the values of an option."""
+    """Return the keyword arguments that describe an option's values to click."""
     if spec.kind is bool:
         return {"default": default, "show_default": True} if "/" in "".join(spec.flags) else {"is_flag": True}
     if spec.kind is list:
@@ -110,7 +110,7 @@ def passed_options(names: Collection[str]) -> list[click.Parameter]:
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal; 80 where there is none."""
+    """Return the number of columns of the terminal, 80 without one."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 

@@ -88,9 +88,9 @@ def open_outputs(
     options: Options | None = None,
     default_kind: str = "",
 ) -> Iterator[Callable[..., None]]:
-    """Check before anything is scored that pictures and page can be written, and yield what writes those asked for.
+    """Check before scoring that pictures and page can be written, and yield a function that writes them.
 
-    `inputs` are the files that the command reads, each with what it is for; pipes are kept for their digests. Without
+    `inputs` are the files that the command reads, each with its role; pipes are kept for their digests. Without
     `options` of scoring any picture may have something to show.
     """
     plots, kinds, page, force = (arguments[name] for name in ("plots", "plot_kinds", "page", "force"))

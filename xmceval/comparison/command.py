@@ -21,7 +21,7 @@ from xmceval.report.pictures import OF_COMPARISON
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.options import Options, specs
 
-# The files that are read, each with what it is for, the options of scoring, and what compares.
+# The files that are read, each with its role, the scoring options, and the function that compares.
 Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Comparison"]]
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _check_systems(arguments: Mapping[str, Any]) -> None:
 
 
 def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Prepared:
-    """Return the files of systems and of the truth, the options of scoring, and what scores and compares them."""
+    """Return the files of systems and truth, the scoring options, and the function that scores and compares."""
     _check_systems(arguments)
     inputs = find_inputs(arguments)
     from xmceval.comparison.compare import compare_systems
@@ -131,7 +131,7 @@ def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Pre
 
 
 def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
-    """Return the files of saved values of rows, no options, and what compares them."""
+    """Return the files of saved per-row values, no options, and the function that compares them."""
     of_scoring = {*specs(Options), "runs", "save_rows", "dask"} - {"threads", "missing"}
     passed = [parameter.opts[0] for parameter in options.passed_options(of_scoring)]
     if passed:

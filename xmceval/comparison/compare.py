@@ -176,7 +176,7 @@ def compare_systems(
 def _list_outputs(
     matches: Matches, columns: ValueColumns, states: Sequence[State], pairs: Pairs, held: RowBlock | None
 ) -> list[Output]:
-    """Return each metric that has values of rows, with what is to be tested: of all rows, then of each group."""
+    """Return the metrics with per-row values to test, over all rows and then within each group."""
     program, groups, runs = states[0].setup.program, states[0].setup.groups, matches.groups
 
     def collect(totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = "") -> list[Output]:

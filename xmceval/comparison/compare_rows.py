@@ -227,7 +227,7 @@ def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
 
 
 def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
-    """Yield doubts about files that are passed twice, of what cannot be checked, and of options that differ."""
+    """Yield doubts about files that are passed twice, facts that cannot be checked, and options that differ."""
     paths = Counter(to_path(table.name).resolve() for table in tables)
     twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
     yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)

@@ -172,7 +172,7 @@ class Difference(Displayed):
 
     @property
     def p_that_decides(self) -> float | None:
-        """The adjusted p, or where there is none p itself."""
+        """The adjusted p if there is one, else p."""
         return self.p if self.p_adjusted is None else self.p_adjusted
 
     def describe_p(self) -> str:
@@ -180,7 +180,7 @@ class Difference(Displayed):
         return f"p {format_p(self.p_that_decides, relation=True)}"
 
     def _render(self, form: str, layout: Layout) -> str:
-        """Write it as a list of one difference, of which it is not known how p was adjusted."""
+        """Write it as a list of one difference, without saying how p was adjusted."""
         pair = f"{self.system} {MINUS} {self.baseline}"
         adjusted = None if self.p_adjusted is None else "p adjusted"
         return render_listings(form, [list_lines(pair, [self.measure.name], [self], layout, adjusted)], layout)
@@ -233,7 +233,7 @@ class RunsOf:
     spreads_in_bins: tuple[RunSpread, ...] = ()
 
     def average(self, first: Result) -> Result:
-        """Return a result with the means over the runs, of which `first` is the first, as its values."""
+        """Return a result whose values are means over the runs; `first` is the result of the first run."""
         slices = tuple(Slice(part.bin, self._list_means(part.figures, part.bin.name)) for part in first.slices)
         means = self._list_means(first.figures)
         return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
@@ -246,7 +246,7 @@ class RunsOf:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
-    """What tables, records and pages know of a Comparison, which describes the fields."""
+    """The data of a Comparison, for tables, records and pages; see Comparison for the fields."""
 
     results: tuple[Result, ...]
     differences: tuple[Difference, ...]
@@ -366,7 +366,7 @@ def list_lines(
 
 
 def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterator[str]:
-    """Describe what was compared, in which unit, and in which bin."""
+    """Describe the systems compared, the unit, and the bin."""
     first = differences[0]
     how = "Welch's t test of" if first.unit == "run" else "paired over"
     n = max(difference.n for difference in differences)  # 0 where nothing was tested

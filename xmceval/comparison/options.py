@@ -11,7 +11,7 @@ from typing import Any, Literal
 from xmceval.errors import UsageError, argument, listed
 from xmceval.scoring.options import option, specs
 
-# What a value is beside that of the baseline: tested with a finding, tested without, or not tested.
+# How a value compares with the baseline's: better or worse, no difference found, or not tested.
 MARKS = BETTER, WORSE, NONE, UNTESTED = ("better", "worse", "none", "untested")
 
 Test = Literal["t", "randomization"]

@@ -36,7 +36,7 @@ class Differing:
 
 @dataclass(frozen=True)
 class PairedT:
-    """A difference and its paired t test; None where there is none."""
+    """A difference and its paired t test; fields are None if there is no test."""
 
     difference: float  # system minus baseline
     error: float | None = None  # the standard error of the difference

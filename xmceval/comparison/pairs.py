@@ -244,7 +244,7 @@ BYTES = 16  # of a row's value, which is a numerator and a denominator
 
 @dataclass(frozen=True)
 class Cost:
-    """What randomization costs: tests, the resamples of each, the rows of each, and the bytes of their values."""
+    """The cost of randomization: number of tests, resamples and rows of each, and bytes of their values."""
 
     n_tests: int
     n_resamples: int
@@ -262,7 +262,7 @@ class Cost:
         return f"randomization: {tests} of {counted(self.n_rows, 'instance')}{memory}"
 
 
-# Called with the cost before resampling starts; what it returns is called with resamples done.
+# Called with the cost before resampling starts; it returns a callback for the number of resamples done.
 Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
 
 

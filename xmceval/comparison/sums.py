@@ -46,15 +46,15 @@ PairState = tuple[Int64, Int64, Float64]  # products, counts and kept, as PairSu
 
 @dataclass(frozen=True)
 class ValueColumns:
-    """What values of rows are of."""
+    """The meaning of the columns of per-row values: measures, and their shares by bin."""
 
     measures: tuple[Measure, ...]  # one per column
-    in_bins: tuple[Measure, ...] = ()  # of which bins of labels have shares, in this order
+    in_bins: tuple[Measure, ...] = ()  # the measures with shares by bin of labels, in this order
     bins: tuple[str, ...] = ()  # by name; each measure has a share of each, one after the other
 
     @classmethod
     def of(cls, program: Program, bins: Bins | None) -> ValueColumns:
-        """Return what the values of a program are of."""
+        """Return the columns of the per-row values of a program."""
         in_bins = (measure for task in program.row_tasks if task.has_ceiling for measure in task.measures)
         return cls(tuple(program.row_measures), tuple(in_bins), tuple(part.name for part in bins.bins) if bins else ())
 
@@ -91,7 +91,7 @@ class PairSums(Part):
         )
 
     def of(self, output: int) -> PairState:
-        """Return what is known of one output."""
+        """Return the arrays of one output."""
         return self["products"][output], self["counts"][output], self["kept"][output]
 
     def add(self, a: Float64, b: Float64, weights: Float64, signs: Float64) -> None:
@@ -223,7 +223,7 @@ class Output:
         n, gap = self.n(system, baseline), self._gap(runs, others)
         squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * self._covariance(runs, others)
         sizes = [Fraction(of_run.num2) / of_run.den**2 for of_run in moments]
-        size = _mean(sizes[: len(runs)]) + _mean(sizes[len(runs) :])  # of what errors are computed from
+        size = _mean(sizes[: len(runs)]) + _mean(sizes[len(runs) :])  # of the values that errors are computed from
         if gap is not None:
             squared = self._num_num(runs, runs) + self._num_num(others, others)
             if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ alike
@@ -243,7 +243,7 @@ class Output:
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
         """Return wins, ties and losses of a system, which sums alone do not tell where there are several runs.
 
-        A row with a value in one of the two only is none of them.
+        A row with a value in only one of the two counts as none of these.
         """
         pair = self.groups[system], self.groups[baseline]
         if any(len(runs) > 1 for runs in pair):
@@ -382,7 +382,7 @@ def collect_outputs(
 
 
 def _rows_of(values: Float64, weights: Float64) -> Callable[[int], Float64]:
-    """Return what weights the values [n_rows, n_runs, 2] of a run."""
+    """Return a function that weights the values [n_rows, n_runs, 2] of a run."""
     return lambda run: values[:, run] * weights[:, None]
 
 

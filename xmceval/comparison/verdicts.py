@@ -16,12 +16,12 @@ MOST_PAIRS = 3  # that have sentences of their own
 
 
 def describe_level(comparison: Compared) -> str:
-    """Describe what makes a difference significant."""
+    """Describe when a difference is significant."""
     return f"{ADJUSTED if comparison.testing.adjust == 'holm' else 'p'} < {LEVEL:g}"
 
 
 def has_many_pairs(comparison: Compared) -> bool:
-    """Return whether there are so many pairs that a table has one list per metric instead of one per pair."""
+    """Return whether there are too many pairs for one list per pair, so that the table has one per metric."""
     return len(comparison.pairs) > MOST_PAIRS
 
 
@@ -87,7 +87,7 @@ def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str
 
 
 def _note_few(differences: Mapping[str, Difference]) -> str:
-    """Write how few rows differ, by name of the other system, after a sentence on what was not detected."""
+    """Write how few rows differ, by name of the other system, after a sentence on undetected differences."""
     few = {name: words for name, difference in differences.items() if (words := describe_few(difference))}
     if len(few) > MOST_PAIRS:
         return f" (few instances differ from {len(few)} of them)"
@@ -116,7 +116,7 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
 
 
 def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
-    """Write a sentence or two per pair of systems and metric, and one on what was not tested."""
+    """Write a sentence or two per pair of systems and metric, and one on the pairs not tested."""
     sentences: list[str] = []
     untested: dict[tuple[str, str], tuple[str, ...]] = {}
     for pair in comparison.pairs:
@@ -165,7 +165,7 @@ def list_untested(comparison: Compared) -> list[str]:
 
 
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
-    """Write what was not tested, of one pair or, without a name, of all."""
+    """Describe which metrics were not tested, for one pair or, without a name, for all pairs."""
     about = f" between {' and '.join(pair)}" if all(pair) else ""
     return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested{about}"
 

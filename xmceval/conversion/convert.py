@@ -164,7 +164,7 @@ def _open_zstd(file: BinaryIO) -> Any:
     return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 
-# Streams that compress what is written to a file, which stays open.
+# Streams that compress data written to a file, which stays open.
 COMPRESSORS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
         "": nullcontext,

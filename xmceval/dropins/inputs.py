@@ -172,7 +172,7 @@ def as_scores(y_score: Any, truth: Any) -> Any:
 
 
 def as_score_list(y_score: Any, classes: AnyArray) -> AnyArray:
-    """Return one finite score per class [n_rows], as they are."""
+    """Return one finite score per class [n_rows], unchanged."""
     scores = _finite(y_score)
     if scores.ndim == 2 and scores.shape[1] != 1:
         raise DataError(

@@ -27,7 +27,7 @@ from xmceval.rows.matrices.source import is_sparse
 from xmceval.scoring.tasks.curves import sort_by_score
 from xmceval.scoring.tasks.wholerow import working_space
 
-MOST_RANKS = 1 << 26  # of which the sums of discounts are held
+MOST_RANKS = 1 << 26  # whose sums of discounts are kept
 
 
 def label_ranking_average_precision_score(

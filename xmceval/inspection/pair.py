@@ -32,8 +32,8 @@ class PairInspection:
 
     `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `filter_pairs` are the
     predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
-    together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` what is
-    likely a mistake.
+    together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` name
+    likely mistakes.
     """
 
     truth: str

@@ -118,7 +118,7 @@ class InspectionReport(Displayed):
         return [pair for pair in self.pairs if pair.precision is not None]
 
     def _findings(self) -> list[list[str]]:
-        """Return for each file, state and pair a line on whether it is valid, and those on what is wrong."""
+        """Return for each file, state and pair a line on whether it is valid, and lines on its problems."""
         found = list[list[str]]()
         for file in self.files:
             verdict = "valid" if file.is_sound else "not valid, score refuses it"
@@ -201,7 +201,7 @@ def _describe_values(file: FileInspection) -> str:
 
 
 def _describe_order(file: FileInspection) -> str:
-    """Describe by what the entries of rows are ordered."""
+    """Describe how the entries of rows are ordered."""
     by_label, by_score = (
         "all rows" if number == file.n_rows else counted(number, "row")
         for number in (file.rows_by_label, file.rows_by_score)

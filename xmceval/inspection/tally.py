@@ -113,7 +113,7 @@ class FileTally:
 
 
 def tally_rows(source: Source, width: Width, threads: int | None) -> FileTally:
-    """Count all rows of a source; what is wrong with them becomes faults of the tally."""
+    """Count all rows of a source; errors in them become faults of the tally."""
     tally = FileTally(width)
 
     def work(scratch: Scratch, block: Block) -> None:

@@ -123,7 +123,7 @@ def _open(state: Any, place: str) -> State:
 
 
 def _find_missing(states: Sequence[State]) -> str:
-    """Return what is said of shards that are missing; nothing without any."""
+    """Describe the shards that are missing; empty if there are none."""
     numbered = [state for state in states if state.n_shards]
     if not numbered:
         return ""

@@ -24,7 +24,7 @@ from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
 MOST_LINES = 12  # doubts, or sentences, that are open at first
-ARRAY = "array"  # what has no name
+ARRAY = "array"  # the name of inputs without one
 ANCHORS = {"By group": "bins", "By label frequency": "bins"}  # of sections whose anchor is not their title
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # a browser loads nothing
 

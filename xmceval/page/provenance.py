@@ -29,7 +29,7 @@ ROLES = {"train": "training labels", "counts": "training counts", "labels": "nam
 
 @dataclass(frozen=True)
 class Digest:
-    """A file that was read: what it is for, its path, its bytes as they are on the disk, and their SHA-256."""
+    """A file that was read: its role, its path, its size on disk, and its SHA-256."""
 
     role: str
     path: str
@@ -106,5 +106,5 @@ def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Se
 
 
 def _draw_facts(facts: Iterable[tuple[Child, Child]]) -> Markup:
-    """Draw pairs of a term and what it is."""
+    """Draw pairs of a term and its value."""
     return element("dl", [[element("dt", term), element("dd", fact)] for term, fact in facts])

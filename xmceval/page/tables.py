@@ -30,7 +30,7 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
 
 
 def _measure(column: str, section: Section) -> int:
-    """Return about how many characters a column and the space beside it take; intervals are in small print."""
+    """Return about how many characters a column and the space next to it take; intervals are in small print."""
     cells = [row.cells[column] for row in section.rows if column in row.cells]
     return 2 + max(max(len(cell.value), round(0.8 * len(cell.interval))) for cell in cells)
 
@@ -56,7 +56,7 @@ def _draw_cell(cell: Cell, room: int) -> list[Child]:
 
 
 def _explain(section: Section, unit: str) -> Markup:
-    """Explain the unit of values, what is below them, and how the best ones are marked."""
+    """Explain the unit of values, the lines below them, and how the best ones are marked."""
     cells = [cell for row in section.rows for cell in row.cells.values()]
     intervals, emphases = [cell.interval for cell in cells], {cell.emphasis for cell in cells}
     words: list[Child] = [
@@ -132,7 +132,7 @@ def draw_lines(lines: Iterable[Child], class_: str) -> Markup:
 
 
 def fold(title: Child, content: Child) -> Markup:
-    """Draw what is closed below its title until a reader opens it; on paper it is open."""
+    """Draw a title with content that stays folded until a reader opens it; on paper it is open."""
     return element("details", element("summary", title), content)
 
 

@@ -96,7 +96,7 @@ def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Figu
             continue
         if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
             way = f"{'it adds' if n == 1 else 'they add'} nothing to"
-        elif over != "mean":  # cells are counted, of which such an instance has false ones alone
+        elif over != "mean":  # cells are counted, and all cells of such an instance are false
             way = f"{'its' if n == 1 else 'their'} predictions count as misses for"
         else:
             is_best = metric.empty_value == metric.bounds[metric.higher_is_better]

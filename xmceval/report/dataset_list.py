@@ -126,7 +126,7 @@ def _result_row(row: Published) -> tuple[str, ...]:
 
 
 def _record_published(row: Published) -> dict[str, Any]:
-    """Return what programs read of a published result."""
+    """Return the record of a published result."""
     return {
         "method": row.method,
         "mark": row.mark or None,

@@ -11,7 +11,7 @@ LONGEST_NAME = 24  # of a system, in a repr
 
 
 class Displayed:
-    """What ``print()`` and a notebook show as a table, and a shell in a few lines."""
+    """Base class of objects that ``print()`` and notebooks show as a table, and a shell in a few lines."""
 
     __slots__ = ()
 

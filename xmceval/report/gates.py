@@ -36,7 +36,7 @@ def parse_worse(text: str) -> Gate:
 
 
 def parse_required(text: str, *, in_percent: bool = True) -> Gate:
-    """Parse what a value must be: ``P@5>=34``, in percent where the metric is a share, or else a fraction."""
+    """Parse a limit of values: ``P@5>=34``, in percent where the metric is a share, or else a fraction."""
     return _parse(text, {"at_least", "at_most"}, "METRIC>=X or METRIC<=X, such as P@5>=34", in_percent=in_percent)
 
 
@@ -95,7 +95,7 @@ def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT
 
 
 def with_places(layout: Layout, measure: Measure, value: float, limit: float) -> Layout:
-    """Return a layout with so many places that a value beyond a limit does not look like the limit."""
+    """Return a layout with enough places that a value beyond a limit does not look like the limit."""
     while layout.format(measure, value) == layout.format(measure, limit) and (layout.places or 0) < MOST_PLACES:
         layout = replace(layout, places=(PLACES if layout.places is None else layout.places) + 1)
     return layout

@@ -143,7 +143,7 @@ def display_name(metric: Metric) -> str:
 
 
 def list_aliases(metric: Metric) -> list[str]:
-    """Return other tools' names of a metric; those that mean some of its options with what they mean."""
+    """Return other tools' names of a metric, with the options that some of these names imply."""
     return [
         alias if name == metric.name else f"{alias} = {name}"
         for alias, name in ALIASES.items()
@@ -239,7 +239,7 @@ def option_words(metric: Metric) -> Iterator[str]:
 
 
 def _record_metric(metric: Metric) -> dict[str, Any]:
-    """Return what programs read of a metric: options have their choices, or as numbers their default and bounds."""
+    """Return the record of a metric: options have their choices, or as numbers their default and bounds."""
     options: dict[str, dict[str, Any]] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
     for name, number in metric.numbers.items():
         bounds = {"low": number.low, "high": number.high, "open": number.is_open}
@@ -271,7 +271,7 @@ AGREES = ("equal", "equal with option")
 
 
 class Agreement(NamedTuple):
-    """A function of another tool beside a metric, on one kind of input: a line of the recorded table."""
+    """How a function of another tool compares with a metric on one kind of input, from the recorded table."""
 
     metric: str
     peer: str
@@ -295,7 +295,7 @@ def recorded() -> dict[tuple[str, str, str], tuple[Agreement, ...]]:
 
 
 def describe_agreement(metric: str) -> Iterator[tuple[str, str]]:
-    """Yield which functions of which peers agree with a metric, and which differ, each with its term."""
+    """Yield the functions of peers that agree with a metric, then those that differ, each with its term."""
     functions = [lines for (_, name, _), lines in recorded().items() if name == metric]
     for term, is_agreeing in (("agrees with", True), ("differs from", False)):
         peers: dict[str, list[tuple[Agreement, ...]]] = {}

@@ -42,7 +42,7 @@ def record_results(results: Sequence[Scored]) -> Record:
 
 
 def record_data(result: Scored) -> Record:
-    """Return what all systems have in common, from the result of any of them."""
+    """Return the facts that all systems share, from the result of any of them."""
     counts = result.counts
     return {
         "version": result.version,
@@ -64,7 +64,7 @@ def record_propensities(propensities: Propensities | None) -> Record | None:
 
 
 def record_system(result: Scored) -> Record:
-    """Return what is known of one system."""
+    """Return the record of one system."""
     counts = result.counts
     return {
         "name": result.name,

@@ -43,7 +43,7 @@ class PageWords(TableWords, total=False):  # noqa: D101
 
 
 class Tabular(Displayed):
-    """What can be written in several forms: as text, and as tables of other programs."""
+    """Base class of objects that can be written in several forms: as text, and as tables of other programs."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class Tabular(Displayed):
 
     @abstractmethod
     def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
-        """Return what tables for people show."""
+        """Return the sheet that tables for people show."""
 
     @abstractmethod
     def _records(self) -> Record:
@@ -173,7 +173,7 @@ class Tabular(Displayed):
 
 
 class Renderable(Tabular):
-    """What is also drawn, as pictures and as a page."""
+    """Base class of objects that can also be drawn as pictures and as a page."""
 
     __slots__ = ()
 

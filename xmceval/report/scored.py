@@ -108,7 +108,7 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scored:
-    """What tables, records and pages know of a Result, which describes the fields."""
+    """The data of a Result, for tables, records and pages; see Result for the fields."""
 
     name: str
     figures: tuple[Figure, ...]

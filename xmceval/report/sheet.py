@@ -85,9 +85,9 @@ class Listing:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a table of results shows."""
+    """The content of a table of results, as text."""
 
-    above: tuple[str, ...]  # lines above the table: what was read
+    above: tuple[str, ...]  # lines above the table, about the inputs
     columns: tuple[str, ...]  # of one system cutoffs, empty for metrics without one; of several metrics with cutoffs
     sections: tuple[Section, ...]  # all labels first, then each bin of labels
     below: tuple[str, ...]  # lines below the table: how it was weighted, and ties

@@ -23,7 +23,7 @@ LEAST_RUN = 4  # letters in a row that are written as a range
 
 @dataclass(frozen=True)
 class Signs:
-    """What tests of differences add to a table: marks after values, letters before names, and notes on them."""
+    """The marks of significance tests in a table: marks after values, letters before names, and notes on them."""
 
     marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)  # by bin, metric and system
     letters: Mapping[str, str] = field(default_factory=dict)  # by system
@@ -103,7 +103,7 @@ def _find_best(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
 
 
 def format_interval(figure: Figure, layout: Layout) -> str:
-    """Write the interval of a value; empty where there is none, or intervals are left out."""
+    """Write the interval of a value; empty without one, or if intervals are left out."""
     estimate = figure.estimate
     if layout.intervals is False:
         return ""
@@ -118,7 +118,7 @@ def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:
 
 
 def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
-    """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
+    """Say which intervals may be off and why, naming the systems unless all are concerned."""
     systems: dict[str, list[str]] = {}
     for line in lines:
         for text in _list_cautions(line):

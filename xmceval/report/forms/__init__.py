@@ -21,7 +21,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         # For programs.
         "csv": "xmceval.report.forms.data",
         "json": "xmceval.report.forms.data",
-        # No choices of -o: a fragment for a notebook, and what is drawn of results and comparisons.
+        # No choices of -o: a fragment for a notebook, and the drawings of results and comparisons.
         "html": "xmceval.report.forms.html",
         "page": "xmceval.page.page",
         "picture": "xmceval.report.pictures",

@@ -27,7 +27,7 @@ Child = str | int | None | Iterable["Child"]
 
 
 def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
-    """Make an element; `class_` is ``class``, `data_sort` is ``data-sort``, and what is None or False is left out."""
+    """Make an element: `class_` is ``class``, `data_sort` is ``data-sort``; None and False leave an attribute out."""
     head = tag
     for key, value in attributes.items():
         if value is not None and value is not False:
@@ -53,12 +53,12 @@ def text(words: str) -> Markup:
 
 
 def name(words: str) -> Markup:
-    """Mark a name, such as that of a file: it may be of any direction and length, and reorders nothing beside it."""
+    """Mark a name, such as that of a file: it may be of any direction and length, and reorders no text around it."""
     return element("bdi", words)
 
 
 def isolate(words: str, names: Iterable[str]) -> Markup:
-    """Escape a sentence in which those of the names that are written from right to left are isolated."""
+    """Escape a sentence, and isolate the names in it that are written from right to left."""
     reversed_names = {word for word in names if any(map(is_right_to_left, word))}
     isolated = sorted(reversed_names, key=len, reverse=True)
     if not isolated:

@@ -1,7 +1,7 @@
 r"""Write tables as LaTeX, as they appear in papers, and lists on request; only booktabs is required.
 
-All of it is ASCII, so that any pdflatex takes it. A value is one cell, which an author can edit or move. What is wider
-than a line of an article becomes several tabulars, and what is higher than its page several floats.
+All of it is ASCII, so that any pdflatex takes it. A value is one cell, which an author can edit or move. A table
+wider than a line of an article becomes several tabulars, and one higher than its page several floats.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ T = TypeVar("T")
 PREAMBLE = r"needs \usepackage{booktabs}"
 LINE, GAP, LIST_GAP = 345, 12, 8  # points: a line of an article, and the room between two columns, also in lists
 DIGIT, LETTER, CAPITAL, RAISED = 4.7, 5, 6, 4  # points, in \small text; intervals and marks are smaller than that
-LONGEST_WORD, LONGEST_HEAD, LONGEST_TEXT = 24, 30, 40  # characters; what is longer breaks, the last in lists
+LONGEST_WORD, LONGEST_HEAD, LONGEST_TEXT = 24, 30, 40  # characters; longer text breaks, the last in lists
 WIDEST_HEAD = LETTER * LONGEST_HEAD
-MOST_LINES = 40  # of a float, beside the notes below it
+MOST_LINES = 40  # of a float, without the notes below it
 
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}", "": "{}"}
 EMPHASES = {BEST: "Best in bold", SECOND: "second best underlined"}
@@ -79,7 +79,7 @@ ACCENTS = dict(zip(COMBINING, "`'^~\"=.uvrHcd", strict=True))
 
 
 def draw(sheet: Sheet) -> str:
-    """Draw a sheet as LaTeX: its table and its lists, below comments on what was read."""
+    """Draw a sheet as LaTeX: its table and its lists, below comments on the inputs."""
     comments = _comment([PREAMBLE, *sheet.above, *sheet.below])
     return "\n\n".join([f"{comments}\n{_draw_table(sheet)}", *map(_draw_listing, sheet.listings)]) + "\n"
 
@@ -156,7 +156,7 @@ def _draw_interval(text: str) -> str:
 
 
 def _draw_marks(marks: str) -> str:
-    """Draw letters of systems, from and to which may be a hyphen, or that a value is better or worse."""
+    """Draw the letters of systems, with a hyphen for a range, or the mark of a better or worse value."""
     return rf"\textsuperscript{{{BETTER_OR_WORSE.get(marks, marks.replace('-', '--'))}}}" if marks else ""
 
 
@@ -244,7 +244,7 @@ def _draw_floats(
 
 
 def _draw_listing(listing: Listing) -> str:
-    """Draw a list with its title as caption; one that is too wide in blocks of columns beside the first."""
+    """Draw a list with its title as caption; split one that is too wide into blocks that repeat the first column."""
     if not listing.rows:
         return _comment([listing.title, *listing.lines])
     lengths = [max(len(cell.strip()) for cell in column) for column in zip(*listing.rows, strict=True)]

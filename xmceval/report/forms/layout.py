@@ -14,7 +14,7 @@ WIDTH = 80  # columns of text, where there is no terminal
 PLACES = 2  # decimal places of percentages and of values that are no shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12
-ROUNDED = 8  # units in the last place, by which ends that were value - margin and value + margin may be off
+ROUNDED = 8  # units in the last place by which value - margin and value + margin may be off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Layout:
     percent: bool = option(
         True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
     )
-    # None: shown beside the values of one truth, but not in LaTeX; those of several data sets in wide plain tables.
+    # None: shown for one truth, but not in LaTeX; for several data sets only in wide plain tables.
     intervals: bool | None = option(
         None,
         "Output",
@@ -72,7 +72,7 @@ class Layout:
         return replace(self, intervals=bool(self.intervals), pairs=bool(self.pairs))
 
     def format(self, measure: Measure, value: float) -> str:
-        """Write a value: shares in percent or as fractions, counts as they are."""
+        """Write a value: shares in percent or as fractions, counts unchanged."""
         unit = measure.metric.unit
         if unit == "cells":
             return f"{value:,.0f}"

@@ -12,7 +12,7 @@ from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # columns of the source that are aligned
 
-# What Markdown would read as a sign; an underscore within a word, or < before a number, is none.
+# Characters that Markdown would interpret; an underscore within a word, or < before a number, is safe.
 SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])")
 STARTING = re.compile(r"[-+#>](?=\s|#|$)|(?<=\d)[.)](?=\s|$)")  # what begins a list, a heading or a quotation
 MENTION = re.compile(r"(?<![\w@])(@\w+(?:\.\w+)*)")  # GitHub would notify a user of this name

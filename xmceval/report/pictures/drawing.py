@@ -18,19 +18,19 @@ from xmceval.report.pictures.figure import BAND, GRID, INK, Look, Plan, list_key
 from xmceval.report.result import Result
 
 HEIGHT = 2.1  # inches of a panel
-LABEL = HEIGHT - 0.4  # inches for the text beside its axis
+LABEL = HEIGHT - 0.4  # inches for the text of its axis
 MOST_BANDS = 3  # systems whose bands can be told apart where they overlap
-MOST_POINTS = 72  # beside each other in a panel; more are lines without intervals
+MOST_POINTS = 72  # side by side in a panel; more are lines without intervals
 MOST_TICKS = 8
 WIDTH = 0.8  # of the points of a cutoff, or the bars of a bin, together
-NAMES = 1.3  # inches for the names beside a panel
+NAMES = 1.3  # inches for the names next to a panel
 LINE = 0.15  # inches of a line of these names
 
 
 def plan_picture(
     kind: str, results: Sequence[Result], comparison: Any, measures: Sequence[Measure], *, is_chosen: bool = False
 ) -> Plan:
-    """Plan a picture of some measures; of those that nobody chose it may leave some out, and say so."""
+    """Plan a picture of some measures; default measures may be left out, with a note."""
     with style():
         if kind == "curves":
             return _plan_curves(results, measures)
@@ -41,22 +41,22 @@ def plan_picture(
 
 
 def scale(measure: Measure) -> float:
-    """Return what values are multiplied by: shares are drawn in percent."""
+    """Return the factor of the values of a measure: shares are drawn in percent."""
     return 100.0 if measure.metric.unit == "share" else 1.0
 
 
 def draw_values(estimates: Iterable[Any], measure: Measure) -> Any:
-    """Return values and both ends of their intervals as they are drawn, float64[3, n]; NaN without an interval."""
+    """Return values and both ends of their intervals, in the unit drawn, float64[3, n]; NaN without an interval."""
     return scale(measure) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
 
 
 def describe_unit(measure: Measure) -> str:
-    """Return what follows the name of a metric of which shares are drawn."""
+    """Return the unit to append to the name of a metric: points for shares."""
     return ", points" if scale(measure) == 100 else ""
 
 
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
-    """Plan a panel for each metric: lines with bands of few systems, of more points beside each other."""
+    """Plan a panel for each metric: lines with bands for few systems, points side by side for more."""
     heads: dict[str, list[Measure]] = {measure.head: [] for measure in measures}
     for measure in sorted(measures, key=lambda measure: measure.k or 0):
         heads[measure.head].append(measure)
@@ -150,7 +150,7 @@ def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes)
 
 
 def _describe_values(measure: Measure, result: Result) -> str:
-    """Say what the values are: shares that add up to the metric, or averages within a bin."""
+    """Say whether the values are shares that add up to the metric, or averages within a bin."""
     kind = next(figure.kind for figure in result.slices[0].figures if figure.measure == measure)
     if kind == "share":
         return f"share of {measure.name}{describe_unit(measure)}"

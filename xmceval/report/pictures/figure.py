@@ -26,11 +26,11 @@ from xmceval.files.io.paths import to_path
 COLUMN, PAGE = 3.3, 6.9  # inches: the width of a column and of a page of a paper
 SIZES = {"column": COLUMN, "page": PAGE}
 ON_PAGE = 3.6  # inches: the width of a panel of an HTML page, which a phone shows without shrinking its letters
-KEY = (0.36, 0.14)  # inches: the symbol beside a text of a legend on an HTML page
+KEY = (0.36, 0.14)  # inches: the symbol next to a text of a legend on an HTML page
 LEGEND_LINE, NOTE_LINE, GAP = 0.17, 0.12, 0.07  # inches
 BESIDE = 0.55  # inches that the symbol of a legend and the space between columns take
 DOTS_PER_INCH = 300
-SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
+SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text around
 INK = "#111111"  # text and lines; a page replaces it by the colour of its text
 BAND, GRID = 0.16, 0.25  # opacity
 
@@ -117,14 +117,14 @@ class Look:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a picture consists of, before anything is drawn."""
+    """The parts of a picture, before anything is drawn."""
 
     panels: Sequence[Callable[[Axes], None]]
     heights: Sequence[float]  # inches of each panel
     keys: Sequence[tuple[str, Artist]]  # texts of the legend and their symbols; empty with nothing to tell apart
     caption: str
     text: str  # what the picture shows, for those who cannot see it
-    note: str = ""  # what a reader must know besides, such as what is left out and how to see it
+    note: str = ""  # anything else a reader must know, such as which measures are left out and how to see them
 
 
 class Picture(Figure):  # type: ignore[misc]
@@ -138,7 +138,7 @@ class Picture(Figure):  # type: ignore[misc]
             super().savefig(fname, **{"facecolor": "white", "metadata": METADATA.get(form), **options})
 
     def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        """Return what notebooks show, with its size there in pixels of a screen, and a text for who cannot see it."""
+        """Return the PNG for notebooks, with its size in screen pixels and its alternative text."""
         width, height = (round(SCREEN_DOTS_PER_INCH * inches) for inches in self.get_size_inches())
         return to_bytes(self, "png"), {"width": width, "height": height, "alt": self.get_label()}
 

@@ -77,7 +77,8 @@ def open_dask(target: str) -> Iterator[Executor]:
 
 def _close(cluster: Any) -> None:
     """Close the processes of this machine; older versions of Dask may wait forever for one that died as it started."""
-    with suppress(TimeoutError):
+    # Dask asserts that a worker was started, also where one is just being restarted: no reason to hide what failed.
+    with suppress(TimeoutError, AssertionError):
         cluster.close(timeout=PATIENCE_FOR_CLOSING)
 
 

@@ -141,7 +141,7 @@ def test_the_page_is_said_to_be_written_unless_quiet(files, run):
     code, _, err = run(*asked)
     assert code == 0
     page = files / "p.html"
-    assert err.splitlines()[-1] == f"wrote p.html ({page.stat().st_size / 1e6:.1f} MB)"
+    assert err.splitlines()[-1] == f"wrote p.html ({round(page.stat().st_size / 1e3)} kB)"
     page.write_text("old")
     assert run(*asked, "-q", "--force")[2] == ""
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>"), "it is replaced"

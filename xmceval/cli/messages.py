@@ -41,7 +41,8 @@ def say(line: str) -> None:
 def say_written(what: object, n_bytes: int, *, quiet: bool) -> None:
     """Say which file was written, and how large it is."""
     if not quiet:
-        say(f"wrote {what} ({n_bytes / 1e6:,.1f} MB)")
+        size = f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{max(round(n_bytes / 1e3), 1)} kB"
+        say(f"wrote {what} ({size})")
 
 
 def warn(lines: Iterable[str]) -> None:

@@ -58,7 +58,7 @@ class _LazyGroup(click.Group):
             commands = [each for name in names if (each := self.get_command(ctx, name))]
             with formatter.section(section):
                 formatter.write_dl(
-                    [(str(each.name).ljust(width), each.get_short_help_str(WIDEST)) for each in commands]
+                    [(str(command.name).ljust(width), command.get_short_help_str(WIDEST)) for command in commands]
                 )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

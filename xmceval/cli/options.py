@@ -36,10 +36,10 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per group."""
         records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
-        for each in self.get_params(ctx):
-            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                records[getattr(each, "group", GROUPS[0])].append(record)
+                records[getattr(param, "group", GROUPS[0])].append(record)
         is_one = sum(map(bool, records.values())) == 1
         for group, rows in records.items():
             if rows:

@@ -45,7 +45,7 @@ class GroupAUC:
         """Compare all arrays; undefined values are equal."""
         if not isinstance(other, GroupAUC):
             return NotImplemented
-        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
         return all(np.array_equal(own, its, equal_nan=own.dtype.kind == "f") for own, its in pairs)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]

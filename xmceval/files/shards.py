@@ -204,7 +204,7 @@ def _find_missing(truth: Shards, scores: Shards) -> str:
 
 def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
     """Return the parts that distinguish the names of shards: their numbers, as far as they differ, or others."""
-    names = [_plain_name(to_path(each)) for each in parts]
+    names = [_plain_name(to_path(part)) for part in parts]
     numbers = [tuple(int(word) for word in _NUMBER.split(name)[1::2]) for name in names]
     if len(set(map(len, numbers))) == 1:
         varying = [i for i, column in enumerate(zip(*numbers, strict=True)) if len(set(column)) > 1]

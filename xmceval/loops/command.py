@@ -52,7 +52,7 @@ def command(
     from xmceval.report.displayed import render
     from xmceval.rows.shards import parts_of
 
-    paths = [part for each in states for part in parts_of(find_shards(each))]
+    paths = [part for state in states for part in parts_of(find_shards(state))]
     result = merge_states(paths, name=name, save_state=save_state, force=force)
     warn_of_results(arguments, [result], form=form)
     click.echo(render(result, form, layout), nl=False)

@@ -140,10 +140,10 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
         hint = f" (hint: metrics={_names_of(names)})" if isinstance(names, dict) and names else ""
         raise UsageError(f"metrics must be names such as 'P@5', got a {type(names).__name__}{hint}")
     texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
-    for each in texts:
-        if not isinstance(each, str):
-            hint = f" (hint: pass its name, {each.name!r})" if isinstance(each, Metric) else ""
-            raise UsageError(f"metrics must be names, got a {type(each).__name__}{hint}")
+    for text in texts:
+        if not isinstance(text, str):
+            hint = f" (hint: pass its name, {text.name!r})" if isinstance(text, Metric) else ""
+            raise UsageError(f"metrics must be names, got a {type(text).__name__}{hint}")
     return list(_parse_names(texts, cutoffs))
 
 
@@ -226,7 +226,7 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
             f"cannot read the metric name {name!r}: expected NAME, NAME@k or NAME(option=choice)@k,k{hint}"
         )
     word, options, *places = match.groups()
-    at = next((each for each in places if each is not None), None)
+    at = next((place for place in places if place is not None), None)
     word, at = _split_trailing_cutoff(word, at)
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
@@ -301,7 +301,7 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
     known = _ALIASES_BY_KEY | _METRICS_BY_KEY
-    meant = dict.fromkeys(known[each] for each in difflib.get_close_matches(key, known, 3, NEAR))
+    meant = dict.fromkeys(known[match] for match in difflib.get_close_matches(key, known, 3, NEAR))
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
     raise UsageError(f"unknown metric {name!r}{_hint_at_commas(name) or f'{question} (hint: {lister} all)'}")

@@ -24,12 +24,12 @@ class ShardedSource:
         self.shards, self.name = tuple(shards), name
         self.dtype = shards[0].dtype
         width = Width()
-        for each in shards:
-            if each.n_labels is not None and (each.is_exact or not are_scores):
-                noun, hint = ("column", hint_at_classes(each)) if are_scores else ("label", "")
-                width = width.agree(each.n_labels, each.name, noun, hint)
-        self.is_exact = width.is_known and any(each.is_exact for each in shards)
-        declared = [each.n_labels for each in shards if each.n_labels is not None]
+        for shard in shards:
+            if shard.n_labels is not None and (shard.is_exact or not are_scores):
+                noun, hint = ("column", hint_at_classes(shard)) if are_scores else ("label", "")
+                width = width.agree(shard.n_labels, shard.name, noun, hint)
+        self.is_exact = width.is_known and any(shard.is_exact for shard in shards)
+        declared = [shard.n_labels for shard in shards if shard.n_labels is not None]
         self.n_labels = width.n_labels if width.is_known else max(declared, default=None)
         for each in shards if width.is_known else ():
             if each.n_labels is not None and each.n_labels > width.n_labels:
@@ -38,7 +38,7 @@ class ShardedSource:
     @property
     def n_rows(self) -> int | None:
         """The number of rows, if all shards declare theirs."""
-        numbers = [each.n_rows for each in self.shards if each.n_rows is not None]
+        numbers = [shard.n_rows for shard in self.shards if shard.n_rows is not None]
         return sum(numbers) if len(numbers) == len(self.shards) else None
 
     @property
@@ -53,7 +53,7 @@ class ShardedSource:
 
     def files(self) -> tuple[Path, ...]:
         """Return the files of all shards."""
-        return tuple(dict.fromkeys(path for each in self.shards for path in each.files()))
+        return tuple(dict.fromkeys(path for shard in self.shards for path in shard.files()))
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of all shards."""
@@ -80,7 +80,7 @@ def shards_of(source: Source) -> Sequence[Source]:
 def n_shared(truth: Source, systems: Iterable[Source]) -> int:
     """Return the number of shards that the truth and a system share, which are read side by side; 1 for none."""
     number = len(shards_of(truth))
-    return number if number > 1 and any(len(shards_of(each)) == number for each in systems) else 1
+    return number if number > 1 and any(len(shards_of(system)) == number for system in systems) else 1
 
 
 class ReopenedSource:

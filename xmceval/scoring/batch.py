@@ -89,7 +89,7 @@ class Batch:
             self,
             truth=rows_where(self.truth, kept, rooms[0]),
             scores=rows_where(self.scores, kept, rooms[1]),
-            ranking=Ranking(tuple(each[kept] for each in ranking.arrays), ranking.n_tied),
+            ranking=Ranking(tuple(array[kept] for array in ranking.arrays), ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
             ends=ends,

@@ -129,7 +129,7 @@ def _list_bins(totals: Totals, setup: Setup) -> Iterator[Slice]:
             for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
                 all_tasks.update(of_task)
     for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
-        kinds = {each: "share" if each.metric.is_additive else "average" for each in setup.program.measures}
+        kinds = {measure: "share" if measure.metric.is_additive else "average" for measure in setup.program.measures}
         present = ((each, kind) for each, kind in kinds.items() if each.name in estimates)
         yield Slice(bin_, tuple(Figure(each, estimates[each.name], kind) for each, kind in present))
 

@@ -24,11 +24,11 @@ _COUNTED = {
 
 def _argument_lengths():
     lengths = np.full(256, UNKNOWN, np.int64)
-    for each in pickletools.opcodes:
-        n = 0 if each.arg is None else each.arg.n
-        lengths[ord(each.code)] = n if n >= 0 else _COUNTED[n]
-        if each.name in {"GLOBAL", "INST"}:
-            lengths[ord(each.code)] = TWO_LINES
+    for opcode in pickletools.opcodes:
+        n = 0 if opcode.arg is None else opcode.arg.n
+        lengths[ord(opcode.code)] = n if n >= 0 else _COUNTED[n]
+        if opcode.name in {"GLOBAL", "INST"}:
+            lengths[ord(opcode.code)] = TWO_LINES
     return lengths
 
 

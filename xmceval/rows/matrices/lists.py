@@ -48,8 +48,8 @@ def find_pair(values: Any, name: str) -> Pair | None:
         return None
     if hasattr(values, "values") and hasattr(values, "indices"):
         return Pair(values.indices, values.values, f"{name}.indices", f"{name}.values")
-    first, second = (_is_integer(each) for each in values)
-    are_plain = all(isinstance(each, (np.ndarray, list, tuple)) for each in values)
+    first, second = (_is_integer(value) for value in values)
+    are_plain = all(isinstance(value, (np.ndarray, list, tuple)) for value in values)
     if isinstance(values, list):
         shape, other = map(_shape, values)
         if shape != other or len(shape) != 2 or not (first or second) or (first and second and are_plain):
@@ -67,8 +67,8 @@ def find_pair(values: Any, name: str) -> Pair | None:
 
 def is_pair(values: Any, name: str) -> bool:
     """Return whether values are labels and their scores, and not two matrices of scores."""
-    are_arrays = isinstance(values, (tuple, list)) and all(len(_shape(each)) == 2 for each in values)
-    return are_arrays and find_pair(values, name) is not None and any(_is_integer(each) for each in values)
+    are_arrays = isinstance(values, (tuple, list)) and all(len(_shape(value)) == 2 for value in values)
+    return are_arrays and find_pair(values, name) is not None and any(_is_integer(value) for value in values)
 
 
 def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) -> Csr | None:

@@ -7,7 +7,7 @@ import pytest
 from xmceval.metrics.names import parse
 from xmceval.report.cautions import find_cautions
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.summary import Counts, Figure, Slice, Summary
+from xmceval.scoring.summary import Counts, Slice, Summary, Value
 from xmceval.scoring.tasks.task import Unscored
 
 FINE = Estimate(0.5, 0.4, 0.6, 0.5, 0.5, ceiling=1.0)
@@ -25,7 +25,7 @@ COUNTS = Counts(
 
 
 def figures(*names, estimate=FINE):
-    return tuple(Figure(measure, estimate) for measure in parse(names))
+    return tuple(Value(measure, estimate) for measure in parse(names))
 
 
 def cautions(*names, estimate=FINE, slices=(), options=None, **counts):

@@ -13,7 +13,7 @@ from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.report.scored import shared_lines
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.summary import Figure
+from xmceval.scoring.summary import Value
 
 NAMES = ["P", "nDCG(gain=exp)", "PSP", "R@all", "macroF1@3", "LRAP", "hamming_distance", "tp"]
 
@@ -88,7 +88,7 @@ def test_a_copy_is_equal_and_prints_the_same(score, duplicate):
 @pytest.mark.parametrize("name", METRICS)
 def test_a_figure_of_any_metric_can_be_pickled(name):
     measure = parse(name.replace("@k", "@3"), [3])[0]
-    figure = Figure(measure, Estimate(0.5, 0.4, 0.6, None, None))
+    figure = Value(measure, Estimate(0.5, 0.4, 0.6, None, None))
     assert pickle.loads(pickle.dumps(figure)) == figure
 
 

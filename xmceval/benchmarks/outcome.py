@@ -10,7 +10,7 @@ from xmceval.comparison.options import Testing
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import GateOutcome
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.summary import Figure
+from xmceval.scoring.summary import Value
 from xmceval.version import VERSION
 
 # Status of one system on one data set: "error" means that its files exist and could not be scored.
@@ -40,12 +40,12 @@ class DatasetOutcome:
             return PUBLISHED
         return FAILED if self.comparison is None else SCORED
 
-    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
+    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Value, ...]:
         """Return the figures of a system: computed, means over runs, or published."""
         if self.comparison is not None and system in self.comparison.systems:
             return self.comparison.systems[system].figures
         values = self.published.get(system, {})
-        return tuple(Figure(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
+        return tuple(Value(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

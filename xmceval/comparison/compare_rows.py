@@ -22,7 +22,7 @@ from xmceval.report.result import Result
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Missing
-from xmceval.scoring.summary import Counts, Figure
+from xmceval.scoring.summary import Counts, Value
 from xmceval.scoring.tasks.task import Unscored
 
 MOST_NAMED = 3  # rows of a warning
@@ -113,7 +113,7 @@ def compare_tables(
     results = []
     for i, name in enumerate(called):
         of_rows = ((output.measure, output.sums[i], output.n_rows[i], output.extremes[i]) for output in outputs)
-        figures = tuple(Figure(own[0], estimate(*own).without_tie_bounds()) for own in of_rows)
+        figures = tuple(Value(own[0], estimate(*own).without_tie_bounds()) for own in of_rows)
         results.append(Result(name, figures, unknown if counts is None else counts[i]))
     tested = find_differences(called, pairs, outputs, testing, threads, watch)
     means = [[figure.estimate.value for figure in result.figures] for result in results]

@@ -19,7 +19,7 @@ from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import MINUS, Listing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
-from xmceval.scoring.summary import Figure, Slice
+from xmceval.scoring.summary import Slice, Value
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 LEAST_P = 0.0001
@@ -238,7 +238,7 @@ class RunsOf:
         means = self._list_means(first.figures)
         return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
 
-    def _list_means(self, figures: Sequence[Figure], bin_name: str = "") -> tuple[Figure, ...]:
+    def _list_means(self, figures: Sequence[Value], bin_name: str = "") -> tuple[Value, ...]:
         spreads = (spread for spread in (*self.spreads, *self.spreads_in_bins) if spread.bin == bin_name)
         means = {spread.measure.name: spread.mean for spread in spreads}
         return tuple(replace(figure, estimate=Estimate(means[figure.name])) for figure in figures)

@@ -23,7 +23,7 @@ from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.setup.truth import Named, are_runs
-from xmceval.scoring.summary import Figure
+from xmceval.scoring.summary import Value
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
 
@@ -153,7 +153,7 @@ def _warn_of_files(systems: Sequence[Named]) -> Iterator[str]:
         seen[keys] = str(system.name)
 
 
-def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
+def _list_figures(result: Result) -> Iterator[tuple[str, Value]]:
     """Yield the figures of all labels, with an empty name, then those of each bin with its name."""
     yield from (("", figure) for figure in result.figures)
     yield from ((part.bin.name, figure) for part in result.slices for figure in part.figures)

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from xmceval.api.types import ClassLike, MatrixLike
 from xmceval.dropins.inputs import (
-    AnyArray,
     UndefinedMetricWarning,
     as_classes,
     as_indicator,
@@ -26,7 +25,7 @@ from xmceval.dropins.inputs import (
     mean,
 )
 from xmceval.errors import DataError, UsageError, listed, warn
-from xmceval.rows.block import Float64
+from xmceval.rows.block import AnyArray, Float64
 from xmceval.rows.matrices.storage import comparable
 from xmceval.scoring.tasks.curves import (
     GroupAreas,

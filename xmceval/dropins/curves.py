@@ -8,16 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from xmceval.api.types import ClassLike, MatrixLike
-from xmceval.dropins.inputs import (
-    AnyArray,
-    UndefinedMetricWarning,
-    as_classes,
-    as_score_list,
-    as_weight,
-    in_one_order,
-)
+from xmceval.dropins.inputs import UndefinedMetricWarning, as_classes, as_score_list, as_weight, in_one_order
 from xmceval.errors import DataError, UsageError, listed, warn
-from xmceval.rows.block import Float64
+from xmceval.rows.block import AnyArray, Float64
 from xmceval.rows.matrices.storage import comparable
 from xmceval.scoring.tasks.curves import add_up_steps, sort_by_score
 

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, counted, warn
-from xmceval.rows.block import Float64
+from xmceval.rows.block import AnyArray, Float64
 from xmceval.rows.matrices.frames import aligned, check_rows
 from xmceval.rows.matrices.storage import comparable
 from xmceval.rows.matrices.tensors import as_array
 from xmceval.scoring.tasks.curves import RankedGroups, find_starts, roc_areas, sort_by_score
-
-AnyArray = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,19 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from xmceval.errors import DataError, counted
-from xmceval.rows.block import Float64, Rows, Scratch
+from xmceval.rows.block import AnyArray, Float64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.frames import aligned, check_rows, find_id_columns, split_ids, to_numbers
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
 from xmceval.rows.matrices.tensors import as_array as take_array
-
-AnyArray = NDArray[Any]
 
 BLOCK_CELLS = 1 << 18  # of a block, whose arrays take up to 20 MB
 

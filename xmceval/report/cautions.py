@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, argument, counted, listed
 from xmceval.scoring.setup.setup import ranks_all_labels
-from xmceval.scoring.summary import Counts, Figure, Summary
+from xmceval.scoring.summary import Counts, Summary, Value
 
 BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions are no misses
 SHARES = 5  # equal ones, of a value: bounds over orders of ties that are wider than one of them are a doubt
@@ -33,7 +33,7 @@ def find_cautions(
     ]
 
 
-def _describe_scores(counts: Counts, figures: Sequence[Figure], *, has_label_ties: bool) -> Iterator[str]:
+def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties: bool) -> Iterator[str]:
     """Yield doubts on masked labels, on rounded scores and on ties, and the fact that some scores are -inf."""
     n = counts.lowest_rows
     if n:
@@ -66,7 +66,7 @@ def _describe_scores(counts: Counts, figures: Sequence[Figure], *, has_label_tie
         yield f"{counted(n, 'score')} {_are(n)} -inf: {'that label is' if n == 1 else 'those labels are'} not predicted"
 
 
-def _describe_short_lists(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
+def _describe_short_lists(counts: Counts, figures: Sequence[Value]) -> Iterator[str]:
     """Yield how missing predictions were counted, of the deepest cutoff for which there are too few."""
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
@@ -80,7 +80,7 @@ def _describe_short_lists(counts: Counts, figures: Sequence[Figure]) -> Iterator
         yield f"{short} fewer than {k} predictions: the missing ones count as misses{but}"
 
 
-def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Figure]) -> Iterator[str]:
+def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Value]) -> Iterator[str]:
     """Yield how instances without a true label were counted, with the metrics of each way if there are several."""
     n = counts.empty_rows
     if not n:
@@ -108,7 +108,7 @@ def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Figu
         yield f"{no_label}: {'; '.join(ways) if len(ways) > 1 else ways[0].partition(' for ')[0]}"
 
 
-def _describe_truth(counts: Counts, figures: Sequence[Figure], *, zeros_are_judged: bool) -> Iterator[str]:
+def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judged: bool) -> Iterator[str]:
     if counts.n_true == 0:
         yield Doubt("no instance has a true label: is this the right truth file?")
     least, greatest = counts.grades
@@ -126,7 +126,7 @@ def _describe_truth(counts: Counts, figures: Sequence[Figure], *, zeros_are_judg
             yield f"{listed(names)}: {what}, reported as 0"
 
 
-def _describe_lost_rows(counts: Counts, figures: Sequence[Figure]) -> Iterator[str]:
+def _describe_lost_rows(counts: Counts, figures: Sequence[Value]) -> Iterator[str]:
     """Yield which metrics leave instances out, and what true labels without a score do to metrics of whole rows."""
     measures = {figure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():

@@ -10,7 +10,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.data import Record
 from xmceval.report.scored import GateOutcome, Scored
-from xmceval.scoring.summary import Figure, Slice
+from xmceval.scoring.summary import Slice, Value
 from xmceval.version import SCORE_SCHEMA
 
 PROPENSITIES = ("a", "b", "n", "source", "from_truth")
@@ -90,7 +90,7 @@ def _if_known(result: Scored, name: str) -> int | None:
     return getattr(result.counts, name) if result.counts.are_known else None
 
 
-def record_figure(figure: Figure) -> Record:
+def record_figure(figure: Value) -> Record:
     """Return a value over all labels."""
     names = ("value", "low", "high", "tie_low", "tie_high", "ceiling", "undefined", "caution")
     measure = figure.measure
@@ -138,7 +138,7 @@ def list_values(results: Iterable[Scored]) -> Iterator[Record]:
             yield from ({**of_part, **_line_of(figure)} for figure in part.figures)
 
 
-def _line_of(figure: Figure) -> Record:
+def _line_of(figure: Value) -> Record:
     measure = record_measure(figure.measure)
     return {**record_figure(figure), "name": figure.name, "kind": figure.kind, **measure}
 

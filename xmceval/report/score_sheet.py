@@ -19,7 +19,7 @@ from xmceval.report.system_table import (
     make_section,
 )
 from xmceval.scoring.options import specs
-from xmceval.scoring.summary import Figure
+from xmceval.scoring.summary import Value
 
 NO_SIGNS = Signs()
 ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
@@ -143,7 +143,7 @@ def describe_option(name: str, value: object) -> str:
     return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
 
 
-def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
+def _rows(figures: Iterable[Value], layout: Layout) -> tuple[Row, ...]:
     """Build one row per metric, and one per ceiling below it."""
     rows: dict[str, dict[str, Cell]] = {}
     ceilings: dict[str, str] = {}

@@ -16,7 +16,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.summary import Counts, Figure, Slice
+from xmceval.scoring.summary import Counts, Slice, Value
 from xmceval.version import VERSION
 
 
@@ -111,7 +111,7 @@ class Scored:
     """The data of a Result, for tables, records and pages; see Result for the fields."""
 
     name: str
-    figures: tuple[Figure, ...]
+    figures: tuple[Value, ...]
     counts: Counts
     propensities: Propensities | None = None
     empty_rows: str = "zero"

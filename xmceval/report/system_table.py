@@ -13,7 +13,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.scored import Scored
 from xmceval.report.sheet import BEST, SECOND, Cell, Row, Section
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
-from xmceval.scoring.summary import Figure, Slice
+from xmceval.scoring.summary import Slice, Value
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
@@ -35,7 +35,7 @@ class SystemLine:
     """A system of a table, or one of its runs, which is not ranked."""
 
     name: str
-    figures: tuple[Figure, ...]
+    figures: tuple[Value, ...]
     slices: tuple[Slice, ...] = ()
     is_ranked: bool = True
     shown: str = ""  # instead of the name
@@ -45,7 +45,7 @@ class SystemLine:
         """Take the line of a result."""
         return cls(result.name, result.figures, result.slices)
 
-    def figures_of(self, bin_name: str) -> dict[str, Figure]:
+    def figures_of(self, bin_name: str) -> dict[str, Value]:
         """Return the figures of a bin of labels by the names of their measures, or with an empty name of all labels."""
         parts = [part.figures for part in self.slices if part.bin.name == bin_name] if bin_name else [self.figures]
         return {figure.name: figure for figures in parts for figure in figures}
@@ -62,7 +62,7 @@ def make_section(
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
     of_lines = [line.figures_of(bin_name) for line in lines]
-    ranked: dict[str, list[Figure]] = {}
+    ranked: dict[str, list[Value]] = {}
     for line, figures in zip(lines, of_lines, strict=True):
         for name, figure in figures.items():
             if line.is_ranked and _is_defined(figure):
@@ -88,11 +88,11 @@ def make_section(
     return Section(title, tuple(rows), bin_name)
 
 
-def _is_defined(figure: Figure) -> bool:
+def _is_defined(figure: Value) -> bool:
     return math.isfinite(figure.estimate.value) and not figure.estimate.undefined
 
 
-def _find_best(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
+def _find_best(figures: Sequence[Value], layout: Layout) -> dict[str, str]:
     """Return the printed values that are best and second of a metric: those printed alike share their place."""
     if len(figures) < 2:
         return {}
@@ -102,7 +102,7 @@ def _find_best(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
     return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
 
 
-def format_interval(figure: Figure, layout: Layout) -> str:
+def format_interval(figure: Value, layout: Layout) -> str:
     """Write the interval of a value; empty without one, or if intervals are left out."""
     estimate = figure.estimate
     if layout.intervals is False:
@@ -149,7 +149,7 @@ def _list_cautions(line: SystemLine) -> Iterator[str]:
             yield f"a single instance carries more than a fifth of the variance of {_join_cutoffs(one)}{where}"
 
 
-def _name_few(figures: Sequence[Figure]) -> str | None:
+def _name_few(figures: Sequence[Value]) -> str | None:
     """Return which intervals are from few rows: empty if all are, None if none is."""
     few = [figure for figure in figures if figure.estimate.caution == FEW_ROWS]
     if not few:
@@ -158,7 +158,7 @@ def _name_few(figures: Sequence[Figure]) -> str | None:
     return "" if len(few) == n_intervals else f" of {_join_cutoffs(few)}"
 
 
-def _join_cutoffs(figures: Sequence[Figure]) -> str:
+def _join_cutoffs(figures: Sequence[Value]) -> str:
     """List metrics, each with its cutoffs together: P@1,3,5."""
     cutoffs: dict[str, list[str]] = {}
     for measure in (figure.measure for figure in figures):

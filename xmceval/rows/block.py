@@ -16,6 +16,7 @@ from xmceval.errors import Fault, counted
 Held = TypeVar("Held")
 
 Int64 = NDArray[np.int64]
+AnyArray = NDArray[Any]
 Float64 = NDArray[np.float64]
 
 

@@ -19,12 +19,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import AmbiguousError, DataError, argument, listed, names_flags
-from xmceval.rows.block import Int64, Rows
-
-AnyArray = NDArray[Any]
+from xmceval.rows.block import AnyArray, Int64, Rows
 
 SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
 LEAST_IDS, FEW_ROWS = 10, 3  # rows; in fewer, grades may be all different, or the same as scores, by chance

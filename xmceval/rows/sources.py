@@ -31,9 +31,9 @@ class ShardedSource:
         self.is_exact = width.is_known and any(shard.is_exact for shard in shards)
         declared = [shard.n_labels for shard in shards if shard.n_labels is not None]
         self.n_labels = width.n_labels if width.is_known else max(declared, default=None)
-        for each in shards if width.is_known else ():
-            if each.n_labels is not None and each.n_labels > width.n_labels:
-                raise DataError(f"{each.name} declares {counted(each.n_labels, 'label')}, but {width}")
+        for shard in shards if width.is_known else ():
+            if shard.n_labels is not None and shard.n_labels > width.n_labels:
+                raise DataError(f"{shard.name} declares {counted(shard.n_labels, 'label')}, but {width}")
 
     @property
     def n_rows(self) -> int | None:

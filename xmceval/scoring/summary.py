@@ -25,7 +25,7 @@ from xmceval.scoring.totals import Totals
 
 
 @dataclass(frozen=True)
-class Figure:
+class Value:
     """One number of a report: its measure, its estimate, and its scope.
 
     The kind is ``total``; within a bin of labels ``share``, if those of all bins add up, or else ``average``; and
@@ -84,7 +84,7 @@ class Slice:
     """The figures of one bin of labels, or of one group of rows."""
 
     bin: Bin | Group
-    figures: tuple[Figure, ...]
+    figures: tuple[Value, ...]
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -96,7 +96,7 @@ class Slice:
 class Summary:
     """All numbers of one system: its figures and counts, and its slices by bin or group."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[Value, ...]
     counts: Counts
     slices: tuple[Slice, ...] = ()
 
@@ -104,7 +104,7 @@ class Summary:
 def finish_totals(totals: Totals, setup: Setup) -> Summary:
     """Compute the numbers of a system from its totals, whose number of labels is known."""
     estimates = _finish(totals, setup)
-    figures = tuple(Figure(measure, estimates[measure.name]) for measure in setup.program.measures)
+    figures = tuple(Value(measure, estimates[measure.name]) for measure in setup.program.measures)
     slices = (*_list_bins(totals, setup), *_list_groups(totals, setup))
     return Summary(figures, _count_input(totals, setup), slices)
 
@@ -131,14 +131,14 @@ def _list_bins(totals: Totals, setup: Setup) -> Iterator[Slice]:
     for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
         kinds = {measure: "share" if measure.metric.is_additive else "average" for measure in setup.program.measures}
         present = ((each, kind) for each, kind in kinds.items() if each.name in estimates)
-        yield Slice(bin_, tuple(Figure(each, estimates[each.name], kind) for each, kind in present))
+        yield Slice(bin_, tuple(Value(each, estimates[each.name], kind) for each, kind in present))
 
 
 def _list_groups(totals: Totals, setup: Setup) -> Iterator[Slice]:
     """Yield the figures of each group of rows, which are those of its rows alone."""
     for name, own in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
         estimates = _finish(own, setup)
-        figures = tuple(Figure(measure, estimates[measure.name], "group") for measure in setup.program.measures)
+        figures = tuple(Value(measure, estimates[measure.name], "group") for measure in setup.program.measures)
         yield Slice(Group(name, own.tally.n_rows), figures)
 
 

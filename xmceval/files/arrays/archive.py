@@ -21,8 +21,7 @@ from xmceval.errors import DataError
 from xmceval.files.arrays.npy import ArrayStream, Header, damage_error, open_array
 from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes
-
-AnyArray = NDArray[Any]
+from xmceval.rows.block import AnyArray
 
 LOCAL_HEADER = 30  # bytes before the name of a member; the last four are two lengths
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.io.streams import open_bytes
-
-AnyArray = NDArray[Any]
+from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20
 

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed, names_flags
 from xmceval.files.arrays.archive import Archive, ArrayFile
@@ -19,11 +18,10 @@ from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
+from xmceval.rows.block import AnyArray
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr, csc_to_csr, early_end_error, indptr_error
 from xmceval.rows.matrices.storage import Csr, FilePieces
-
-AnyArray = NDArray[Any]
 
 ROWS_AT_ONCE = 1 << 16
 

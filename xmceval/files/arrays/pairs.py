@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.archive import ArrayFile
@@ -19,15 +18,13 @@ from xmceval.files.io.paths import RemotePath, sibling, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.label_names import Names, unknown_name
-from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.block import AnyArray, Int64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
 from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text, is_ranking
 from xmceval.rows.shards import parts_of
-
-AnyArray = NDArray[Any]
 
 _PADDING = frozenset({"", "-1"})
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.io.chunks import explain_decimal
 from xmceval.files.text.words import PADDING
-from xmceval.rows.block import Int64
-
-AnyArray = NDArray[Any]
+from xmceval.rows.block import AnyArray, Int64
 
 LONGEST_NAME = 1 << 16  # bytes
 

@@ -10,11 +10,12 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.formats import Format
 from xmceval.files.ranking.lines import Lines, Ranked
-from xmceval.files.tables.arrow import AnyArray, Column, to_numpy, to_text, to_whole
+from xmceval.files.tables.arrow import Column, to_numpy, to_text, to_whole
 from xmceval.files.tables.by_row import read_values, refuse_repeats
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.table import Table
 from xmceval.files.text.words import Words
+from xmceval.rows.block import AnyArray
 
 RANKS_LOOKED_AT = 1 << 15  # lines
 

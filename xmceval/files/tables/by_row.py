@@ -16,16 +16,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.judgments import Documents
 from xmceval.files.ranking.lines import break_ties
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
-from xmceval.files.tables.arrow import (
-    AnyArray,
-    Column,
-    flatten,
-    is_text,
-    to_float,
-    to_numbers,
-    to_text,
-    to_whole,
-)
+from xmceval.files.tables.arrow import Column, flatten, is_text, to_float, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.rows import (
     ByRow,
@@ -41,7 +32,7 @@ from xmceval.files.tables.rows import (
 )
 from xmceval.files.tables.table import LONGEST_ROW, Table
 from xmceval.files.text.words import Words
-from xmceval.rows.block import EntryNames, Int64
+from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix

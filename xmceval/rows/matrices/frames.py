@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
-from xmceval.rows.matrices.storage import AnyArray
+from xmceval.rows.block import AnyArray
 from xmceval.rows.matrices.tensors import as_array, is_tensor, some_rows
 from xmceval.rows.readings import (
     FEW_ROWS,

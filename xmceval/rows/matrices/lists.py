@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.rows.matrices.storage import BY_NAME, AnyArray, Csr
+from xmceval.rows.block import AnyArray
+from xmceval.rows.matrices.storage import BY_NAME, Csr
 from xmceval.rows.matrices.tensors import as_array
 
 _ROW_TYPES = (list, tuple, set, frozenset, range)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.rows.block import Int64, read_only
-from xmceval.rows.matrices.storage import AnyArray, as_plain
+from xmceval.rows.block import AnyArray, Int64, read_only
+from xmceval.rows.matrices.storage import as_plain
 
 PARTS = {  # the arrays of each storage that may be masked
     **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.kernels.rows.checks import NOT_NOTICED, notice
 from xmceval.kernels.rows.dense import find_true_bytes, find_true_long_words, find_true_words
-from xmceval.rows.block import Float64, Int64, Rows, Scratch, SortedRows, read_only
-
-AnyArray = NDArray[Any]
+from xmceval.rows.block import AnyArray, Float64, Int64, Rows, Scratch, SortedRows, read_only
 
 LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
 

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.rows.block import Int64, Rows, Selected
+from xmceval.rows.block import AnyArray, Int64, Rows, Selected
 from xmceval.rows.matrices.sparse import check_indptr
-from xmceval.rows.matrices.storage import AnyArray, BFloat16Matrix, Values, as_plain, check_dtype, comparable
+from xmceval.rows.matrices.storage import BFloat16Matrix, Values, as_plain, check_dtype, comparable
 from xmceval.rows.readings import LOOKED_AT, explain_text
 
 Copied = TypeVar("Copied")

@@ -85,7 +85,7 @@ class Program:
     def columns(self) -> Mapping[Measure, int]:
         """The column of each measure that has per-row values, in the order requested."""
         by_column = {measure: column for column, measure in enumerate(self.row_measures)}
-        return {each: by_column[each] for each in self.measures if each in by_column}
+        return {measure: by_column[measure] for measure in self.measures if measure in by_column}
 
     def check_mergeable(self, what: str) -> None:
         """Refuse metrics whose sums grow with the rows, where sums are saved or sent, as in an ``"Evaluator"``."""

@@ -9,7 +9,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.inputs import find_inputs, open_inputs
-from xmceval.cli.messages import enforced, warn_of_results
+from xmceval.cli.messages import enforced, say, warn_of_results
 from xmceval.cli.outputs import open_outputs, output_options
 from xmceval.report.pictures import OF_RESULTS
 
@@ -97,6 +97,8 @@ def command(form: str, **arguments: Any) -> None:
         if gates:
             results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
         warn_of_results(arguments, results, form=form)
+        if len(results) > 1 and not arguments["quiet"]:
+            say("note: xmceval compare tests whether the differences between systems could be chance")
         with enforced([outcome for result in results for outcome in result.gates]):
             try:
                 click.echo(render(Results(results), form, layout), nl=False)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 
 import xmceval
@@ -129,6 +130,8 @@ def changed(form, **arrays):
     """Return scores in a form of scipy, of which whole arrays or the shape are others."""
     matrix = getattr(sp, f"{form}_matrix")(Y_SCORE)
     for name, array in arrays.items():
+        if not hasattr(matrix, name):
+            pytest.skip(f"scipy {scipy.__version__} keeps no {name}")
         setattr(matrix, name, array)
     return matrix
 

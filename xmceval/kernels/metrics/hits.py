@@ -14,7 +14,7 @@ FEW = 64  # with up to this many hits it is faster to pass over a row for each t
 def position_below(labels, start, stop, label):
     """Index of the last of ascending labels that is not above a label, or `start`."""
     length = stop - start
-    while length > 1:  # without a data-dependent branch
+    while length > 1:
         half = length >> 1
         start += half if labels[start + half] <= label else 0
         length -= half

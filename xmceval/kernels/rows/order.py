@@ -33,7 +33,7 @@ def position(indices, start, stop, label):
     length = stop - start
     if length <= 0:
         return -1
-    while length > 1:  # without a data-dependent branch
+    while length > 1:
         half = length >> 1
         start += half if indices[start + half] <= label else 0
         length -= half

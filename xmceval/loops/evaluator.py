@@ -531,12 +531,10 @@ def _begin_state(options: Options, max_weight: float | None) -> State:
     options.refuse_groups(WHAT)
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
-    asking = [measure for measure in program.measures if measure.needs_propensities]
-    if (program.needs_propensities or options.by_frequency is not None) and not options.sources:
-        what = f"{listed(asking)} need" if len(asking) > 1 else f"{asking[0]} needs" if asking else "by_frequency needs"
+    if options.needs_sources:
         raise UsageError(
-            f"{what} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates propensities from batches "
-            "(hint: pass one of them, or other metrics)"
+            f"{options.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
+            "propensities from batches (hint: pass one of them, or other metrics)"
         )
     setup = find_setup(options, program, train, max_weight=max_weight, sample_weight=options.sample_weight)
     if setup.width.is_known:

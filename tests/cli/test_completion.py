@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -71,24 +72,35 @@ def sections(text):
 @pytest.mark.parametrize("columns", [80, 200])
 @pytest.mark.parametrize(("name", "command"), [("score", score), ("compare", compare)])
 def test_help_groups_the_options_the_common_ones_first(name, command, columns):
-    text = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, [name, "-h"]).stdout
+    text = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, [name, "--help-all"]).stdout
     found = sections(text[text.index("\n\nCommon:") :])
     assert list(found) == [group for group in GROUPS if group != "Testing" or name == "compare"]
     assert found["Common"][:3] == ["-k", "-m", "--train"]
-    assert found["Common"][-3:] == ["--quiet", "--verbose", "--help"]
+    assert found["Common"][-4:] == ["--quiet", "--verbose", "--help-all", "--help"]
     for option, spec in {**specs(), **(specs(Testing) if name == "compare" else {})}.items():
         if option == "max_line":  # in Python only
             continue
         assert (spec.flags or (f"--{option.replace('_', '-')}",))[-1] in found[spec.group]
     n_options = sum(each.param_type_name == "option" for each in command.params)
     assert sum(map(len, found.values())) == n_options + 1  # and --help
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(len(line) for line in text.splitlines() if "Guides: " not in line) <= 80
+
+
+@pytest.mark.parametrize("name", ["score", "compare"])
+def test_help_shows_the_main_options_on_one_screen_and_ends_with_the_place_of_the_guides(name):
+    texts = [CliRunner(env={"COLUMNS": "80"}).invoke(cli, [name, flag]).stdout for flag in ("--help", "--help-all")]
+    main, more = ([flag for flags in sections(text).values() for flag in flags] for text in texts)
+    assert len(texts[0].splitlines()) <= 40
+    assert set(main) < set(more)
+    assert {"-k", "-m", "--train", "--threshold", "--output-format", "--help-all"} <= set(main)
+    assert all(text.splitlines()[-1].startswith("  Guides: ") for text in texts)
+    assert (Path(texts[0].rpartition("Guides: ")[2].strip()) / "start.md").is_file()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_as_wide_as_80_columns_and_keeps_its_layout(name):
     text = CliRunner(env={"COLUMNS": "80"}).invoke(cli, [name, "-h"]).stdout
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, text.splitlines())) <= 80 or max(text.splitlines(), key=len).startswith("  Guides: ")
     assert "\\b" not in text
     assert "\b" not in text
     assert text.count("Example") == len(re.findall(r"\n  Examples?:\n    xmceval ", text))

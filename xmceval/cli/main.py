@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from xmceval.cli.options import GUIDES
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
@@ -84,11 +85,16 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
-    epilog="New here? Read xmceval/guide/start.md.",
+    epilog=f"New here? Read {GUIDES / 'start.md'}.",
 )
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:
-    """Evaluate extreme multi-label classification: exact, sparse, in constant memory."""
+    """Evaluate extreme multi-label classification: exact, sparse, in constant memory.
+
+    \b
+    Example:
+      xmceval score tst_X_Y.txt predictions.txt --train trn_X_Y.txt
+    """
 
 
 def main(args: Sequence[str] | None = None) -> None:

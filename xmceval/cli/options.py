@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -19,6 +20,8 @@ from xmceval.scoring.options import GROUPS, Options, Spec, specs
 Function = TypeVar("Function", bound=Callable[..., Any])
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
+GUIDES = Path(__file__).parent.parent / "guide"
+HELP_ALL = "xmceval.help_all"  # whether help shows all options, in the meta of a context
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse wrong files
 
 
@@ -31,20 +34,52 @@ class GroupedOption(click.Option):
 
 
 class GroupedCommand(click.Command):
-    """A command whose help shows its options in GROUPS."""
+    """A command whose help shows its options in GROUPS.
+
+    With the names of its `main_options`, ``--help`` shows these alone, and ``--help-all`` all of them.
+    """
+
+    def __init__(self, *args: Any, main_options: Sequence[str] = (), **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.main_options = main_options
+        if main_options:
+            self.epilog = f"Guides: {GUIDES}"
+            self.params.append(
+                click.Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_show_all_options,
+                    help="Show all options.",
+                )
+            )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per group."""
+        """Write the main options in one section, or all options with one section per group."""
+        params = self.get_params(ctx)
+        is_short = bool(self.main_options) and not ctx.meta.get(HELP_ALL)
+        if is_short:
+            main = [param for name in self.main_options for param in params if param.name == name]
+            params = [*main, *params[-2:]]  # with --help-all and --help
         records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
-        for param in self.get_params(ctx):
+        for param in params:
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                records[getattr(param, "group", GROUPS[0])].append(record)
+                records[GROUPS[0] if is_short else getattr(param, "group", GROUPS[0])].append(record)
         is_one = sum(map(bool, records.values())) == 1
         for group, rows in records.items():
             if rows:
                 with formatter.section("Options" if is_one else group):
                     formatter.write_dl(rows)
+
+
+def _show_all_options(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    """Print the help with all options, and exit."""
+    if is_asked:
+        ctx.meta[HELP_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
 
 
 def command(name: str, **how: Any) -> Callable[[Callable[..., Any]], click.Command]:
@@ -138,14 +173,15 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     return Layout.of(arguments, **terminal())
 
 
-def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
+def form_option(forms: Sequence[str], more: str = "") -> Callable[[Function], Function]:
     """Make the option for the form of the output; `more` continues its help."""
     return option(
         *("-o", "--output-format", "form"),
         type=click.Choice(list(forms)),
         default="table",
         show_default=True,
-        help=f"Output format{more}.",
+        metavar="FORM",
+        help=f"{' or '.join(', '.join(forms).rsplit(', ', 1))}{more}.",
     )
 
 
@@ -153,7 +189,7 @@ scoring = derived(Options, without=["max_line"])
 layout = derived(Layout)
 layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
-report_form = form_option(CHOICES, "; csv and json have fractions in full precision")
+report_form = form_option(CHOICES)
 save_rows = option(
     "--save-rows",
     type=FILE,
@@ -166,16 +202,15 @@ fail_if_worse = option(
     multiple=True,
     group="Testing",
     metavar="METRIC[:X]",
-    help="Exit with code 3 if a system is significantly worse than the baseline by more than X points (or X, for a "
-    "metric that is not a share); may be repeated.",
+    help="Exit with code 3 if a system is significantly worse.",
 )
 dask = option(
     "--dask",
     metavar="ADDRESS",
-    help="Score on a Dask cluster: tcp://host:8786, or local:N for N local processes.",
+    help="Score on a Dask cluster: tcp://host:8786, or local:N for N processes.",
 )
 strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 threads = derived_option("threads", Options)
-quiet = option("-q", "--quiet", is_flag=True, help="Print only results, errors and doubts about the values.")
-verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")
+quiet = option("-q", "--quiet", is_flag=True, help="Print only results, doubts and errors.")
+verbose = option("-v", "--verbose", is_flag=True, help="Also print how the files were read.")

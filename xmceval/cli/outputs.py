@@ -36,21 +36,21 @@ def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], F
             type=FILE,
             group="Output",
             metavar="FILE",
-            help="Draw a picture: .svg, .png or .pdf; may be repeated.",
+            help="Draw a picture: .svg, .png or .pdf.",
         )
         plot_kinds = option(
             *("--plot-kind", "plot_kinds"),
             multiple=True,
             type=click.Choice(kinds),
             group="Output",
-            help=f"Kind of picture: one for all, or one for each --plot.  [default: {default}]",
+            help=f"Kind of picture, for all or for each --plot.  [default: {default}]",
         )
         page = option(
             "--page",
             type=FILE,
             group="Output",
             metavar="FILE",
-            help="Write an HTML page with tables, pictures, definitions, the SHA-256 of all files, and the command.",
+            help="Write a page with tables and pictures.",
         )
         return plots(plot_kinds(page(function)))
 

@@ -13,8 +13,13 @@ from xmceval.cli.messages import enforced, say, warn_of_results
 from xmceval.cli.outputs import open_outputs, output_options
 from xmceval.report.pictures import OF_RESULTS
 
+MAIN = (
+    *("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold"),
+    *("form", "plots", "page", "require", "quiet"),
+)
 
-@options.command("score", short_help="Score predictions against the truth.")
+
+@options.command("score", short_help="Score predictions against the truth.", main_options=MAIN)
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
@@ -24,8 +29,8 @@ from xmceval.report.pictures import OF_RESULTS
     "--require",
     multiple=True,
     group="Output",
-    metavar="METRIC>=X",
-    help="Exit with code 3 if a value is below X (with <=: above X), in the unit of the table; may be repeated.",
+    metavar="RULE",
+    help="Exit with code 3 unless it holds: 'P@5>=40'.",
 )
 @options.save_rows
 @options.option(
@@ -39,14 +44,14 @@ from xmceval.report.pictures import OF_RESULTS
     "--shard",
     group="Output",
     metavar="I/N",
-    help="With --save-state: this is shard I of N, so that merge notices missing ones.",
+    help="This is shard I of N, with --save-state.",
 )
 @options.option(
     "--max-weight",
     type=float,
     group="Input",
     metavar="W",
-    help="With --save-state: the largest sample weight in any shard.",
+    help="Largest sample weight in any shard, with --save-state.",
 )
 @output_options(OF_RESULTS, "bins with --by-frequency or --by-group, else curves")
 @options.force
@@ -55,22 +60,17 @@ from xmceval.report.pictures import OF_RESULTS
 @options.quiet
 @options.verbose
 def command(form: str, **arguments: Any) -> None:
-    """Score PREDS, one file or NAME=FILE per system, against TRUTH.
+    """Score PREDS, files or NAME=FILE, against TRUTH.
 
-    TRUTH has the true labels of each instance: text of XMLRepository, lists of labels or their names, fastText, JSON
-    lines, npz, npy or qrels. PREDS have its predicted labels: text with idx:score, tab-separated pairs, ranked
-    lists, JSON lines, npz, npy, a TREC run, or a pair NAME-labels.npy and NAME-scores.npy. The format is detected
-    by content. Files may be compressed (gz, xz, bz2, zst), and one may be -, standard input.
-
-    An input may be in shards, which are scored as one: a quoted pattern stands for the files that match, in natural
-    order, and @LIST for the files listed in LIST, one path per line. Each shard of TRUTH needs a shard of PREDS with as
-    many rows, or one file for all.
+    Formats are detected: XMLRepository text, npz, npy, JSON lines, Parquet, TREC runs and more, compressed or not. An
+    input that could be read in two ways is refused; the message says how to decide. A quoted pattern, such as
+    'preds-*.npz', stands for the shards of one input; - is standard input.
 
     \b
     Examples:
       xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
-      xmceval score 'truth-*.npz' 'preds-*.txt.gz'
-      xmceval score 'truth-*.txt' 'preds-*.txt' --dask tcp://scheduler:8786
+      xmceval score tst_X_Y.txt a=a.npz b=b.npz --train trn_X_Y.txt -o latex
+      xmceval score qrels.txt run.txt -m nDCG@10,AP,RR@10
     """
     layout = options.take_layout(arguments, form)
     inputs = find_inputs(arguments)

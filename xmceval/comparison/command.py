@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from xmceval.report.gates import Gate
 
 
-@options.command("compare", short_help="Compare systems on the same truth.")
+MAIN = (
+    *("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold"),
+    *("against", "test", "runs", "form", "plots", "page", "fail_if_worse", "quiet"),
+)
+
+
+@options.command("compare", short_help="Test which of several systems is better.", main_options=MAIN)
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)
@@ -41,7 +47,7 @@ if TYPE_CHECKING:
     multiple=True,
     group="Input",
     metavar="NAME=A,B,C",
-    help="Add a system trained several times, such as with different seeds, as the mean of its runs.",
+    help="Add a system trained several times, as the mean of its runs.",
 )
 @options.report_form
 @options.layout
@@ -53,17 +59,15 @@ if TYPE_CHECKING:
 @options.quiet
 @options.verbose
 def command(form: str, **arguments: Any) -> None:
-    """Compare PREDS, one file or NAME=FILE per system, on the instances of TRUTH.
+    """Test which of PREDS, files or NAME=FILE, is better on TRUTH.
 
-    For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
-    instances won, tied and lost, and a verdict in a sentence. The system named first is the baseline.
-
-    TRUTH and PREDS are as in xmceval score. Files of --save-rows, and CSV with a column row and one per metric, are
-    compared without TRUTH if .rows. is in their names; a quoted pattern stands for the shards of one.
+    TRUTH and PREDS are as in xmceval score. Files that --save-rows wrote are compared without TRUTH, if .rows. is in
+    their names.
 
     \b
     Examples:
-      xmceval compare tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt -k 1,3,5
+      xmceval compare tst_X_Y.txt old=old.txt new=new.txt --train trn_X_Y.txt
+      xmceval compare tst_X_Y.txt --runs a=a1.npz,a2.npz --runs b=b1.npz,b2.npz
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)

@@ -25,19 +25,19 @@ class Testing:
 
     __test__ = False  # its name does not make it a test
 
-    against: str | None = option(
-        None, "Testing", "Compare every system with this one.  [default: compare every pair]", metavar="NAME"
-    )
-    test: Test = option("t", "Testing", "Paired test over instances: t test, or randomization of signs.", literal=Test)
-    adjust: Adjust = option("holm", "Testing", "Adjust p for several comparisons by Holm's method.", literal=Adjust)
+    against: str | None = option(None, "Testing", "Test every system against this one only.", metavar="NAME")
+    test: Test = option("t", "Testing", "Paired t test over instances, or randomization of signs.", literal=Test)
+    adjust: Adjust = option("holm", "Testing", "Adjust p for several comparisons.", literal=Adjust)
     adjust_over: AdjustOver = option(
         "metric",
         "Testing",
-        "Adjust over the pairs of each metric, or over all differences in the output.",
+        "Adjust over the pairs of each metric, or over all differences.",
         literal=AdjustOver,
     )
-    resamples: int = option(10_000, "Testing", "Number of resamples for randomization.", kind=int, low=100, metavar="N")
-    seed: int = option(0, "Testing", "Random seed for randomization.", kind=int, low=0, high=2**63 - 1, metavar="N")
+    resamples: int = option(
+        10_000, "Testing", "Number of resamples, for randomization.", kind=int, low=100, metavar="N"
+    )
+    seed: int = option(0, "Testing", "Random seed, for randomization.", kind=int, low=0, high=2**63 - 1, metavar="N")
 
     def __post_init__(self) -> None:
         for name, spec in specs(type(self)).items():

@@ -273,9 +273,9 @@ def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: tuple[int, ...] | No
 
 
 def _split_trailing_cutoff(word: str, at: str | None) -> tuple[str, str | None]:
-    """Split off a cutoff written as in trec_eval, ``P_5`` and ``ndcg_cut_5``."""
+    """Split off a cutoff written as in ``P_5``, ``ndcg_cut_5`` and ``precision_at_5``."""
     head, _, tail = word.rpartition("_")
-    return (head, tail) if at is None and head and tail.isdigit() else (word, at)
+    return (head.removesuffix("_at"), tail) if at is None and head and tail.isdigit() else (word, at)
 
 
 def _normalize(word: str) -> str:
@@ -301,10 +301,23 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
     known = _ALIASES_BY_KEY | _METRICS_BY_KEY
-    meant = dict.fromkeys(known[match] for match in difflib.get_close_matches(key, known, 3, NEAR))
+    meant = dict.fromkeys(_list_averages(word)) or dict.fromkeys(
+        known[match] for match in difflib.get_close_matches(key, known, 3, NEAR)
+    )
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
     raise UsageError(f"unknown metric {name!r}{_hint_at_commas(name) or f'{question} (hint: {lister} all)'}")
+
+
+def _list_averages(word: str) -> Iterable[str]:
+    """List the metrics that ``f1_macro``, a name as in scikit-learn's scorers, may mean."""
+    name, _, average = word.lower().replace("-", "_").rpartition("_")
+    metric = METRICS.get(f"{name}_score")
+    if metric is not None and average in metric.options.get("average", ()):
+        yield f"{metric.name}(average={average})"
+        at_cutoffs = _METRICS_BY_KEY.get(_normalize(average + name)) or _ALIASES_BY_KEY.get(_normalize(average + name))
+        if at_cutoffs is not None:
+            yield f"{at_cutoffs}@k"
 
 
 def _hint_at_commas(text: str) -> str:

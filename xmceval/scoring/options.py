@@ -128,19 +128,17 @@ class Options:
     k: int | str | Iterable[int | str] | None = option(
         None,
         "Common",
-        "Cutoffs for metrics given without @k, such as 1,3,5 or 1-5.  "
-        f"[default: {','.join(map(str, DEFAULT_CUTOFFS))}; the whole list for {', '.join(OF_WHOLE_LIST)}]",
+        f"Cutoffs, such as 1,3,5 or 1-10.  [default: {','.join(map(str, DEFAULT_CUTOFFS))}]",
         flags=("-k",),
-        metavar="K,K...",
+        metavar="CUTOFFS",
         shown="table",
     )
     metrics: str | Iterable[str] | None = option(
         None,
         "Common",
-        "Metrics, such as P,PSP or P@1,3 or 'nDCG(gain=exp)@5'; may be repeated; see xmceval metrics.  "
-        f"[default: {', '.join(DEFAULT_NAMES)}; decision metrics with --threshold]",
+        f"Metrics, such as P,PSP or nDCG@10.  [default: {','.join(DEFAULT_NAMES)}]",
         flags=("-m",),
-        metavar="METRIC",
+        metavar="METRICS",
         kind=list,
         names=lambda: (name.removesuffix("k") if "@" in name else name for name in METRICS),
         shown="table",
@@ -148,21 +146,21 @@ class Options:
     train: Any = option(
         None,
         "Common",
-        "Labels of the training set, from whose frequencies propensities are computed.",
+        "Training labels, for propensities and bins.",
         metavar="FILE",
         shown="propensities",
     )
     counts: Any = option(
         None,
         "Propensities",
-        "Instead of --train: the number of training instances of each label, one per line.",
+        "Number of training instances of each label, in place of --train.",
         metavar="FILE",
         shown="propensities",
     )
     n_train: int | None = option(
         None,
         "Propensities",
-        "With --counts: the number of training instances.",
+        "Number of training instances, for --counts.",
         kind=int,
         low=1,
         metavar="N",
@@ -171,21 +169,21 @@ class Options:
     inverse_propensities: Any = option(
         None,
         "Propensities",
-        "Instead of --train: 1/p of each label, one number per line.",
+        "1/p of each label, one per line, in place of --train.",
         metavar="FILE",
         shown="propensities",
     )
     dataset: str | None = option(
         None,
         "Propensities",
-        "Public data set whose A and B to use; see xmceval datasets.",
+        "Constants A and B of a public data set.",
         metavar="NAME",
         names=datasets,
     )
     a: float | None = option(
         None,
         "Propensities",
-        "A of the propensity model.  [default: 0.55, or that of --dataset]",
+        "Constant A of the propensity model.  [default: 0.55]",
         flags=("-A",),
         kind=float,
         metavar="A",
@@ -194,7 +192,7 @@ class Options:
     b: float | None = option(
         None,
         "Propensities",
-        "B of the propensity model.  [default: 1.5, or that of --dataset]",
+        "Constant B of the propensity model.  [default: 1.5]",
         flags=("-B",),
         kind=float,
         metavar="B",
@@ -210,13 +208,11 @@ class Options:
         metavar="N",
         shown="table",
     )
-    labels: Any = option(
-        None, "Input", "Label names, one per line, if the files have names instead of ids.", metavar="FILE"
-    )
+    labels: Any = option(None, "Input", "Names of the labels, one per line.", metavar="FILE")
     duplicates: Duplicates = option(
         "error",
         "Input",
-        "A label repeated within an instance: fail, or keep its largest value.",
+        "A label repeated within an instance: an error, or keep its largest score.",
         literal=Duplicates,
     )
     max_line: int = option(
@@ -228,59 +224,57 @@ class Options:
         metavar="N",
         shown="nowhere",
     )
-    sample_weight: Any = option(None, "Input", "Weight of each instance, one per line or npy.", metavar="FILE")
+    sample_weight: Any = option(None, "Input", "Weight of each instance, one per line.", metavar="FILE")
     row_ids: Any = option(
         None,
         "Input",
-        "Ids of the instances, one per line, for --save-rows; qrels have their own.",
+        "Ids of the instances, one per line, for --save-rows.",
         metavar="FILE",
         shown="nowhere",
     )
     missing: Missing = option(
         "zero",
         "Input",
-        "Queries that a run lacks: fail (also where TRUTH lacks one), count them as 0, or leave them out everywhere.",
+        "Queries that a run lacks: an error, count as 0, or leave out.",
         literal=Missing,
     )
-    filter: Any = option(
-        None, "Input", "Pairs 'row label', or 'query document', to remove from the predictions.", metavar="FILE"
-    )
-    filter_truth: bool = option(False, "Input", "Also remove the pairs of --filter from TRUTH.", kind=bool)
+    filter: Any = option(None, "Input", "Pairs of row and label to leave out.", metavar="FILE")
+    filter_truth: bool = option(False, "Input", "Leave the pairs of --filter out of TRUTH too.", kind=bool)
     empty_rows: EmptyRows = option(
-        "zero", "Rules", "Instances without a true label: count them as 0, or leave them out.", literal=EmptyRows
+        "zero", "Rules", "Instances without a true label: count as 0, or leave out.", literal=EmptyRows
     )
     unscored: Unscored = option(
         "bottom",
         "Rules",
-        "Metrics of the whole list: rank labels without a score last, or treat their score as 0.",
+        "Labels without a score: rank them last, or score them 0.",
         literal=Unscored,
     )
     ties: Ties = option(
         "label",
         "Rules",
-        "Tied scores: order them by label id, or report the expected, best or worst value over all orders.",
+        "Tied scores: order them by label id, or report the expected, best or worst value.",
         literal=Ties,
     )
     threshold: float | None = option(
         None,
         "Rules",
-        "Predict every label that scores at least T, for f1_score, Jaccard, MCC and others.",
+        "Predict every label that scores at least T.",
         kind=float,
         metavar="T",
     )
     by_frequency: BinSpec | None = option(
         None,
         "Breakdown",
-        "Break values down by training frequency: a number of bins, names such as head,torso,tail, or counts.",
+        "Also by label frequency, such as head,torso,tail.",
         metavar="BINS",
     )
     by_group: Any = option(
         None,
         "Breakdown",
-        "Also score groups of instances by themselves: one group per line, or lines of id and group.",
+        "Also by groups of instances, one group per line.",
         metavar="FILE",
     )
-    ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
+    ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach.", kind=bool)
     threads: int | None = option(
         None,
         "Common",

@@ -37,14 +37,14 @@ class Layout:
     intervals: bool | None = option(
         None,
         "Output",
-        "Show or hide 95% confidence intervals.  [default: shown where they fit, hidden in latex]",
+        "Show or hide 95% confidence intervals.",
         kind=bool,
         flags=("--intervals/--no-intervals",),
     )
     pairs: bool | None = option(
         None,
         "Output",
-        "Show or hide what follows the table of systems: differences, runs.  [default: shown, hidden in latex]",
+        "Show or hide the differences and runs.",
         kind=bool,
         flags=("--pairs/--no-pairs",),
     )

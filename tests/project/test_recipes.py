@@ -3,6 +3,7 @@
 The values were recorded with commit 4eaca550, the last one that had these features, on the same files.
 """
 
+import doctest
 import json
 import os
 import re
@@ -17,6 +18,8 @@ import pytest
 import scipy.io
 from scipy import sparse
 from support.recipes import GUIDES, find_code, find_imports, run, split_parts
+
+import xmceval
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "datasets" / "sample"
@@ -108,9 +111,25 @@ def test_recipe_gives_the_recorded_values(heading, files):
 def test_bootstrap_interval_is_that_of_other_draws(files):
     # The standard deviation of B draws has a relative standard error of about 1 / sqrt(2 B): 5% of the 200 draws here,
     # 0.7% of the 10,000 that were recorded. So 20% is four of them.
-    names = run(RECIPES["A bootstrap interval of a macro mean"][0])
-    assert names["high"] - names["value"] == pytest.approx(0.11759750512059136 - 0.10749295856753821, rel=0.2)
-    assert names["value"] - names["low"] == pytest.approx(names["high"] - names["value"])
+    names = run(RECIPES["Intervals of macro means, and of their difference"][0])
+    margins = names["high"] - names["values"]
+    assert margins[0] == pytest.approx(0.11759750512059136 - 0.10749295856753821, rel=0.2)
+    assert margins == pytest.approx(names["values"] - names["low"])
+    assert names["high_difference"] - names["difference"] < margins.sum()  # paired, on the same draws
+
+
+def test_recipes_take_dense_scores_and_other_sizes(files):
+    scores = "a = np.where(a.toarray() == 0, -1, a.toarray())[:100]\n"
+    code = RECIPES["A threshold for micro F1, or for each label"][0]
+    dense = f">>> truth, b = truth[:100], b[:100]\n>>> {scores}"
+    examples = doctest.DocTestParser().get_examples(code.replace(">>> n_rows,", f"{dense}>>> n_rows,"))
+    names = {}
+    for example in examples:
+        if not example.want:
+            exec(example.source, names)
+    whole = np.where(names["a"] >= names["thresholds"], names["a"], -np.inf)
+    best = xmceval.score(names["truth"], whole, metrics="f1_score(average=macro)", threshold=-1)
+    assert names["macro"]["f1_score(average=macro)"] == pytest.approx(best["f1_score(average=macro)"], rel=1e-12)
 
 
 def shell(code, folder, **variables):

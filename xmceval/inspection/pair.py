@@ -8,22 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.io.paths import MAX_LINE
-from xmceval.files.open import open_source, open_truth
-from xmceval.files.opened import Request
-from xmceval.files.sidecars.filters import read_named_pairs, take_filter
-from xmceval.files.sidecars.label_names import Names
+from xmceval.files.open import open_truth
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import FirstRows, find_doubts
-from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.truth import Named, OpenedTruth
 from xmceval.scoring.summary import finish_totals
-
-MEASURES = ("P@1", "P@5")
 
 
 @dataclass(frozen=True)
@@ -50,6 +43,15 @@ class PairInspection:
         """Whether nothing shows that the two files do not belong together."""
         return not self.faults and not self.mistakes
 
+    @property
+    def verdict(self) -> str:
+        """Whether they belong together, in words."""
+        if not self.is_sound:
+            return f"do not belong together{', score refuses them' if self.faults else ''}"
+        if self.precision is None:
+            return "not compared, as one of the files is not valid"
+        return "some problems found" if self.warnings else "no problems found"
+
 
 class Training(NamedTuple):
     """Sizes of training labels."""
@@ -58,35 +60,27 @@ class Training(NamedTuple):
     n_labels: int  # as many as the file declares, else its largest label + 1
     n_entries: int
 
-
-def count_training(path: str | Path, *, max_line: int, threads: int | None) -> Training:
-    """Count the training labels of a file."""
-    source = open_truth(path, max_line=max_line).source
-    width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
-    counts = count_labels(source, width=width, threads=threads)
-    _, table = counts.table()
-    return Training(counts.n_rows, width.n_labels if width.is_known else counts.n_labels, int(table.sum()))
+    @classmethod
+    def of(cls, path: str | Path, *, max_line: int, threads: int | None) -> Training:
+        """Count the training labels of a file."""
+        source = open_truth(path, max_line=max_line).source
+        width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
+        counts = count_labels(source, width=width, threads=threads)
+        n_labels = width.n_labels if width.is_known else counts.n_labels
+        return cls(counts.n_rows, n_labels, int(counts.table()[1].sum()))
 
 
 def inspect_pair(
-    truth: FileInspection,
-    scores: FileInspection,
-    *,
-    n_labels: int | None = None,
-    names: Names | None = None,
-    filter: Any = None,  # noqa: A002 - the field's word
-    training: Training | None = None,
-    max_line: int = MAX_LINE,
-    threads: int | None = None,
+    truth: FileInspection, scores: FileInspection, training: Training | None = None, **options: Any
 ) -> PairInspection:
-    """Compare predictions with a truth; the pairs of a filter are left out of P@1 and P@5."""
+    """Compare predictions with a truth as `score` does with some `options`; the pairs of a filter do not count."""
     pair = PairInspection(truth.path, scores.path, faults=tuple(_check_sizes(truth, scores, training)))
     is_same_file = truth.file.resolve() == scores.file.resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
     if not (pair.faults or truth.faults or scores.faults):
         try:
-            pair = _score(truth, scores, n_labels, names, filter, max_line, threads)
+            pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1", "P@5"), **options))
         except DataError as error:
             pair = replace(pair, faults=tuple(str(error).split("\n")))
     warnings += [line for line in pair.warnings if line not in scores.warnings]
@@ -100,6 +94,26 @@ def inspect_pair(
             f"(hint: pass {argument('filter')} to score)"
         )
     return replace(pair, warnings=tuple(warnings))
+
+
+def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) -> PairInspection:
+    """Score the predictions; the warnings are those of scoring."""
+    opened = OpenedTruth.of(truth, options)
+    [system] = opened.open_systems([Named(scores)])
+    source, first_rows = opened.input.source, list[FirstRows]()
+    [totals] = evaluate(source, [system], first=first_rows, threads=options.threads)
+    first, fifth = (figure.estimate.value for figure in finish_totals(totals, system.setup).figures)
+    by_row, place = opened.input.judgments is None, f" of {pair.scores}"
+    mistake, doubts = find_doubts(first_rows, place=place, order_counts=by_row, are_lists=system.are_lists)
+    of_header = system.doubt_header(source, totals.tally.whole.longest_row)
+    return replace(
+        pair,
+        precision=fifth,
+        precision_at_1=first,
+        filter_pairs=None if options.filter is None else totals.tally.whole.removed,
+        mistakes=(mistake,) if mistake else (),
+        warnings=(*doubts, *of_header, *system.scores.warnings),
+    )
 
 
 def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
@@ -138,48 +152,3 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
         )
     if truth.n_rows == training.n_rows and truth.n_entries == training.n_entries:
         yield f"{truth.path} has as many rows and entries as the training labels: is it the training set?"
-
-
-def _score(
-    truth_file: FileInspection,
-    scores_file: FileInspection,
-    n_labels: int | None,
-    names: Names | None,
-    filter: Any,  # noqa: A002 - the field's word
-    max_line: int,
-    threads: int | None,
-) -> PairInspection:
-    """Score predictions as `score` does; the warnings are those of scoring."""
-    opened = open_truth(truth_file.file, names=names, max_line=max_line)
-    truth = opened.source
-    width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
-    if truth.n_labels is not None:
-        width = width.agree(truth.n_labels, truth.name)
-    sizes = truth.n_rows, width.or_none
-    request = Request("scores", names, *sizes, opened.judgments, opened.by_row, max_line=max_line)
-    opened_scores = open_source(scores_file.file, request)
-    scores = opened_scores.fit_width(width.or_none)
-    pairs = filter
-    if filter is not None and opened.judgments is not None:
-        pairs = read_named_pairs(filter, opened.judgments).filter(opened.judgments.documents)
-    elif filter is not None:
-        pairs = take_filter(filter)
-    options = Options(metrics=MEASURES)
-    program, width = compile_program(options.measures), width.agree_with(scores, "column")
-    setup = Setup(options=options, program=program, width=width, filter=pairs).with_row_length(truth, scores)
-    system = System(scores, setup)
-    first_rows = list[FirstRows]()
-    [totals] = evaluate(truth, [system], first=first_rows, threads=threads)
-    first, fifth = (figure.estimate.value for figure in finish_totals(totals, setup).figures)
-    place = f" of {scores_file.path}"
-    by_row, are_lists = opened.judgments is None, opened_scores.is_ranked
-    mistake, doubts = find_doubts(first_rows, place=place, order_counts=by_row, are_lists=are_lists)
-    return PairInspection(
-        truth_file.path,
-        scores_file.path,
-        precision=fifth,
-        precision_at_1=first,
-        filter_pairs=None if filter is None else totals.tally.whole.removed,
-        mistakes=(mistake,) if mistake else (),
-        warnings=(*doubts, *system.doubt_header(truth, totals.tally.whole.longest_row), *scores.warnings),
-    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -17,7 +18,7 @@ from xmceval.files.opened import Role
 from xmceval.files.shards import check_files
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
-from xmceval.inspection.pair import PairInspection, count_training, inspect_pair
+from xmceval.inspection.pair import PairInspection, Training, inspect_pair
 from xmceval.inspection.state import StateInspection, inspect_state
 from xmceval.inspection.tally import Spread
 from xmceval.report.displayed import Displayed, join_facts
@@ -55,8 +56,8 @@ class InspectionReport(Displayed):
     @property
     def is_sound(self) -> bool:
         """Whether ``score`` or ``merge`` would accept the files, and nothing shows that they do not belong together."""
-        are_sound = all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
-        return are_sound and all(state.is_sound for state in self.states)
+        parts: list[Any] = [*self.files, *self.pairs, *self.states]
+        return all(part.is_sound for part in parts)
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
@@ -71,73 +72,49 @@ class InspectionReport(Displayed):
 
     def _render(self, form: str, layout: Layout) -> str:
         """Write what was found first, then what each file and state contains, and how well pairs agree."""
-        if form != "table":
-            return render_listings(form, list(self._list(layout)), layout)
-        findings = [line for lines in self._findings() for line in lines]
-        compared = (
-            (f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}")
-            for pair in self._compared()
+        findings, states = self._findings(), list(map(_state_facts, self.states))
+        compared = [pair for pair in self.pairs if pair.precision is not None]
+        if form == "table":
+            shares = (
+                [f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}"]
+                for pair in compared
+            )
+            blocks = [[line for lines in findings for line in lines], *map(_file_facts, self.files), *states, *shares]
+            return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
+        tables = []
+        if files := [_file_row(file) for file in self.files if not file.is_unread]:
+            head = ("File", "form", "rows", "labels", "entries", "values", "order of entries")
+            tables.append(Listing("What each file contains", (head, *files), frozenset({2, 3, 4}), has_head=True))
+        if compared:
+            rows = [
+                (to_path(pair.scores).name, layout.share(pair.precision_at_1 or 0), layout.share(pair.precision or 0))
+                for pair in compared
+            ]
+            title = "P@1 and P@5 of the predictions; in percent"
+            tables.append(Listing(title, (("Predictions", "P@1", "P@5"), *rows), frozenset({1, 2}), has_head=True))
+        of_findings, of_states = (
+            [Listing(head, (), lines=tuple(lines)) for head, *lines in blocks] for blocks in (findings, states)
         )
-        blocks = [findings, *map(_file_facts, self.files), *map(_state_facts, self.states), *compared]
-        return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
-
-    def _list(self, layout: Layout) -> Iterator[Listing]:
-        """List the same, the files and the pairs as tables."""
-        for head, *lines in self._findings():
-            yield Listing(head, (), lines=tuple(lines))
-        rows = [
-            (
-                to_path(file.path).name,
-                file.description,
-                f"{file.n_rows:,}",
-                f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
-                f"{file.n_entries:,}",
-                _describe_values(file),
-                _describe_order(file),
-            )
-            for file in self.files
-            if not file.is_unread
-        ]
-        if rows:
-            columns = ("File", "form", "rows", "labels", "entries", "values", "order of entries")
-            yield Listing("What each file contains", (columns, *rows), frozenset({2, 3, 4}), has_head=True)
-        shares = [
-            (
-                to_path(pair.scores).name,
-                *("" if value is None else layout.share(value) for value in (pair.precision_at_1, pair.precision)),
-            )
-            for pair in self._compared()
-        ]
-        if shares:
-            title = f"P@1 and P@5 of the predictions{'; in percent' if layout.percent else ''}"
-            yield Listing(title, (("Predictions", "P@1", "P@5"), *shares), frozenset({1, 2}), has_head=True)
-        for head, *lines in map(_state_facts, self.states):
-            yield Listing(head, (), lines=tuple(lines))
-
-    def _compared(self) -> list[PairInspection]:
-        return [pair for pair in self.pairs if pair.precision is not None]
+        return render_listings(form, [*of_findings, *tables, *of_states], layout)
 
     def _findings(self) -> list[list[str]]:
         """Return for each file, state and pair a line on whether it is valid, and lines on its problems."""
-        found = list[list[str]]()
-        for file in self.files:
-            verdict = "valid" if file.is_sound else "not valid, score refuses it"
-            found.append([f"{file.path}: {verdict}", *_problems(file.faults, file.warnings)])
-        for state in self.states:
-            verdict = "valid" if state.is_sound else "not valid, merge refuses it"
-            found.append([f"{state.path}: {verdict}", *_problems([state.fault] if state.fault else [], [])])
-        for pair in self.pairs:
-            if pair.faults:
-                verdict = "do not belong together, score refuses them"
-            elif pair.mistakes:
-                verdict = "do not belong together"
-            elif pair.precision is None:
-                verdict = "not compared, as one of the files is not valid"
-            else:
-                verdict = "some problems found" if pair.warnings else "no problems found"
-            problems = _problems((*pair.faults, *pair.mistakes), pair.warnings)
-            found.append([f"{pair.truth} and {pair.scores}: {verdict}", *problems])
-        return found
+        described = [
+            *((file.path, _verdict(file, "score"), file.faults, file.warnings) for file in self.files),
+            *((state.path, _verdict(state, "merge"), filter(None, [state.fault]), ()) for state in self.states),
+            *(
+                (f"{pair.truth} and {pair.scores}", pair.verdict, (*pair.faults, *pair.mistakes), pair.warnings)
+                for pair in self.pairs
+            ),
+        ]
+        return [
+            [
+                f"{what}: {verdict}",
+                *(f"  error: {line}" for line in errors),
+                *(f"  warning: {line}" for line in warnings),
+            ]
+            for what, verdict, errors, warnings in described
+        ]
 
     def _describe(self) -> tuple[str, ...]:
         n_problems = sum(len(lines) - 1 for lines in self._findings())
@@ -147,8 +124,21 @@ class InspectionReport(Displayed):
         return join_facts(what, (verdict, problems)), "print() shows what was found, .files and .pairs have all numbers"
 
 
-def _problems(errors: Sequence[str], warnings: Sequence[str]) -> list[str]:
-    return [*(f"  error: {error}" for error in errors), *(f"  warning: {warning}" for warning in warnings)]
+def _verdict(part: FileInspection | StateInspection, command: str) -> str:
+    return "valid" if part.is_sound else f"not valid, {command} refuses it"
+
+
+def _file_row(file: FileInspection) -> tuple[str, ...]:
+    """Return the facts on a file as a row of a table."""
+    return (
+        to_path(file.path).name,
+        file.description,
+        f"{file.n_rows:,}",
+        f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
+        f"{file.n_entries:,}",
+        _describe_values(file),
+        _describe_order(file),
+    )
 
 
 def _file_facts(file: FileInspection) -> Iterator[str]:
@@ -295,9 +285,9 @@ def inspect(
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
     with kept_pipes(map(to_path, paths)):
-        are_states = [kind is None and is_state(to_path(path)) for path in paths]
-        states = tuple(inspect_state(to_path(path)) for path, saved in zip(paths, are_states, strict=True) if saved)
-        others = [path for path, saved in zip(paths, are_states, strict=True) if not saved]
+        saved = [path for path in paths if kind is None and is_state(to_path(path))]
+        states = tuple(inspect_state(to_path(path)) for path in saved)
+        others = [path for path in paths if path not in saved]
         if not others:
             return InspectionReport((), (), states)
         names = None if labels is None else read_names(labels)
@@ -309,14 +299,7 @@ def inspect(
             first = inspect_one(others[0], kind="truth")  # lists can be either
             inspections[0] = replace(first, why="the first of several files, as in score")
         truth = next((file for file in inspections if file.kind == "truth"), None)
-        compare = partial(
-            inspect_pair,
-            n_labels=n_labels,
-            names=names,
-            max_line=max_line,
-            filter=filter,
-            training=None if train is None else count_training(train, max_line=max_line, threads=threads),
-            threads=threads,
-        )
-        compared = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
-        return InspectionReport(tuple(inspections), tuple(compared), states)
+        training = None if train is None else Training.of(train, max_line=max_line, threads=threads)
+        options = {"filter": filter, "n_labels": n_labels, "labels": labels, "max_line": max_line, "threads": threads}
+        pairs = [inspect_pair(truth, file, training, **options) for file in inspections if truth and file is not truth]
+        return InspectionReport(tuple(inspections), tuple(pairs), states)

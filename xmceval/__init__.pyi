@@ -19,12 +19,10 @@ from xmceval.comparison.comparison import Comparison as Comparison
 from xmceval.comparison.gates import check_worse as check_worse
 from xmceval.conversion.convert import convert as convert
 from xmceval.conversion.read import read as read
-from xmceval.dropins.areas import (
-    average_precision_score as average_precision_score,
-    roc_auc_score as roc_auc_score,
-)
 from xmceval.dropins.curves import (
+    average_precision_score as average_precision_score,
     precision_recall_curve as precision_recall_curve,
+    roc_auc_score as roc_auc_score,
     roc_curve as roc_curve,
 )
 from xmceval.dropins.group_auc import (

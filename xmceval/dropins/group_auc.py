@@ -44,7 +44,7 @@ class GroupAUC:
         if not isinstance(other, GroupAUC):
             return NotImplemented
         pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return all(np.array_equal(own, its, equal_nan=own.dtype.kind == "f") for own, its in pairs)
+        return all(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f") for ours, theirs in pairs)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
     __array_ufunc__: ClassVar[None] = None
@@ -164,47 +164,42 @@ def group_aucs(
 
 def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
     """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
-    check_rows(y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
-    y_score, groups, sample_weight = (
-        aligned(y_true, values, name, in_columns=False)
-        for values, name in ((y_score, "y_score"), (groups, "groups"), (sample_weight, "sample_weight"))
-    )
-    truth, scores = as_array(y_true, "y_true"), as_array(y_score, "y_score")
-    weights = None if sample_weight is None else as_array(sample_weight, "sample_weight")
-    _check_shape("y_true", truth, truth.size)
-    if not truth.size:
-        raise DataError("y_true: has no entries; expected at least one")
-    _check_shape("y_score", scores, truth.size)
+    others = {"y_score": y_score, "groups": groups, "sample_weight": sample_weight}
+    check_rows(y_true, **others)
+    arrays = {
+        name: as_array(aligned(y_true, values, name, in_columns=False), name)
+        for name, values in {"y_true": y_true, **others}.items()
+        if values is not None
+    }
+    truth, scores, weights = arrays["y_true"], arrays["y_score"], arrays.get("sample_weight")
+    keys = arrays.setdefault("groups", np.zeros(truth.size, dtype=np.int64))
+    if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
+        keys = arrays["groups"] = keys.astype(str)
+    for name, array in arrays.items():
+        noun, kinds = ("integer or string", "biuSU") if name == "groups" else ("number", "biuf")
+        if array.ndim != 1 or array.dtype.kind not in kinds:
+            raise DataError(f"{name}: expected one {noun} per entry, got shape {array.shape} of {array.dtype}")
+        if not truth.size:
+            raise DataError("y_true: has no entries; expected at least one")
+        if array.size != truth.size:
+            raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {truth.size:,}")
     negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
     _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
     _check_entries("y_score", scores, ~np.isnan(scores), "a number")
     if weights is not None:
-        _check_shape("sample_weight", weights, truth.size)
         is_valid = np.isfinite(weights) & (weights >= 0)
         _check_entries("sample_weight", weights, is_valid, "a finite number of at least 0")
-    keys = np.zeros(truth.size, dtype=np.int64) if groups is None else as_array(groups, "groups")
-    if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
-        keys = keys.astype(str)
-    _check_shape("groups", keys, truth.size, "integer or string", "biuSU")
     scores = comparable(scores).astype(np.float64)
     order = sort_by_score(scores, keys)  # equal scores are counted together, so their order does not matter
     if weights is not None:
         order = order[weights[order] > 0]
-    sorted_keys = keys[order]
-    starts = find_starts(sorted_keys)
+    keys = keys[order]
+    starts = find_starts(keys)
     ranked_weights = np.ones(order.size) if weights is None else weights[order].astype(np.float64)
     areas = roc_areas(RankedGroups(starts, truth[order] > 0, scores[order], ranked_weights, np.zeros(starts.size - 1)))
     dtype = np.int64 if weights is None else np.float64
-    positive, negative_sums = areas.positive.astype(dtype), areas.negative.astype(dtype)
-    return GroupAUC(sorted_keys[starts[:-1]], areas.values, np.diff(starts), positive, negative_sums)
-
-
-def _check_shape(name: str, array: AnyArray, n_entries: int, noun: str = "number", kinds: str = "biuf") -> None:
-    """Refuse an array that is not one number, or key, per entry of the truth."""
-    if array.ndim != 1 or array.dtype.kind not in kinds:
-        raise DataError(f"{name}: expected one {noun} per entry, got shape {array.shape} of {array.dtype}")
-    if array.size != n_entries:
-        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {n_entries:,}")
+    sums = areas.positive.astype(dtype), areas.negative.astype(dtype)
+    return GroupAUC(keys[starts[:-1]], areas.values, np.diff(starts), *sums)
 
 
 def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str) -> None:

@@ -57,8 +57,8 @@ def is_matrix(values: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def as_array(values: Any, name: str) -> AnyArray:
-    """Return an array of numbers or strings, of one or two dimensions and at least one row, without NaN."""
+def as_array(values: Any, name: str, finite: str) -> AnyArray:
+    """Return an array of numbers or strings, of one or two dimensions and at least one row; `finite` ones expected."""
     array = take_array(values, name)
     if array.dtype == object and hasattr(values, "to_numpy"):
         array = to_numbers(values)
@@ -70,20 +70,12 @@ def as_array(values: Any, name: str) -> AnyArray:
         raise DataError(f"{name}: expected one or two dimensions, got shape {array.shape}")
     if array.shape[0] == 0:
         raise DataError(f"{name}: has no rows; expected at least one")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise DataError(f"{name}: has a NaN at {_first(np.isnan(array))}; expected numbers")
+    for find, what, expected in ((np.isnan, "a NaN", "numbers"), (np.isinf, "an infinity", finite)):
+        if array.dtype.kind == "f" and find(array).any():
+            first = np.argwhere(find(array))[0].tolist()
+            place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), first, strict=False))
+            raise DataError(f"{name}: has {what} at {place}; expected {expected}")
     return array
-
-
-def refuse_infinity(array: AnyArray, name: str, expected: str) -> None:
-    """Refuse an array with an infinity, naming the place of the first."""
-    if array.dtype.kind == "f" and np.isinf(array).any():
-        raise DataError(f"{name}: has an infinity at {_first(np.isinf(array))}; expected {expected}")
-
-
-def _first(mask: AnyArray) -> str:
-    """Return the place of the first True."""
-    return ", ".join(f"{axis} {int(at)}" for axis, at in zip(("row", "column"), np.argwhere(mask)[0], strict=False))
 
 
 def as_csr(matrix: Any, name: str) -> Any:
@@ -113,10 +105,9 @@ def as_indicator(y_true: Any, *, one_column: bool = False) -> tuple[Any, float]:
     if is_sparse(y_true):
         csr = as_csr(y_true, "y_true")
     else:
-        array = as_array(y_true, "y_true")
+        array = as_array(y_true, "y_true", "0 or 1")
         if array.ndim != 2 or array.dtype.kind == "U":
             raise DataError(f"y_true: expected an indicator matrix [n_rows, n_labels], got shape {array.shape}")
-        refuse_infinity(array, "y_true", "0 or 1")
         rows = Dense(array, are_scores=False).copy_rows(0, array.shape[0], Scratch())
         csr = sparse.csr_matrix((rows.values, rows.indices, rows.indptr), shape=array.shape)
     if csr.shape[1] < 2 and not one_column:
@@ -144,11 +135,10 @@ def as_classes(y_true: Any) -> AnyArray:
                 f"y_true: expected one column or an indicator matrix of at least two columns, got shape {csr.shape}"
             )
         y_true = csr.toarray()
-    array = as_array(y_true, "y_true")
+    array = as_array(y_true, "y_true", "classes")
     if array.ndim == 2 and array.shape[1] != 1:
         raise DataError(f"y_true: expected one class per row, got shape {array.shape}")
     array = array.reshape(-1)
-    refuse_infinity(array, "y_true", "classes")
     if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
         raise DataError(
             "y_true: expected classes, found fractions: continuous is not supported (hint: pass y >= threshold)"
@@ -157,47 +147,32 @@ def as_classes(y_true: Any) -> AnyArray:
 
 
 def as_scores(y_score: Any, truth: Any) -> Any:
-    """Return finite scores of the cells of a truth, as CSR or as a dense array.
+    """Return finite scores, CSR or dense, of the shape of a truth.
 
-    Numbers that float64 would round become their order.
+    For a matrix, numbers that float64 would round become their order; scores of classes [n_rows] are unchanged.
     """
-    scores = _finite(y_score)
-    _check_shape(truth, scores)
-    if not is_sparse(scores):
-        return comparable(scores)
-    return sparse.csr_matrix((comparable(scores.data), scores.indices, scores.indptr), shape=scores.shape)
-
-
-def as_score_list(y_score: Any, classes: AnyArray) -> AnyArray:
-    """Return one finite score per class [n_rows], unchanged."""
-    scores = _finite(y_score)
-    if scores.ndim == 2 and scores.shape[1] != 1:
-        raise DataError(
-            f"y_score: expected one score per row, as y_true has one class per row; got shape {scores.shape}"
-        )
-    listed: AnyArray = (scores.toarray() if is_sparse(scores) else scores).reshape(-1)
-    _check_shape(classes, listed)
-    return listed
-
-
-def _finite(y_score: Any) -> Any:
-    """Return finite scores as CSR or as an array."""
     if is_sparse(y_score):
-        return as_csr(y_score, "y_score")
-    scores = as_array(y_score, "y_score")
-    if scores.dtype.kind == "U":
-        raise DataError("y_score: expected numbers, got strings")
-    refuse_infinity(scores, "y_score", "finite numbers, as scikit-learn does")
-    return scores
-
-
-def _check_shape(truth: Any, scores: Any) -> None:
-    """Refuse scores of another shape than the truth."""
+        scores = as_csr(y_score, "y_score")
+    else:
+        scores = as_array(y_score, "y_score", "finite numbers, as scikit-learn does")
+        if scores.dtype.kind == "U":
+            raise DataError("y_score: expected numbers, got strings")
+    if truth.ndim == 1:
+        if scores.ndim == 2 and scores.shape[1] != 1:
+            raise DataError(
+                f"y_score: expected one score per row, as y_true has one class per row; got shape {scores.shape}"
+            )
+        scores = (scores.toarray() if is_sparse(scores) else scores).reshape(-1)
     if truth.shape[0] != scores.shape[0]:
         rows = counted(truth.shape[0], "row"), counted(scores.shape[0], "row")
         raise DataError(f"y_true has {rows[0]}, but y_score has {rows[1]}")
     if truth.shape != scores.shape:
         raise DataError(f"y_true has shape {truth.shape}, but y_score has {scores.shape}; they must be the same")
+    if truth.ndim == 1:
+        return scores
+    if not is_sparse(scores):
+        return comparable(scores)
+    return sparse.csr_matrix((comparable(scores.data), scores.indices, scores.indptr), shape=scores.shape)
 
 
 def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> Float64 | None:
@@ -242,7 +217,9 @@ def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
     scratches = Scratch(), Scratch()
     for start in range(0, max(n_rows, 1), step):
         stop = min(start + step, n_rows)
-        true, scored = (matrix.copy_rows(start, stop, own) for matrix, own in zip(stored, scratches, strict=True))
+        true, scored = (
+            matrix.copy_rows(start, stop, scratch) for matrix, scratch in zip(stored, scratches, strict=True)
+        )
         yield slice(start, stop), true, scored
 
 

@@ -47,8 +47,8 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
     measures = parse(metric, [1])
     n_of_rows = len(compile_program(measures).row_measures)
     if len(measures) != 1 or n_of_rows != 1:
-        found = counted(len(measures), "metric") if len(measures) != 1 else "one without"
-        raise UsageError(f"{metric!r}: expected one metric that has values of rows, such as PSP, got {found}")
+        got = counted(len(measures), "metric") if len(measures) != 1 else "one without"
+        raise UsageError(f"{metric!r}: expected one metric that has values of rows, such as PSP, got {got}")
     unknown = options.keys() - {field.name for field in fields(Options)} | options.keys() & {"metrics", "k"}
     if unknown:
         raise UsageError(f"measure takes no {min(unknown)!r} (hint: its options are those of score, without k)")

@@ -18,11 +18,10 @@ from xmceval.dropins.inputs import (
     in_one_order,
     iterate_rows,
     mean,
-    refuse_infinity,
 )
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
-from xmceval.rows.block import Float64, Rows, read_only
+from xmceval.rows.block import Float64, Rows, Scratch, read_only
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.scoring.tasks.curves import sort_by_score
 from xmceval.scoring.tasks.wholerow import working_space
@@ -125,10 +124,10 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
     truth, _ = as_indicator(y_true, one_column=kind == kernels.LRAP)
     scores = as_scores(y_score, truth)
     weight = as_weight(sample_weight, truth.shape[0], allow_zero=True)
-    specs = np.array([[kind, 0, 0, 0, 0]], dtype=np.int64)
+    specs = read_only(np.array([[kind, 0, 0, 0, 0]], dtype=np.int64))
+    no_numbers, no_discounts = read_only(np.ones(1)), np.empty((0, 0))
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
-    no_powers, no_discounts = np.ones(1), np.empty((0, 0))
-    values = np.zeros((truth.shape[0], 1, 4))
+    values, scratch = np.zeros((truth.shape[0], 1, 4)), Scratch()
     for rows, true, scored in iterate_rows(truth, scores):
         kernels.compute_whole_rows(
             tuple(true),
@@ -136,20 +135,15 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
             truth.shape[1],
             True,  # unscored labels have 0
             False,  # no row is dropped
-            read_only(specs),
-            read_only(no_powers),
+            specs,
+            no_numbers,
             no_discounts,
-            *_working_space(true, scored),
+            *working_space(scratch.array, true, scored),
             left_out,
             status,
             values[rows],
         )
     return mean(values[:, 0, 0], weight)
-
-
-def _working_space(truth: Rows, scores: Rows) -> Any:
-    """Return the working space of kernels for rows."""
-    return working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), truth, scores)
 
 
 def dcg_score(
@@ -261,11 +255,9 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     if k is not None and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
         raise UsageError(f"k must be a whole number of at least 1, or None, got {k!r}")
     y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true")
+    gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true", "finite numbers")
     if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
         raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")
-    if not is_sparse(gains):
-        refuse_infinity(gains, "y_true", "finite numbers")
     scores = as_scores(y_score, gains)
     return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
 
@@ -286,12 +278,10 @@ def _compute_dcg(
     gains: Any, scores: Any, discounts: Float64, ignore_ties: bool, best: Float64 | None = None
 ) -> Float64:
     """Return each row's DCG, from the numbers of labels above each gain; `best` becomes the highest it could reach."""
-    from xmceval.kernels.metrics.wholerow import sum_gains
-
-    n_labels, values = gains.shape[1], np.empty(gains.shape[0])
+    values, scratch = np.empty(gains.shape[0]), Scratch()
     for rows, gained, scored in iterate_rows(gains, scores):
-        space = _working_space(gained, scored)
-        sum_gains(tuple(gained), tuple(scored), n_labels, ignore_ties, discounts, *space, values[rows])
+        space = working_space(scratch.array, gained, scored)
+        kernels.sum_gains(tuple(gained), tuple(scored), gains.shape[1], ignore_ties, discounts, *space, values[rows])
         if best is not None:
             best[rows] = _compute_best_dcg(gained, discounts)
     return values

@@ -32,18 +32,22 @@ def draw_benchmark(benchmark: Outcome, *, metrics: str | Iterable[str] | None = 
 
 def _choose(benchmark: Outcome, metrics: str | Iterable[str] | None) -> list[Measure]:
     """Return the measures to draw: those that are asked for, of those that have values."""
-    outcomes = [(dataset, system) for dataset in benchmark.datasets for system in benchmark.systems]
-    figures = [figure for dataset, system in outcomes for figure in dataset.list_figures(system, benchmark.measures)]
-    measures = [measure for measure in benchmark.measures if any(figure.measure == measure for figure in figures)]
+    drawable = {
+        figure.measure
+        for dataset in benchmark.datasets
+        for system in benchmark.systems
+        for figure in dataset.list_figures(system, benchmark.measures)
+    }
+    measures = [measure for measure in benchmark.measures if measure in drawable]
     if not measures:
         raise DataError("there is nothing to draw: no data set has values")
-    if metrics is None:
-        return measures
-    texts = [metrics] if isinstance(metrics, str) else metrics
-    chosen = dict.fromkeys(measure for text in texts for measure in find_measures(text, measures))
-    if not chosen:
-        raise UsageError(f"there is nothing to draw; the metrics are {listed(measures)}")
-    return list(chosen)
+    if metrics is not None:
+        texts = [metrics] if isinstance(metrics, str) else metrics
+        chosen = dict.fromkeys(measure for text in texts for measure in find_measures(text, measures))
+        if not chosen:
+            raise UsageError(f"there is nothing to draw; the metrics are {listed(measures)}")
+        return list(chosen)
+    return measures
 
 
 def _look(benchmark: Outcome, place: int) -> Look:

@@ -110,7 +110,20 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
             **pick(self.testing, specs(Testing)),
             "metrics": [measure.name for measure in self.measures],
             "systems": [{"name": name, "source": self.published.get(name) or None} for name in self.systems],
-            "datasets": [_record_dataset(dataset, self.systems) for dataset in self.datasets],
+            "datasets": [
+                {
+                    "name": dataset.name,
+                    "why": dataset.why or None,
+                    "cells": [
+                        {"system": name, "status": dataset.find_status(name), "why": dataset.missing.get(name) or None}
+                        for name in self.systems
+                    ],
+                    "published": [{"system": name, "metrics": values} for name, values in dataset.published.items()],
+                    "notes": dataset.notes,
+                    "comparison": None if dataset.comparison is None else record_comparison(dataset.comparison),
+                }
+                for dataset in self.datasets
+            ],
             **record_gates(self.gates),
         }
 
@@ -122,13 +135,8 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
             for system in dataset.published:
                 for figure in dataset.list_figures(system, self.measures):
                     place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
-                    yield {
-                        **record_figure(figure),
-                        **record_measure(figure.measure),
-                        **place,
-                        "n_runs": None,
-                        "sd": None,
-                    }
+                    of_figure = {**record_figure(figure), **record_measure(figure.measure)}
+                    yield {**of_figure, **place, "n_runs": None, "sd": None}
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
@@ -194,21 +202,6 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         example = shorten(next(iter(self), self.datasets[0].name))
         more = f'print() shows the table, ["{example}"] one Comparison, .to_frame() all'
         return join_facts(f"Benchmark of {what}", cells), more
-
-
-def _record_dataset(dataset: DatasetOutcome, systems: Iterable[str]) -> Record:
-    """Return the cells and the comparison of a data set."""
-    return {
-        "name": dataset.name,
-        "why": dataset.why or None,
-        "cells": [
-            {"system": name, "status": dataset.find_status(name), "why": dataset.missing.get(name) or None}
-            for name in systems
-        ],
-        "published": [{"system": name, "metrics": values} for name, values in dataset.published.items()],
-        "notes": dataset.notes,
-        "comparison": None if dataset.comparison is None else record_comparison(dataset.comparison),
-    }
 
 
 def _list_computed(comparison: Comparison) -> Iterator[Record]:

@@ -32,11 +32,16 @@ def build_benchmark_sheet(benchmark: Outcome, layout: Layout = DEFAULT) -> Sheet
             section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
             in_bins.setdefault(part.bin.name, []).append(section)
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
+    facts = [  # how the input was counted
+        f"{name}: {fact}"
+        for name, comparison in benchmark.compared
+        for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
+    ]
     return Sheet(
         above=(),
         columns=tuple(measure.name for measure in benchmark.measures),
         sections=(*of_all_labels, *(section for sections in in_bins.values() for section in sections)),
-        below=(*_describe_gaps(benchmark), *_describe_facts(benchmark)),
+        below=(*_describe_gaps(benchmark), *by_kind(facts, benchmark)),
         layout=layout,
         notes=tuple(_explain_signs(benchmark, n_marks, layout)),
         groups=tuple(len(list(measures)) for _, measures in groupby(benchmark.measures, lambda measure: measure.head)),
@@ -114,16 +119,6 @@ def _describe_gaps(benchmark: Outcome) -> Iterator[str]:
     untested = [name for name, comparison in benchmark.compared if against not in (None, *comparison.systems)]
     if untested:
         yield f"not tested on {listed(untested)}: {against} has no values there"
-
-
-def _describe_facts(benchmark: Outcome) -> Iterator[str]:
-    """Say how the input was counted: one line for each kind of fact."""
-    facts = [
-        f"{name}: {fact}"
-        for name, comparison in benchmark.compared
-        for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
-    ]
-    yield from by_kind(facts, benchmark)
 
 
 def by_kind(lines: Iterable[str], benchmark: Outcome, hint: str = "") -> Iterator[str]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from xmceval.errors import DataError, UsageError
@@ -23,15 +23,11 @@ class LazyExecutor(Executor):
     """An executor opened by the first task, so that inputs refused earlier start no processes."""
 
     def __init__(self, open_executor: Callable[[], Executor]) -> None:
-        self._open = open_executor
-
-    @cached_property
-    def _opened(self) -> Executor:
-        return self._open()
+        self._open = cache(open_executor)
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """Open the executor where it is not, and submit a task to it."""
-        return self._opened.submit(function, *arguments, **options)
+        """Submit a task."""
+        return self._open().submit(function, *arguments, **options)
 
 
 @contextmanager

@@ -39,12 +39,13 @@ class Inputs:
         """
         if text is None or text in {system.name for system in self.systems}:
             return text
-        found = [name for name, path in self.files.items() if text in _words_of(path)]
-        if len(found) != 1:
+        file_names = {name: to_path(path).name for name, path in self.files.items()}
+        meant = [name for name, file in file_names.items() if text in {self.files[name], file, _without_endings(file)}]
+        if len(meant) != 1:
             from xmceval.files.ranking.detect import find_tag
 
-            found = [name for name, path in self.files.items() if text == find_tag(to_path(path))]
-        return found[0] if len(found) == 1 else text
+            meant = [name for name, path in self.files.items() if text == find_tag(to_path(path))]
+        return meant[0] if len(meant) == 1 else text
 
     def list_files(self) -> Iterator[tuple[str, Path]]:
         """Yield the role and the path of each file that is read."""
@@ -59,7 +60,13 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
 
     names, paths = name_systems(arguments["preds"])
     _refuse_expanded(arguments["truth"], arguments["preds"])
-    systems = [*map(Named, paths, names), *systems_of_runs(arguments.get("runs", ()))]
+    systems = [*map(Named, paths, names)]
+    for text in arguments.get("runs", ()):
+        name, _, files = text.partition("=")
+        runs = [path for path in files.split(",") if path]
+        if not name or len(runs) < 2:
+            raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
+        systems.append(Named(runs, name))
     return Inputs(arguments["truth"], systems, Options.of(arguments), dict(zip(names, paths, strict=True)))
 
 
@@ -75,19 +82,14 @@ def _refuse_expanded(truth: str, preds: Sequence[str]) -> None:
         )
 
 
-def _words_of(path: str) -> set[str]:
-    name = to_path(path).name
-    return {path, name, _without_endings(name)}
-
-
 def name_systems(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the name and the path of each system of PREDS.
 
     The name is that of ``NAME=FILE``, or the shortest ending of the path that no other shares, without the ending of
     its format where it is still the only one. A name that several have is numbered: ``a.txt (1)``, ``a.txt (2)``.
     """
-    own, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
-    names = [name or short for name, short in zip(own, short_names(paths), strict=True)]
+    passed, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
+    names = [name or short for name, short in zip(passed, short_names(paths), strict=True)]
     numbered = [
         f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)
     ]
@@ -111,26 +113,14 @@ def split_name(text: str) -> tuple[str, str]:
     return ("", text) if is_there else (name, path)
 
 
-def systems_of_runs(texts: Sequence[str]) -> Iterator[Named]:
-    """Yield the systems of ``--runs NAME=A,B,C``."""
-    from xmceval.scoring.setup.truth import Named
-
-    for text in texts:
-        name, _, files = text.partition("=")
-        paths = [path for path in files.split(",") if path]
-        if not name or len(paths) < 2:
-            raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
-        yield Named(paths, name)
-
-
 def short_names(paths: Sequence[str]) -> list[str]:
     """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
     parts = [to_path(path).parts for path in paths]
     names = []
-    for own in parts:
-        endings = [own[-length:] for length in range(1, len(own) + 1)]
+    for of_path in parts:
+        endings = [of_path[-length:] for length in range(1, len(of_path) + 1)]
         unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in set(parts)) == 1)
-        names.append(str(Path(*next(unique, own))))
+        names.append(str(Path(*next(unique, of_path))))
     bare = {name: _without_endings(name) for name in names}
     return [name if [*bare.values()].count(bare[name]) > 1 else bare[name] for name in names]
 

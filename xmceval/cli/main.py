@@ -56,7 +56,7 @@ class _LazyGroup(click.Group):
         """Write the commands in sections."""
         width = max(map(len, COMMANDS))
         for section, names in SECTIONS.items():
-            commands = [each for name in names if (each := self.get_command(ctx, name))]
+            commands = [command for name in names if (command := self.get_command(ctx, name))]
             with formatter.section(section):
                 formatter.write_dl(
                     [(str(command.name).ljust(width), command.get_short_help_str(WIDEST)) for command in commands]
@@ -126,7 +126,10 @@ def main(args: Sequence[str] | None = None) -> None:
         error.show()
         code = error.exit_code
     except (ValueError, OSError, MemoryError) as error:
-        code = _report(error)
+        message = describe_failure(error)
+        message = redacted(message) if isinstance(error, XmcevalError) else escaped(message)
+        click.echo(f"Error: {message}", err=True)
+        code = 2 if isinstance(error, UsageError) else 1
     sys.exit(code)
 
 
@@ -138,15 +141,7 @@ def _open_closed_streams() -> None:
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            place = os.open(os.devnull, os.O_RDWR)  # the least that is free, so its own
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: that of this stream
             if name != "stdin":
-                stream = open(place, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115 - it stays open
-                setattr(sys, name, stream)
-
-
-def _report(error: Exception) -> int:
-    """Write a user's error to stderr and return its exit code; raise anything else."""
-    message = describe_failure(error)
-    message = redacted(message) if isinstance(error, XmcevalError) else escaped(message)
-    click.echo(f"Error: {message}", err=True)
-    return 2 if isinstance(error, UsageError) else 1
+                lost = open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+                setattr(sys, name, lost)

@@ -140,8 +140,11 @@ def completing(names: Callable[[], Iterable[str]], *, are_listed: bool = False) 
 def passed_options(names: Collection[str]) -> list[click.Parameter]:
     """Return those options that were passed on the command line."""
     context = click.get_current_context()
-    named = [parameter for parameter in context.command.params if parameter.name in names]
-    return [each for each in named if context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE]
+    return [
+        parameter
+        for parameter in context.command.params
+        if parameter.name in names and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
 
 
 def terminal_width() -> int:

@@ -10,9 +10,8 @@ from support.files import write_matrix
 
 import xmceval
 from xmceval.cli.main import main
-from xmceval.inspection.file import inspect_file
+from xmceval.inspection.file import inspect_file, tally_rows
 from xmceval.inspection.pair import inspect_pair
-from xmceval.inspection.tally import tally_rows
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import as_scores
 from xmceval.rows.width import Width

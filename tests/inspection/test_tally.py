@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from xmceval.inspection.tally import COUNTS, LONG_ROW, Spread, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.inspection.file import COUNTS, LONG_ROW, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr

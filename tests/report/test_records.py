@@ -15,7 +15,7 @@ from xmceval.comparison.difference import Difference
 from xmceval.comparison.options import Testing
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
-from xmceval.inspection.state import StateInspection
+from xmceval.inspection.report import StateInspection
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.report.dataset_list import write_datasets

@@ -10,29 +10,58 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.errors import counted, escaped, listed
+from xmceval.errors import DataError, counted, escaped, listed
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.open import check_kind
 from xmceval.files.opened import Role
 from xmceval.files.shards import check_files
 from xmceval.files.sidecars.label_names import read_names
-from xmceval.inspection.file import FileInspection, inspect_file
+from xmceval.inspection.file import FileInspection, Spread, inspect_file
 from xmceval.inspection.pair import PairInspection, Training, inspect_pair
-from xmceval.inspection.state import StateInspection, inspect_state
-from xmceval.inspection.tally import Spread
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.displayed import Displayed, join_facts
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import to_plain, write_document
 from xmceval.report.forms.layout import Layout
+from xmceval.report.records import pick
 from xmceval.report.sheet import Listing
 from xmceval.scoring.options import specs
 from xmceval.scoring.state import first_of
-from xmceval.scoring.state_file import is_state
+from xmceval.scoring.state_file import PROPENSITIES, is_state, load_state
 from xmceval.version import INSPECT_SCHEMA
 
 BAR = 24  # characters of the longest bar of a histogram
 MOST_SHARDS = 10  # whose numbers are shown
+
+
+@dataclass(frozen=True)
+class StateInspection:
+    """Description of a state.
+
+    `version` is that of the xmceval that saved it. `n_labels` is None where no input declared the number. `options` are
+    those that are not the default, besides the metrics; `propensities` are their source and constants. `truth` and
+    `scores` name the files or arrays that were scored; `shards` are its numbers, of `n_shards` in all, empty where it
+    was saved without a number. `fault` is why ``merge`` would refuse it, empty where it would not.
+    """
+
+    path: str
+    version: str = ""
+    n_rows: int = 0
+    n_labels: int | None = None
+    metrics: tuple[str, ...] = ()
+    options: dict[str, Any] | None = None
+    propensities: dict[str, Any] | None = None
+    truth: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
+    shards: tuple[int, ...] = ()
+    n_shards: int = 0
+    fault: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether ``merge`` would accept it."""
+        return not self.fault
 
 
 @dataclass(frozen=True, repr=False)
@@ -286,7 +315,7 @@ def inspect(
     check_files([*paths, filter, train, labels])
     with kept_pipes(map(to_path, paths)):
         saved = [path for path in paths if kind is None and is_state(to_path(path))]
-        states = tuple(inspect_state(to_path(path)) for path in saved)
+        states = tuple(_inspect_state(to_path(path)) for path in saved)
         others = [path for path in paths if path not in saved]
         if not others:
             return InspectionReport((), (), states)
@@ -303,3 +332,25 @@ def inspect(
         options = {"filter": filter, "n_labels": n_labels, "labels": labels, "max_line": max_line, "threads": threads}
         pairs = [inspect_pair(truth, file, training, **options) for file in inspections if truth and file is not truth]
         return InspectionReport(tuple(inspections), tuple(pairs), states)
+
+
+def _inspect_state(path: Path) -> StateInspection:
+    """Describe a state."""
+    try:
+        state = load_state(path)
+    except DataError as error:
+        return StateInspection(str(path), fault=str(error))
+    setup, propensities = state.setup, state.setup.propensities
+    return StateInspection(
+        str(path),
+        state.version,
+        state.n_rows,
+        setup.width.or_none,
+        tuple(map(str, setup.program.measures)),
+        dict(setup.options.changed()),
+        None if propensities is NO_PROPENSITIES else pick(propensities, ("digest", *PROPENSITIES)),
+        state.truth,
+        state.scores,
+        state.shards,
+        state.n_shards,
+    )

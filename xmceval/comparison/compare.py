@@ -12,15 +12,13 @@ from xmceval.api.score import finish_states, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
-from xmceval.comparison.pairs import Matches, Watch, check_lists
-from xmceval.comparison.sums import Output, Pairs, RunSums, ValueColumns, collect_outputs
+from xmceval.comparison.pairs import Systems, Watch, check_lists
+from xmceval.comparison.sums import Pairs, list_columns, sums_of_totals
 from xmceval.errors import listed, warn
 from xmceval.rows.threads import Progress
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.setup.truth import Named, OpenedTruth, check_systems
-from xmceval.scoring.state import State
-from xmceval.scoring.totals import Totals
 
 
 def compare(
@@ -157,40 +155,27 @@ def compare_systems(
 
     Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
     """
-    matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
-    runs = truth.open_systems(matches.runs)
+    compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
+    runs = truth.open_systems(compared.scores)
     if rows or save_rows is not None:
         check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
     setup = runs[0].setup
-    columns = ValueColumns.of(setup.program, setup.bins)
-    pairs = Pairs(columns, matches.groups, matches.by_rows, setup.groups)
-    held = hold_rows(truth) if rows or save_rows is not None or matches.holds_rows else None
+    groups = setup.groups
+    columns = list_columns(setup.program, setup.bins)
+    pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
+    held = hold_rows(truth) if rows or save_rows is not None or compared.holds_rows else None
     states = score_opened(truth, runs, pairs=pairs, held=held, progress=progress)
     results = finish_states(truth, states)
     if held is not None and (rows or save_rows is not None):
         results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
-    outputs = _list_outputs(matches, columns, states, pairs, held.join() if held and matches.holds_rows else None)
-    return matches.compare(results, outputs, threads=truth.setup.options.threads, watch=watch)
-
-
-def _list_outputs(
-    matches: Matches, columns: ValueColumns, states: Sequence[State], pairs: Pairs, held: RowBlock | None
-) -> list[Output]:
-    """Return the metrics with per-row values to test, over all rows and then within each group."""
-    program, groups, runs = states[0].setup.program, states[0].setup.groups, matches.groups
-
-    def collect(totals: Sequence[Totals], pairs: Pairs, held: RowBlock | None, group: str = "") -> list[Output]:
-        n_all = max(own.tally.n_rows for own in totals)
-        return collect_outputs(columns, [RunSums.of(program, own) for own in totals], n_all, runs, pairs, held, group)
-
-    totals = [state.totals for state in states]
-    outputs = collect(totals, pairs, held)
-    if groups is None:
-        return outputs
-    for code, name in enumerate(groups.names):
+    block = held.join() if held is not None and compared.holds_rows else None
+    program, totals = states[0].setup.program, [state.totals for state in states]
+    sums = [*sums_of_totals(columns, totals, program, compared.runs, pairs, block)]
+    for code, name in enumerate(() if groups is None else groups.names):
         inside = None
-        if held is not None:
-            is_inside = groups.codes[held.rows] == code
-            inside = RowBlock(*(array[is_inside] for array in held))
-        outputs += collect([own.groups[code] for own in totals], pairs.groups[code], inside, name)
-    return outputs
+        if groups is not None and block is not None:
+            is_inside = groups.codes[block.rows] == code
+            inside = RowBlock(*(array[is_inside] for array in block))
+        of_group = [of_run.groups[code] for of_run in totals]
+        sums += sums_of_totals(columns, of_group, program, compared.runs, pairs.groups[code], inside, name)
+    return compared.compare(results, sums, threads=truth.setup.options.threads, watch=watch)

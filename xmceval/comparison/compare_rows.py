@@ -11,8 +11,8 @@ import numpy as np
 
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
-from xmceval.comparison.pairs import Watch, find_differences, find_pairs, in_order, warn_of_untested
-from xmceval.comparison.sums import outputs_of_rows
+from xmceval.comparison.pairs import Watch, find_differences, find_pairs
+from xmceval.comparison.sums import sums_of_rows
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved_rows import RowTable, read_rows
@@ -103,23 +103,22 @@ def compare_tables(
     for table in tables[1:]:
         _check_same_data(tables[0], table)
     called = _distinct([*names, *systems[len(names) :]], tables)
-    pairs = find_pairs(called, testing)
+    pairs = find_pairs(called, testing.against)
     block, warnings = _align(tables, missing)
     are_same_rows = not warnings
     measures = [restore_measure(name) for name in tables[0].metrics]
-    outputs = outputs_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
+    sums = sums_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
     counts = _restore_counts(tables) if are_same_rows else None
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
     results = []
     for i, name in enumerate(called):
-        of_rows = ((output.measure, output.sums[i], output.n_rows[i], output.extremes[i]) for output in outputs)
-        figures = tuple(Value(own[0], estimate(*own).without_tie_bounds()) for own in of_rows)
+        estimates = (estimate(own.measure, own.sums[i], own.n_rows[i], own.extremes[i]) for own in sums)
+        figures = tuple(
+            Value(measure, number.without_tie_bounds()) for measure, number in zip(measures, estimates, strict=True)
+        )
         results.append(Result(name, figures, unknown if counts is None else counts[i]))
-    tested = find_differences(called, pairs, outputs, testing, threads, watch)
-    means = [[figure.estimate.value for figure in result.figures] for result in results]
-    differences = tuple(in_order(tested, measures, called, means, pairs))
-    warnings += map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows))
-    warnings += warn_of_untested(differences, outputs)
+    differences, untested = find_differences(results, pairs, sums, testing, threads, watch)
+    warnings += [*map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows)), *untested]
     source = f"{counted(block.rows.size, 'instance')} from saved values"
     return Comparison(tuple(results), differences, testing, tuple(warnings), source=source)
 
@@ -193,7 +192,7 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     counts = ~np.isnan(values[..., 0])
     values[~counts] = 0.0
     outcome = "where they count 0" if missing == "zero" else "left out for all systems"
-    block = RowBlock(np.arange(len(rows)), weights, values, values[:, :, :0], counts)
+    block = RowBlock(np.arange(len(rows)), weights, values, counts)
     return block, [f"{line}, {outcome}" for line in lines]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE, Testing
-from xmceval.comparison.paired import LEVEL, PairedT
+from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, split_doubts
 from xmceval.metrics.measure import Measure
 from xmceval.report.displayed import Displayed, shorten
@@ -85,39 +85,6 @@ class Difference(Displayed):
     error: float | None = None
     degrees: float | None = None
     n_differing: int | None = None
-
-    @classmethod
-    def of(
-        cls,
-        measure: Measure,
-        pair: tuple[str, str],
-        tested: PairedT,
-        *,
-        n: int,
-        bin: str = "",  # noqa: A002 - the JSON's word
-        unit: str = "row",
-        record: tuple[int | None, int | None, int | None] = (None, None, None),
-    ) -> Difference:
-        """Take a test of a system and its baseline; a record is its wins, ties and losses."""
-        wins, ties, losses = record
-        return cls(
-            measure,
-            *pair,
-            tested.difference,
-            low=tested.low,
-            high=tested.high,
-            p=tested.p,
-            effect=tested.effect,
-            wins=wins,
-            ties=ties,
-            losses=losses,
-            n=n,
-            bin=bin,
-            unit=unit,
-            error=tested.error,
-            degrees=tested.degrees,
-            n_differing=tested.n_differing,
-        )
 
     @property
     def key(self) -> Key:

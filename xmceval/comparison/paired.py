@@ -16,22 +16,13 @@ from numpy.typing import NDArray
 from xmceval.errors import as_here
 from xmceval.kernels.metrics.resampling import flip_signs, swap_systems
 from xmceval.kernels.metrics.sums import FEW_DIFFER, TIE
+from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.intervals import CONFIDENCE, RowSums, fieller_interval, is_uncertain, t_quantile
 
+LEVEL = 0.05  # p values below it are significant
 POWER = 0.80
-
-
-@dataclass(frozen=True)
-class Differing:
-    """The rows in which two systems differ."""
-
-    n: int  # how many there are
-    rows: Sequence[Sequence[float]]  # their values, unless there are more than FEW_DIFFER
-
-    @property
-    def are_few(self) -> bool:
-        """Whether there are so few that t says more than they show."""
-        return self.n <= FEW_DIFFER
+CHUNK = 64  # resamples that a thread computes at a time
+SLACK = 1e-12  # statistics this close to the observed one count as equal to it
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,8 @@ def paired_test(
     squares: Fraction,
     size: Fraction,
     n: int,
-    differing: Differing,
+    n_differing: int,
+    rows: Sequence[Sequence[float]],
     totals: tuple[Fraction, Fraction, Fraction, Fraction],
     gap: RowSums | None = None,
 ) -> PairedT:
@@ -69,7 +61,9 @@ def paired_test(
         rounding is 0.
     n : int
         The rows; one alone tests nothing.
-    differing : Differing
+    n_differing : int
+        The rows in which the systems differ; where these are so few that t says more than they show, `rows` has their
+        values.
     totals : num_a, den_a, num_b, den_b
     gap : RowSums, optional
         Of num_a - num_b and the common denominators, where these are common. If their mean is uncertain, the test is t
@@ -77,11 +71,11 @@ def paired_test(
     """
     if n < 2:
         return PairedT(float(difference))
-    if differing.are_few:
-        return PairedT(float(difference), p=exchange_p(totals, differing.rows), n_differing=differing.n)
+    if n_differing <= FEW_DIFFER:
+        return PairedT(float(difference), p=exchange_p(totals, rows), n_differing=n_differing)
     if squares <= Fraction(TIE) ** 2 * size:  # only all exchanges, and none, reach the difference
-        p = max(math.ldexp(2.0, -differing.n), math.ulp(0.0))
-        return PairedT(float(difference), p=p, n_differing=differing.n)
+        p = max(math.ldexp(2.0, -n_differing), math.ulp(0.0))
+        return PairedT(float(difference), p=p, n_differing=n_differing)
     tested = t_test(float(difference), math.sqrt(squares * n / (n - 1)), n)
     if gap is None or not is_uncertain(gap, n):
         return tested
@@ -122,12 +116,8 @@ def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequ
 def t_test(difference: float, error: float, n: int) -> PairedT:
     """Test a difference with a standard error above 0 from `n` values."""
     margin, t = t_quantile(n - 1) * error, difference / error
-    return PairedT(
-        *(difference, error, difference - margin, difference + margin),
-        p_value(t, n - 1),
-        t / math.sqrt(n),
-        n - 1,
-    )
+    low, high = difference - margin, difference + margin
+    return PairedT(difference, error, low, high, p_value(t, n - 1), t / math.sqrt(n), n - 1)
 
 
 def detectable(error: float, degrees: float, n_tests: int = 1) -> float:
@@ -175,9 +165,6 @@ def _are_alike(values: Sequence[float]) -> bool:
     return max(values) - min(values) <= TIE * max(map(abs, values))
 
 
-LEVEL = 0.05  # p values below it are significant
-
-
 def holm(values: Sequence[float | None]) -> list[float | None]:
     """Adjust p values by Holm's step-down method (Scandinavian Journal of Statistics 1979); None stays None.
 
@@ -193,13 +180,6 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min((len(order) - rank) * p, 1.0))
         adjusted[i] = largest
     return adjusted
-
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-
-CHUNK = 64  # resamples that a thread computes at a time
-SLACK = 1e-12  # statistics this close to the observed one count as equal to it
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
-"""Choose the pairs of systems to compare, group their runs, and build the Comparison."""
+"""Choose the pairs of systems to compare, test their differences, and adjust p for the number of tests."""
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference, RunsOf, RunSpread
 from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
-from xmceval.comparison.sums import Output, all_pairs
+from xmceval.comparison.sums import MetricSums, Runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed
 from xmceval.files.arrays.pairs import identify, resolve
 from xmceval.files.shards import find_shards
@@ -23,55 +24,55 @@ from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.setup.truth import Named, are_runs
-from xmceval.scoring.summary import Value
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
 
 
 @dataclass(frozen=True)
-class Matches:
+class Systems:
     """Systems by name with the runs of each, and the pairs (system, baseline) that are compared, by number."""
 
     names: tuple[str, ...]
-    groups: tuple[tuple[int, ...], ...]  # the runs of each system, by number
-    runs: tuple[Named, ...]  # in the order of the systems
+    runs: tuple[Runs, ...]  # of each system, by number
+    scores: tuple[Named, ...]  # of each run, in the order of the systems
     testing: Testing
     pairs: list[tuple[int, int]]
     by_runs: list[tuple[int, int]]  # the pairs whose unit of test is the run
     overlapping: tuple[str, ...]  # a warning of each pair that shares runs
 
     @classmethod
-    def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Matches:
-        """Match systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
+    def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Systems:
+        """Pair systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
 
         A system whose scores are a list of matrices or paths has several runs.
         """
-        groups: list[tuple[int, ...]] = []
-        runs: list[Named] = []
+        runs: list[Runs] = []
+        scores: list[Named] = []
         for system in systems:
-            first = len(runs)
+            first = len(scores)
             if are_runs(system.y_score):
                 _check_runs(system)
                 n_runs = len(system.y_score)
                 names = [system.name] if n_runs == 1 else [f"{system.name} ({i + 1})" for i in range(n_runs)]
-                runs.extend(map(Named, system.y_score, names))
+                scores.extend(map(Named, system.y_score, names))
             else:
-                runs.append(system)
-            groups.append(tuple(range(first, len(runs))))
+                scores.append(system)
+            runs.append(tuple(range(first, len(scores))))
         called = [str(system.name) for system in systems]
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
         pairs, overlapping = list[tuple[int, int]](), list[str]()
-        for pair in (find_pairs if needs_pairs else list_pairs)(called, testing):
-            both = [[runs[run] for run in groups[i]] for i in pair]
-            warning, is_compared = _find_overlap(both, [called[i] for i in pair])
+        for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
+            warning, is_compared = _find_overlap(
+                [[scores[run] for run in runs[i]] for i in pair], [called[i] for i in pair]
+            )
             pairs += [pair] if is_compared else []
             overlapping += [warning] if warning else []
         if needs_pairs and not pairs:
             raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
-        by_runs = [pair for pair in pairs if min(len(groups[i]) for i in pair) >= FEWEST]
-        return cls(tuple(called), tuple(groups), tuple(runs), testing, pairs, by_runs, tuple(overlapping))
+        by_runs = [pair for pair in pairs if min(len(runs[i]) for i in pair) >= FEWEST]
+        return cls(tuple(called), tuple(runs), tuple(scores), testing, pairs, by_runs, tuple(overlapping))
 
     @property
     def by_rows(self) -> list[tuple[int, int]]:
@@ -84,45 +85,43 @@ class Matches:
         return self.testing.holds_rows and len(self.by_rows) > 0
 
     def compare(
-        self, results: tuple[Result, ...], outputs: Sequence[Output], *, threads: int | None, watch: Watch | None
+        self, results: tuple[Result, ...], sums: Sequence[MetricSums], *, threads: int | None, watch: Watch | None
     ) -> Comparison:
-        """Return the comparison: results are by run, outputs those of all metrics that have values of rows."""
-        values = [list(_list_figures(result)) for result in results]  # by run: over all labels, then in each bin
-        places = [(bin_name, figure.measure) for bin_name, figure in values[0]]
-        by_system = [
-            [[values[run][i][1].estimate.value for run in group] for i in range(len(places))] for group in self.groups
+        """Return the comparison: results are by run, sums those of all metrics that have values of rows."""
+        by_run = [  # over all labels, then in each bin
+            [("", result.figures), *((part.bin.name, part.figures) for part in result.slices)] for result in results
         ]
+        places = [(bin_name, figure.measure) for bin_name, figures in by_run[0] for figure in figures]
+        numbers = [[figure.estimate.value for _, figures in of_run for figure in figures] for of_run in by_run]
+        values = [list(zip(*(numbers[run] for run in runs), strict=True)) for runs in self.runs]  # by system and place
         of_runs = [
-            Difference.of(
+            Difference(
                 measure,
-                (self.names[system], self.names[baseline]),
-                welch(ours, theirs),
+                self.names[system],
+                self.names[baseline],
+                **asdict(welch(ours, theirs)),
                 n=len(ours) + len(theirs),
                 bin=bin_name,
                 unit="run",
             )
             for system, baseline in self.by_runs
-            for (bin_name, measure), ours, theirs in zip(places, by_system[system], by_system[baseline], strict=True)
+            for (bin_name, measure), ours, theirs in zip(places, values[system], values[baseline], strict=True)
         ]
-        tested = find_differences(self.names, self.by_rows, outputs, self.testing, threads, watch, of_runs)
-        measures = [figure.measure for figure in results[0].figures]
-        means = [list(map(mean_of_runs, of_system[: len(measures)])) for of_system in by_system]
-        differences = [
-            *in_order(tested, measures, self.names, means, self.pairs),
-            *(difference for difference in tested if difference.bin),
-        ]
-        runs = []
-        for name, group, of_system in zip(self.names, self.groups, by_system, strict=True):
-            if len(group) > 1:
-                named = tuple(results[run].name for run in group)
+        means, with_runs, n_measures = list[Result](), list[RunsOf](), len(results[0].figures)
+        for name, runs, of_system in zip(self.names, self.runs, values, strict=True):
+            means.append(results[runs[0]])
+            if len(runs) > 1:
                 spreads = [
                     RunSpread(measure, mean_of_runs(own), statistics.stdev(own), min(own), max(own), bin_name)
                     for (bin_name, measure), own in zip(places, of_system, strict=True)
                 ]
-                runs.append(RunsOf(name, named, tuple(spreads[: len(measures)]), tuple(spreads[len(measures) :])))
-        same_files = _warn_of_files([self.runs[group[0]] for group in self.groups if len(group) == 1])
-        warnings = *self.overlapping, *same_files, *warn_of_untested(differences, outputs)
-        return Comparison(results, tuple(differences), self.testing, warnings, tuple(runs))
+                names = tuple(results[run].name for run in runs)
+                with_runs.append(RunsOf(name, names, tuple(spreads[:n_measures]), tuple(spreads[n_measures:])))
+                means[-1] = with_runs[-1].average(means[-1])
+        differences, untested = find_differences(means, self.pairs, sums, self.testing, threads, watch, of_runs)
+        same_files = _warn_of_files([self.scores[runs[0]] for runs in self.runs if len(runs) == 1])
+        warnings = *self.overlapping, *same_files, *untested
+        return Comparison(results, differences, self.testing, warnings, tuple(with_runs))
 
 
 def _find_overlap(pair: Sequence[Sequence[Named]], names: Sequence[str]) -> tuple[str, bool]:
@@ -153,63 +152,18 @@ def _warn_of_files(systems: Sequence[Named]) -> Iterator[str]:
         seen[keys] = str(system.name)
 
 
-def _list_figures(result: Result) -> Iterator[tuple[str, Value]]:
-    """Yield the figures of all labels, with an empty name, then those of each bin with its name."""
-    yield from (("", figure) for figure in result.figures)
-    yield from ((part.bin.name, figure) for part in result.slices for figure in part.figures)
+def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline) that are compared, by number: all, the earlier system being the baseline.
 
-
-def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
-    """Return the pairs (system, baseline) that are compared, by number."""
-    if len(names) < 2:
-        raise UsageError(f"a comparison needs at least two systems, got {f'only {names[0]}' if names else 'none'}")
-    if testing.against is not None and testing.against not in names:
-        against = argument("against", testing.against)
-        raise UsageError(f"{against}: the systems are {listed(names)}")
-    return list_pairs(names, testing)
-
-
-def list_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
-    """Return the pairs (system, baseline), by number, that there are; none without the baseline."""
-    if testing.against is None:
-        return all_pairs(len(names))
-    return all_pairs(len(names), names.index(testing.against)) if testing.against in names else []
-
-
-def in_order(
-    tested: Sequence[Difference],
-    measures: Sequence[Measure],
-    names: Sequence[str],
-    values: Sequence[Sequence[float]],
-    pairs: Sequence[tuple[int, int]],
-) -> Iterator[Difference]:
-    """Yield the differences over all labels in the order of the metrics, also those that are not tested.
-
-    `values` are by system and metric; `pairs` are (system, baseline) by number.
+    Or those with `against`. Without `needs_pairs`, there may be none.
     """
-    by_key = {difference.key: difference for difference in tested if not difference.bin}
-    for system, baseline in pairs:
-        for measure, value, baseline_value in zip(measures, values[system], values[baseline], strict=True):
-            untested = Difference(measure, names[system], names[baseline], value - baseline_value)
-            yield by_key.get(untested.key, untested)
-
-
-def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output]) -> Iterator[str]:
-    """Warn of metrics without a test, each with the reason."""
-    of_rows = {output.measure.name for output in outputs}
-    untested: dict[str, dict[str, None]] = {}
-    for difference in differences:
-        if difference.p is not None or difference.bin:
-            continue
-        if difference.unit == "run":
-            why = "the runs of each system are all alike"
-        elif difference.measure.name not in of_rows:
-            why = "they are not means over instances"
-        else:
-            why = "there is only one instance" if difference.n else "a system has nothing to divide by"
-        untested.setdefault(why, {})[difference.measure.name] = None
-    for why, names in untested.items():
-        yield f"no test and no interval for {listed(names)}: {why}"
+    if needs_pairs and len(names) < 2:
+        raise UsageError(f"a comparison needs at least two systems, got {f'only {names[0]}' if names else 'none'}")
+    if needs_pairs and against is not None and against not in names:
+        raise UsageError(f"{argument('against', against)}: the systems are {listed(names)}")
+    if against is None:
+        return [(later, earlier) for earlier, later in itertools.combinations(range(len(names)), 2)]
+    return [(system, names.index(against)) for system, name in enumerate(names) if against in names and name != against]
 
 
 def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
@@ -267,42 +221,85 @@ Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
 
 
 def find_differences(
-    names: Sequence[str],
+    systems: Sequence[Result],
     pairs: Sequence[tuple[int, int]],
-    outputs: Sequence[Output],
+    sums: Sequence[MetricSums],
     testing: Testing,
     threads: int | None,
     watch: Watch | None,
-    others: Sequence[Difference] = (),
-) -> list[Difference]:
-    """Test the outputs of systems, pair by pair, and adjust p for the number of tests, together with `others`.
+    of_runs: Sequence[Difference] = (),
+) -> tuple[tuple[Difference, ...], list[str]]:
+    """Test the differences between systems, and return them with a warning of each reason for no test.
 
-    Pairs are (system, baseline) by number; `watch` shows the cost of resampling, and how much of it is done.
+    Those over all labels are in the order of the pairs and metrics, also those that are not tested; those of bins
+    follow. Systems have the means over their runs; the pairs of `of_runs` are tested already; pairs are (system,
+    baseline) by number; `watch` shows the cost of resampling, and how much of it is done.
     """
-    held = [output for output in outputs if output.rows is not None]
+    names, are_tested = [result.name for result in systems], {difference.pair for difference in of_runs}
+    by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
+    held = [metric for metric in sums if metric.held is not None]
     watching: AbstractContextManager[Callable[[int], None] | None] = nullcontext()
-    if watch is not None and held and pairs and testing.holds_rows:
-        n_rows = max(output.n(*pair) for output in held for pair in pairs)
-        n_values = sum(output.n_runs for output in held) * n_rows
-        watching = watch(Cost(len(held) * len(pairs), testing.resamples, n_rows, BYTES * n_values))
-    differences = []
+    if watch is not None and held and by_rows:
+        n_rows = max(metric.n(*pair) for metric in held for pair in by_rows)
+        n_values = sum(len(metric.sums) for metric in held) * n_rows
+        watching = watch(Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values))
+    tested = []
     with watching as progress:
         resampling = Resampling(testing.resamples, testing.seed, threads or default_threads(), progress)
-        for system, baseline in pairs:
-            for output in outputs:
-                tested = output.difference(system, baseline)
-                if tested is None:
-                    continue
-                if output.rows is not None and testing.test != "t" and tested.p is not None:
-                    if tested.n_differing is None or tested.n_differing > FEW_DIFFER:
-                        p = randomization_p(output.rows(system), output.rows(baseline), resampling)
-                        tested = replace(tested, p=p)
-                    elif progress is not None:  # where few rows differ, p is exact
-                        progress(testing.resamples)
-                pair = names[system], names[baseline]
-                n, record = output.n(system, baseline), output.record(system, baseline) or (None, None, None)
-                differences.append(Difference.of(output.measure, pair, tested, n=n, bin=output.bin, record=record))
-    return _adjust([*differences, *others], testing)
+        for (system, baseline), metric in itertools.product(by_rows, sums):
+            test = metric.difference(system, baseline)
+            if test is None:
+                continue
+            if metric.held is not None and test.p is not None:
+                if test.n_differing is None or test.n_differing > FEW_DIFFER:
+                    a, b = (metric.rows(metric.held, number) for number in (system, baseline))
+                    test = replace(test, p=randomization_p(a, b, resampling))
+                elif progress is not None:  # where few rows differ, p is exact
+                    progress(testing.resamples)
+            n, (wins, ties, losses) = metric.n(system, baseline), metric.record(system, baseline)
+            tested.append(
+                Difference(
+                    metric.measure,
+                    names[system],
+                    names[baseline],
+                    **asdict(test),
+                    wins=wins,
+                    ties=ties,
+                    losses=losses,
+                    n=n,
+                    bin=metric.bin,
+                )
+            )
+    return _order_pairs(_adjust([*tested, *of_runs], testing), systems, pairs, {metric.measure for metric in sums})
+
+
+def _order_pairs(
+    tested: Sequence[Difference],
+    systems: Sequence[Result],
+    pairs: Sequence[tuple[int, int]],
+    of_rows: Collection[Measure],
+) -> tuple[tuple[Difference, ...], list[str]]:
+    """Add the differences that are not tested, and warn of them; `of_rows` are measures that have values of rows."""
+    by_key = {difference.key: difference for difference in tested if not difference.bin}
+    differences, untested = list[Difference](), dict[str, dict[str, None]]()
+    for system, baseline in pairs:
+        for figure, other in zip(systems[system].figures, systems[baseline].figures, strict=True):
+            gap = figure.estimate.value - other.estimate.value
+            difference = Difference(figure.measure, systems[system].name, systems[baseline].name, gap)
+            difference = by_key.get(difference.key, difference)
+            differences.append(difference)
+            if difference.p is not None:
+                continue
+            if difference.unit == "run":
+                why = "the runs of each system are all alike"
+            elif figure.measure not in of_rows:
+                why = "they are not means over instances"
+            else:
+                why = "there is only one instance" if difference.n else "a system has nothing to divide by"
+            untested.setdefault(why, {})[figure.name] = None
+    differences += (difference for difference in tested if difference.bin)
+    warnings = [f"no test and no interval for {listed(names)}: {why}" for why, names in untested.items()]
+    return tuple(differences), warnings
 
 
 def _adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:

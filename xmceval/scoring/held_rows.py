@@ -20,8 +20,7 @@ class RowBlock(NamedTuple):
 
     rows: Int64  # [n_rows], their numbers; those of weight 0 are left out
     weights: Float64  # [n_rows]
-    values: Float64  # [n_rows, n_systems, n_columns, 2], numerators and denominators
-    shares: Float64  # [n_rows, n_systems, n_columns * n_bins, 2], likewise of bins of labels
+    values: Float64  # [n_rows, n_systems, n_columns + n_shares of bins, 2], numerators and denominators
     counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns], whether a row counts for a metric
 
 
@@ -41,7 +40,6 @@ class HeldRows:
         rows = block.first_row + (np.arange(block.n_rows) if batch.kept is None else batch.kept)
         weights = batch.weights.copy() if batch.weights.size else np.ones(rows.size)
         held = np.stack(values, axis=1)
-        held_shares = np.stack(shares, axis=1) if shares[0].size else np.empty((rows.size, 0, 0, 2))
         counts = held[..., 1] != 0
         for m, measure in enumerate(self._measures):
             if not (measure.metric.left_out or measure.average in {"mean", "rows", "samples"}):
@@ -49,9 +47,11 @@ class HeldRows:
             if self._drop_empty:  # rows without a label of such a grade do not count
                 n_true = np.concatenate([[0], np.cumsum(truth.values[: truth.indptr[-1]] >= measure.rel)])[truth.indptr]
                 counts[:, :, m] &= np.diff(n_true)[:, None] > 0
+        if shares[0].size:
+            held = np.concatenate([held, np.stack(shares, axis=1)], axis=2)
         digest = digest_rows(rows, truth)
         with self._lock:
-            self._blocks.append(RowBlock(rows, weights, held, held_shares, counts))
+            self._blocks.append(RowBlock(rows, weights, held, counts))
             self.n_rows += block.n_rows
             self.digest = (self.digest + digest) % 2**64
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 from xmceval.report.forms.columns import clean
@@ -91,14 +92,12 @@ def escape(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    if character in SPECIAL:
-        return SPECIAL[character]
-    if character.isascii() and character.isprintable():
-        return character
+    if character in SPECIAL or (character.isascii() and character.isprintable()):
+        return SPECIAL.get(character, character)
     decomposed = unicodedata.normalize("NFD", character)
-    letter, accent = decomposed[0], decomposed[1:]
-    if letter.isascii() and letter.isalpha() and accent in ACCENTS:
-        return rf"\{ACCENTS[accent]}{{{letter}}}"
+    letter, accent = decomposed[0], ACCENTS.get(decomposed[1:])
+    if accent and letter.isascii() and letter.isalpha():
+        return rf"\{accent}{{{letter}}}"
     return rf"\texttt{{U+{ord(character):04X}}}"
 
 
@@ -110,15 +109,6 @@ def _break_words(text: str) -> str:
 
 def _comment(lines: Iterable[str]) -> str:
     return "\n".join(f"% {clean(line)}" for line in lines)
-
-
-@dataclass(frozen=True)
-class TexTabular:
-    """The kinds of the columns of a tabular, its rows, and how many lines of print they take."""
-
-    kinds: str
-    rows: list[str]
-    height: int
 
 
 @dataclass(frozen=True)
@@ -161,86 +151,37 @@ def _draw_marks(marks: str) -> str:
 
 
 def _draw_table(sheet: Sheet) -> str:
-    """Draw the table, in blocks of columns that fit a line; those of one metric stay together."""
+    """Draw the table in blocks of columns that fit a line, those of one metric together, each in parts of its rows."""
     columns = {name: TexColumn.of(sheet, name) for name in sheet.columns}
     widths = [column.width for column in columns.values()]
     room = LINE - GAP - min(LETTER * max(len(row.head) for row in sheet.rows), WIDEST_HEAD)
-    blocks = [[columns[name] for name in names] for names in split_columns(sheet.columns, widths, room, sheet.groups)]
-    width = LINE - room + min(sum(column.width for column in block) for block in blocks)
+    blocks = list(split_columns(sheet.columns, widths, room, sheet.groups))
+    width = LINE - room + min(sum(columns[name].width for name in names) for names in blocks)
     has_titles = all(LETTER * len(section.title) <= width for section in sheet.sections)
-    tabulars = [tabular for block in blocks for tabular in _draw_block(sheet, block, has_titles=has_titles)]
+    tabulars = []
+    for names in blocks:
+        parts = []
+        for section in sheet.sections:
+            title = section.title if has_titles or not section.name else section.name
+            spanned = rf"\multicolumn{{{len(names) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\"
+            above = [r"\midrule", spanned] if title else [r"\midrule"]
+            rows = section.rows_with(names)
+            for start in range(0, len(rows), MOST_LINES):
+                of_part = rows[start : start + MOST_LINES]
+                lines = []
+                for row in of_part:
+                    cells = (columns[name].draw_cell(row.cells.get(name, EMPTY)) for name in names)
+                    lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
+                parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
+        head = rf"& {' & '.join(_wrap(name, 'left') for name in names)} \\"
+        for run, height in _pack(parts):
+            tabulars.append((_frame("l" + "r" * len(names), [head, *chain.from_iterable(run)]), 1 + height))
     emphases = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
     explained = ", ".join(words for emphasis, words in EMPHASES.items() if emphasis in emphases)
     long_titles = [section.title for section in sheet.sections if section.name and not has_titles]
     cautions = [line for line in sheet.below if line.startswith("caution: ")]
     notes = [*([explained] if explained else []), *sheet.notes, *long_titles, *cautions]
     return _draw_floats(tabulars, notes, GAP, sheet.layout.caption, sheet.layout.label)
-
-
-def _draw_block(sheet: Sheet, columns: Sequence[TexColumn], *, has_titles: bool) -> Iterator[TexTabular]:
-    """Draw the sections in some columns, each below its title, or its name alone; those of many rows in parts."""
-    heads = [column.head for column in columns]
-    parts: list[tuple[list[str], int]] = []
-    for section in sheet.sections:
-        rows = section.rows_with(heads)
-        title = section.title if has_titles or not section.name else section.name
-        above = [r"\midrule"]
-        if title:
-            above.append(rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\")
-        for start in range(0, len(rows), MOST_LINES):
-            of_part = rows[start : start + MOST_LINES]
-            lines = []
-            for row in of_part:
-                cells = (column.draw_cell(row.cells.get(column.head, EMPTY)) for column in columns)
-                lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
-            parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
-    head = rf"& {' & '.join(_wrap(name, 'left') for name in heads)} \\"
-    for run in _pack(parts, lambda part: part[1]):
-        lines = [line for of_part, _ in run for line in of_part]
-        yield TexTabular("l" + "r" * len(columns), [head, *lines], 1 + sum(height for _, height in run))
-
-
-def _pack(items: Iterable[T], count_lines: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield runs of items, at least one, that have at most MOST_LINES lines together."""
-    run, height = list[T](), 0
-    for item in items:
-        lines = count_lines(item)
-        if run and height + lines > MOST_LINES:
-            yield run
-            run, height = [], 0
-        run.append(item)
-        height += lines
-    if run:
-        yield run
-
-
-def _wrap(head: str, side: str = "right") -> str:
-    """Draw the head of a row or column; a long one over several lines, ragged at a side."""
-    if len(head) <= LONGEST_HEAD:
-        return escape(head)
-    place = "b" if side == "left" else "t"
-    return rf"\parbox[{place}]{{{WIDEST_HEAD}pt}}{{\ragged{side} {_break_words(head)}\strut}}"
-
-
-def _draw_floats(
-    tabulars: Iterable[TexTabular], notes: Iterable[str], gap: int, caption: str | None, label: str | None = None
-) -> str:
-    """Draw tabulars in as many floats as their lines need: caption and label are in the first, notes in the last."""
-    named = (("caption", caption), ("label", label))
-    head = [rf"\{command}{{{text}}}" for command, text in named if text is not None]
-    floats: list[list[str]] = []
-    for run in _pack(tabulars, lambda tabular: tabular.height):
-        body = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}", *([] if floats else head)]
-        for i, tabular in enumerate(run):
-            body += [r"\par\medskip"] if i or (head and not floats) else []
-            rows = (f"  {row}" for row in (r"\toprule", *tabular.rows, r"\bottomrule"))
-            body += [rf"\begin{{tabular}}{{{tabular.kinds}}}", *rows, r"\end{tabular}"]
-        floats.append(body)
-    text = "; ".join(map(_break_words, notes))
-    if text:
-        floats[-1] += [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {text}.}}"]
-    framed = ("\n".join([r"\begin{table}[t]", *(f"  {line}" for line in body), r"\end{table}"]) for body in floats)
-    return "\n\n".join(framed)
 
 
 def _draw_listing(listing: Listing) -> str:
@@ -256,19 +197,69 @@ def _draw_listing(listing: Listing) -> str:
     kinds = [rf"p{{{share}pt}}" if i in long else kind for i, kind in enumerate(kinds)]
     columns = range(1, len(widths))
     is_split = listing.has_head and not long
-    blocks = split_columns(columns, widths[1:], LINE - widths[0]) if is_split else [columns]
-
-    def count_lines(row: Sequence[str]) -> int:
-        return max((math.ceil(LETTER * len(row[i]) / share) for i in long), default=1)
-
     tabulars = []
-    for block in blocks:
+    for block in split_columns(columns, widths[1:], LINE - widths[0]) if is_split else [columns]:
         chosen = (0, *block)
         head = [_draw_row(listing.head, chosen, long), r"\midrule"] if listing.has_head else []
-        for run in _pack((row for row in listing.body if any(row[i].strip() for i in block)), count_lines):
-            rows = [*head, *(_draw_row(row, chosen, long) for row in run)]
-            tabulars.append(TexTabular("".join(kinds[i] for i in chosen), rows, 1 + sum(map(count_lines, run))))
+        rows = (
+            (_draw_row(row, chosen, long), max((math.ceil(LETTER * len(row[i]) / share) for i in long), default=1))
+            for row in listing.body
+            if any(row[i].strip() for i in block)
+        )
+        for run, height in _pack(rows):
+            tabulars.append((_frame("".join(kinds[i] for i in chosen), [*head, *run]), 1 + height))
     return _draw_floats(tabulars, listing.lines, LIST_GAP, _break_words(listing.title) if listing.title else None)
+
+
+def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
+    """Yield runs of items, each with its lines of print: at least one, and of at most MOST_LINES lines together."""
+    run, height = list[T](), 0
+    for item, n_lines in items:
+        if run and height + n_lines > MOST_LINES:
+            yield run, height
+            run, height = [], 0
+        run.append(item)
+        height += n_lines
+    if run:
+        yield run, height
+
+
+def _frame(kinds: str, rows: Iterable[str]) -> list[str]:
+    """Frame rows as a tabular with columns of some kinds."""
+    indented = (f"  {row}" for row in (r"\toprule", *rows, r"\bottomrule"))
+    return [rf"\begin{{tabular}}{{{kinds}}}", *indented, r"\end{tabular}"]
+
+
+def _draw_floats(
+    tabulars: Iterable[tuple[list[str], int]],
+    notes: Iterable[str],
+    gap: int,
+    caption: str | None,
+    label: str | None = None,
+) -> str:
+    """Draw tabulars in as many floats as their lines need: caption and label are in the first, notes in the last."""
+    named = (("caption", caption), ("label", label))
+    head = [rf"\{command}{{{text}}}" for command, text in named if text is not None]
+    floats: list[list[str]] = []
+    for run, _ in _pack(tabulars):
+        body = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}", *([] if floats else head)]
+        for i, tabular in enumerate(run):
+            body += [r"\par\medskip"] if i or (head and not floats) else []
+            body += tabular
+        floats.append(body)
+    text = "; ".join(map(_break_words, notes))
+    if text:
+        floats[-1] += [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {text}.}}"]
+    framed = ("\n".join([r"\begin{table}[t]", *(f"  {line}" for line in body), r"\end{table}"]) for body in floats)
+    return "\n\n".join(framed)
+
+
+def _wrap(head: str, side: str = "right") -> str:
+    """Draw the head of a row or column; a long one over several lines, ragged at a side."""
+    if len(head) <= LONGEST_HEAD:
+        return escape(head)
+    place = "b" if side == "left" else "t"
+    return rf"\parbox[{place}]{{{WIDEST_HEAD}pt}}{{\ragged{side} {_break_words(head)}\strut}}"
 
 
 def _draw_row(row: Sequence[str], chosen: Iterable[int], long: Collection[int]) -> str:

@@ -7,6 +7,7 @@ import pytest
 from xmceval.metrics.names import parse
 from xmceval.report.cautions import find_cautions
 from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.options import Options
 from xmceval.scoring.summary import Counts, Slice, Summary, Value
 from xmceval.scoring.tasks.task import Unscored
 
@@ -31,7 +32,7 @@ def figures(*names, estimate=FINE):
 def cautions(*names, estimate=FINE, slices=(), options=None, **counts):
     """Return the cautions on some metrics of a system with these counts."""
     summary = Summary(figures(*(names or ["P@1"]), estimate=estimate), replace(COUNTS, **counts), slices)
-    return find_cautions(summary, **(options or {}))
+    return list(find_cautions(summary, replace(Options(threshold=0.5), **(options or {}))))
 
 
 UNDEFINED = Estimate(0.0, None, None, None, None, undefined=True)
@@ -129,7 +130,7 @@ LINES = [
         "AUC(rel=2): 2 of 100 instances are left out because no label or every label has grade 2 or above",
     ),
     (
-        cautions("P@1", "MCC", options={"has_threshold": False}),
+        cautions("P@1", "MCC", options={"threshold": None}),
         "MCC: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)",
     ),
     (cautions("P@1", "LRAP", slices=(Slice(None, figures("P@1")),)), "no share by frequency is available for LRAP"),
@@ -154,5 +155,5 @@ def test_there_is_no_caution_without_cause():
 
 
 def test_cautions_follow_the_order_of_the_table():
-    lines = cautions("MCC", short_rows={5: 3}, empty_rows=2, explicit_zeros=4, options={"has_threshold": False})
+    lines = cautions("MCC", short_rows={5: 3}, empty_rows=2, explicit_zeros=4, options={"threshold": None})
     assert [line.split()[0] for line in lines] == ["3", "2", "4", "MCC:"]

@@ -26,7 +26,6 @@ Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Compa
 
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison
-    from xmceval.files.saved_rows import RowTable
     from xmceval.report.gates import Gate
 
 
@@ -88,8 +87,11 @@ def command(form: str, **arguments: Any) -> None:
                 write_files(comparison.results, comparison)
 
 
-def _check_systems(arguments: Mapping[str, Any]) -> None:
-    """Refuse saved values of rows after a truth, states, which would be read as labels, and no systems at all."""
+def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Prepared:
+    """Return the files of systems and truth, the scoring options, and the function that scores and compares.
+
+    Saved values of rows after a truth, states, which would be read as labels, and no systems at all are refused.
+    """
     from xmceval.scoring.state_file import is_state
 
     row_files = [each for each in arguments["preds"] if is_row_file(each)]
@@ -108,11 +110,6 @@ def _check_systems(arguments: Mapping[str, Any]) -> None:
         )
     if not (arguments["preds"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
-
-
-def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Prepared:
-    """Return the files of systems and truth, the scoring options, and the function that scores and compares."""
-    _check_systems(arguments)
     inputs = find_inputs(arguments)
     from xmceval.comparison.compare import compare_systems
     from xmceval.comparison.gates import check_decidable
@@ -153,9 +150,17 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
     def compare() -> Comparison:
         with long_work(arguments["quiet"]):
             tables = list(map(read_rows, files))
+            called: list[str] = []  # as in NAME=FILE, or in the file
+            for name, table in zip(names, tables, strict=True):
+                if name and len(table.systems) > 1:
+                    raise UsageError(
+                        f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
+                        "(hint: in Python, compare_rows(..., names=) names each of them)"
+                    )
+                called += [name] if name else table.systems
             return compare_tables(
                 tables,
-                _names_of_systems(tables, names),
+                called,
                 Testing.of(arguments),
                 threads=arguments["threads"],
                 watch=watch(arguments["quiet"]),
@@ -163,19 +168,6 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
             )
 
     return [("values per instance", to_path(part)) for file in files for part in parts_of(file)], None, compare
-
-
-def _names_of_systems(tables: Sequence[RowTable], names: Sequence[str]) -> list[str]:
-    """Return the names of the systems of files: of NAME=FILE, or those in the file."""
-    named: list[str] = []
-    for name, table in zip(names, tables, strict=True):
-        if name and len(table.systems) > 1:
-            raise UsageError(
-                f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
-                "(hint: in Python, compare_rows(..., names=) names each of them)"
-            )
-        named += [name] if name else table.systems
-    return named
 
 
 def is_row_file(path: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from xmceval.comparison.difference import Compared, Difference, Key
+from xmceval.comparison.options import MARKS
 from xmceval.comparison.records import DIFFERENCE_COLUMNS, DIFFERENCE_TYPES, list_differences, record_comparison
 from xmceval.comparison.sheet import build_comparison_sheet
 from xmceval.errors import counted
@@ -82,15 +84,12 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         return len(self.by_key)
 
     def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
-        """Return the table of the systems, the differences and the verdicts."""
         return build_comparison_sheet(self, layout)
 
     def _records(self) -> Record:
-        """Return the document of the comparison."""
         return record_comparison(self)
 
     def _lines(self) -> Iterator[Record]:
-        """Yield a line for each difference."""
         return list_differences(self)
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:
@@ -126,7 +125,12 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
             what = " with ".join(map(shorten, self.pairs[0]))
         elif len(self.systems) == 1:
             what = shorten(next(iter(self.systems)))
-        lines = (f"{shorten(a)} - {shorten(b)}: {_count_verdicts(self.of_pair(a, b))}" for a, b in self.pairs)
+        words = dict(zip(MARKS, ("better on", "worse on", "no difference detected on", "not tested on"), strict=True))
+        lines = []
+        for pair in self.pairs:
+            marks = Counter(difference.mark for difference in self.of_pair(*pair))
+            verdicts = ", ".join(f"{word} {marks[mark]}" for mark, word in words.items() if marks[mark])
+            lines.append(f"{' - '.join(map(shorten, pair))}: {verdicts}")
         return (
             join_facts(
                 f"Comparison of {what}",
@@ -139,16 +143,3 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
             fit_line(lines, len(self.pairs), "; ") or "no differences",
             "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
         )
-
-
-def _count_verdicts(differences: Sequence[Difference]) -> str:
-    """Count on how many metrics a system is better and worse."""
-    numbers = {
-        "better on": sum(difference.is_detected and difference.is_better for difference in differences),
-        "worse on": sum(difference.is_detected and not difference.is_better for difference in differences),
-        "no difference detected on": sum(
-            difference.p is not None and not difference.is_detected for difference in differences
-        ),
-        "not tested on": sum(difference.p is None for difference in differences),
-    }
-    return ", ".join(f"{words} {number}" for words, number in numbers.items() if number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -76,12 +77,11 @@ def judge_datasets(
     layout: Layout = DEFAULT,
 ) -> Iterator[GateOutcome]:
     """Judge the differences of systems from a baseline, by data set; without a comparison they are not decided."""
-    for gate in gates:
-        for dataset, comparison in comparisons.items():
-            for measure in find_measures(gate.metric, measures):
-                for system in (system for system in systems if system != baseline):
-                    outcome = GateOutcome(gate.kind, system, baseline, dataset, measure, gate.limit)
-                    yield _judge_difference(outcome, gate, comparison, layout)
+    for gate, (dataset, comparison) in itertools.product(gates, comparisons.items()):
+        for measure, system in itertools.product(find_measures(gate.metric, measures), systems):
+            if system != baseline:
+                outcome = GateOutcome(gate.kind, system, baseline, dataset, measure, gate.limit)
+                yield _judge_difference(outcome, gate, comparison, layout)
 
 
 def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison | None, layout: Layout) -> GateOutcome:

@@ -88,11 +88,10 @@ class Systems:
         self, results: tuple[Result, ...], sums: Sequence[MetricSums], *, threads: int | None, watch: Watch | None
     ) -> Comparison:
         """Return the comparison: results are by run, sums those of all metrics that have values of rows."""
-        by_run = [  # over all labels, then in each bin
-            [("", result.figures), *((part.bin.name, part.figures) for part in result.slices)] for result in results
+        places = [(name, figure.measure) for name, figures in results[0].by_bin.items() for figure in figures]
+        numbers = [
+            [figure.estimate.value for figures in result.by_bin.values() for figure in figures] for result in results
         ]
-        places = [(bin_name, figure.measure) for bin_name, figures in by_run[0] for figure in figures]
-        numbers = [[figure.estimate.value for _, figures in of_run for figure in figures] for of_run in by_run]
         values = [list(zip(*(numbers[run] for run in runs), strict=True)) for runs in self.runs]  # by system and place
         of_runs = [
             Difference(

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference
+from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
 from xmceval.comparison.sheet import describe_family
 from xmceval.comparison.verdicts import describe_level
 from xmceval.errors import argument, listed
@@ -23,19 +24,28 @@ MOST_PAIRS = 6  # that a picture shows of systems that were all compared with ea
 MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown
 TITLE = 1.6  # inches for a title above a panel
 SPACE = 0.25  # the space between two lines of names, in lines
-# What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
+# What a difference is, in the order of every legend: in words, its colour, its marker, and whether that is filled.
 LOOKS = {
-    "better": (COLORS[0], ">", COLORS[0]),
-    "not significant": (INK, "o", "none"),
-    "worse": (COLORS[1], "<", COLORS[1]),
-    "not tested": (INK, "x", "none"),
+    BETTER: ("better", COLORS[0], ">", COLORS[0]),
+    NONE: ("not significant", INK, "o", "none"),
+    WORSE: ("worse", COLORS[1], "<", COLORS[1]),
+    UNTESTED: ("not tested", INK, "x", "none"),
 }
 
 
 def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_chosen: bool) -> Plan:
     """Plan a forest plot: a panel for each metric with a line for each pair; one pair has a line for each metric."""
-    pairs, left_pairs = _choose_pairs(comparison)
-    measures, left_measures = (measures, "") if is_chosen else _choose_cutoffs(measures, len(pairs))
+    pairs, left_pairs = comparison.pairs, ""
+    if comparison.testing.against is None and len(pairs) > MOST_PAIRS:  # those with the first system
+        first = pairs[0][1]
+        pairs = [pair for pair in comparison.pairs if first in pair]
+        hint = f"hint: {argument('against', kind='NAME')} chooses others"
+        left_pairs = f"{len(pairs)} of {len(comparison.pairs)} pairs, those with {first} ({hint})"
+    deepest, left_measures = keep_deepest(measures), ""
+    are_many = len(measures) > (MOST_PANELS if len(pairs) > 1 else MOST_LINES)
+    if are_many and not is_chosen and len(deepest) < len(measures):
+        measures = deepest
+        left_measures = f"metrics at their largest cutoff (hint: {argument('metrics', kind='NAMES')} chooses others)"
     baselines = list(dict.fromkeys(baseline for _, baseline in pairs))
     differences = [comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs]
     panels: dict[str, list[Difference]] = {}
@@ -56,28 +66,6 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
         text=f"differences of {listed(measures)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
         note="; ".join(filter(None, (left_pairs, left_measures, *family))),
     )
-
-
-def _choose_pairs(comparison: Comparison) -> tuple[list[tuple[str, str]], str]:
-    """Return the pairs that a picture shows, and a note on the others.
-
-    Those with the first system where every pair of more than four systems was compared.
-    """
-    pairs = comparison.pairs
-    if comparison.testing.against is not None or len(pairs) <= MOST_PAIRS:
-        return pairs, ""
-    first = pairs[0][1]
-    shown = [pair for pair in pairs if first in pair]
-    hint = f"hint: {argument('against', kind='NAME')} chooses others"
-    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {first} ({hint})"
-
-
-def _choose_cutoffs(measures: Sequence[Measure], n_pairs: int) -> tuple[Sequence[Measure], str]:
-    """Return the measures whose differences a picture shows where none was asked for, and a note on the others."""
-    fewer = keep_deepest(measures)
-    if len(fewer) == len(measures) or len(measures) <= (MOST_PANELS if n_pairs > 1 else MOST_LINES):
-        return measures, ""
-    return fewer, f"metrics at their largest cutoff (hint: {argument('metrics', kind='NAMES')} chooses others)"
 
 
 def _plan_panel(
@@ -152,16 +140,9 @@ def _draw_differences(
     ax.set_xlabel(axis)
 
 
-def _verdict_of(difference: Difference) -> str:
-    """Return which of LOOKS a difference has."""
-    if difference.p is None:
-        return "not tested"
-    return "not significant" if not difference.is_detected else "better" if difference.is_better else "worse"
-
-
 def _look_of(difference: Difference) -> dict[str, str]:
     """Return the style of a marker: a triangle points to where the difference is, and is filled if significant."""
-    color, marker, face = LOOKS[_verdict_of(difference)]
+    _, color, marker, face = LOOKS[difference.mark]
     if difference.is_detected:  # of a metric that is better where it is lower, a better system is on the left
         marker = ">" if difference.difference > 0 else "<"
     return {"color": color, "marker": marker, "markerfacecolor": face}
@@ -171,12 +152,12 @@ def _explain_looks(
     differences: Sequence[Difference], comparison: Comparison, baselines: Sequence[str]
 ) -> list[tuple[str, Line2D]]:
     """Explain the markers that appear, always in the same order; the first significant one has the level."""
-    looks = {_verdict_of(difference): _look_of(difference) for difference in differences}
-    significant = [verdict for verdict in ("better", "worse") if verdict in looks]
+    looks = {difference.mark: _look_of(difference) for difference in differences}
+    significant = [mark for mark in (BETTER, WORSE) if mark in looks]
     than = f" than {baselines[0]}" if len(baselines) == 1 else ""
     keys = []
-    for verdict in (verdict for verdict in LOOKS if verdict in looks):
-        text = f"{verdict}{than}" if verdict in significant else verdict
-        level = f", {describe_level(comparison)}" if verdict in significant[:1] else ""
-        keys.append((text + level, Line2D([], [], **looks[verdict], linewidth=1.2)))
+    for mark in (mark for mark in LOOKS if mark in looks):
+        text = LOOKS[mark][0] + (than if mark in significant else "")
+        level = f", {describe_level(comparison)}" if mark in significant[:1] else ""
+        keys.append((text + level, Line2D([], [], **looks[mark], linewidth=1.2)))
     return keys

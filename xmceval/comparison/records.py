@@ -77,13 +77,11 @@ def _name_spreads(spreads: Iterable[RunSpread]) -> Record:
 
 def list_differences(comparison: Compared) -> Iterator[Record]:
     """Yield a line for each difference, with the two values that it is between."""
-    results = (*comparison.results, *comparison.systems.values())
-    values = {(part.name, "", figure.name): figure.estimate.value for part in results for figure in part.figures}
-    values |= {
-        (result.name, part.bin.name, figure.name): figure.estimate.value
-        for result in results
-        for part in result.slices
-        for figure in part.figures
+    values = {
+        (result.name, bin_name, figure.name): figure.estimate.value
+        for result in (*comparison.results, *comparison.systems.values())
+        for bin_name, figures in result.by_bin.items()
+        for figure in figures
     }
     data = {**record_data(comparison.results[0]), **pick(comparison.testing, specs(Testing))}
     for difference in comparison.differences:

@@ -112,7 +112,7 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
     beaten, sign = find_beaten(comparison), find_signs(layout)[BETTER]
     by_measure: dict[tuple[str, Measure], dict[str, float]] = {}
     for name, result in comparison.systems.items():
-        for bin_name, figures in [("", result.figures), *((part.bin.name, part.figures) for part in result.slices)]:
+        for bin_name, figures in result.by_bin.items():
             for figure in figures:
                 by_measure.setdefault((bin_name, figure.measure), {})[name] = figure.estimate.value
     marks = {}

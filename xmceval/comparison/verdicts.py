@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from xmceval.comparison.difference import ADJUSTED, Compared, Difference
-from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
+from xmceval.comparison.options import BETTER, MARKS, NONE, WORSE
 from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, listed
 from xmceval.kernels.metrics.sums import FEW_DIFFER
@@ -31,15 +31,12 @@ def summarise(comparison: Compared) -> list[str]:
     for difference in comparison.differences:
         if not difference.bin:
             by_measure.setdefault(difference.measure.name, []).append(difference)
-    sentences, untested, against = list[str](), list[str](), comparison.testing.against
+    sentences, against = list[str](), comparison.testing.against
     for name, differences in by_measure.items():
-        if all(difference.p is None for difference in differences):
-            untested.append(name)
-        elif against is None:
-            sentences.append(f"{name}: {_summarise_best(differences)}")
-        else:
-            sentences.append(f"{name}: {_summarise_baseline(differences, against)}")
-    return sentences + ([_describe_untested(untested)] if untested else [])
+        if any(difference.p is not None for difference in differences):
+            how = _summarise_best(differences) if against is None else _summarise_baseline(differences, against)
+            sentences.append(f"{name}: {how}")
+    return sentences + list_untested(comparison)
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
@@ -72,17 +69,12 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
 
 def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
     """Write which systems are better or worse than the baseline."""
-    words = {
-        BETTER: f"better than {baseline}: ",
-        WORSE: f"worse than {baseline}: ",
-        NONE: "no difference was detected: ",
-        UNTESTED: "not tested: ",
-    }
+    words = f"better than {baseline}", f"worse than {baseline}", "no difference was detected", "not tested"
     parts = []
-    for mark, word in words.items():
+    for mark, word in zip(MARKS, words, strict=True):
         having = {difference.system: difference for difference in differences if difference.mark == mark}
         if having:
-            parts.append(f"{word}{listed(having)}{_note_few(having) if mark == NONE else ''}")
+            parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
     return "; ".join(parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, argument, counted, listed
+from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import ranks_all_labels
 from xmceval.scoring.summary import Counts, Summary, Value
 
@@ -12,25 +13,13 @@ BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions
 SHARES = 5  # equal ones, of a value: bounds over orders of ties that are wider than one of them are a doubt
 
 
-def find_cautions(
-    summary: Summary,
-    *,
-    empty_rows: str = "zero",
-    has_threshold: bool = True,
-    ties: str = "label",
-    ceiling: bool = False,
-    zeros_are_judged: bool = False,
-) -> list[str]:
-    """Return the doubts and facts about the numbers of a system under the options of its scoring."""
+def find_cautions(summary: Summary, options: Options, *, zeros_are_judged: bool = False) -> Iterator[str]:
+    """Yield the doubts and facts about the numbers of a system under the options of its scoring."""
     counts, figures = summary.counts, summary.figures
-    return [
-        *_describe_scores(counts, figures, has_label_ties=ties == "label"),
-        *_describe_short_lists(counts, figures),
-        *_describe_empty_rows(counts, empty_rows, figures),
-        *_describe_truth(counts, figures, zeros_are_judged=zeros_are_judged),
-        *_describe_lost_rows(counts, figures),
-        *_describe_what_is_missing(summary, has_threshold=has_threshold, ceiling=ceiling),
-    ]
+    yield from _describe_scores(counts, figures, has_label_ties=options.ties == "label")
+    yield from _describe_short_rows(counts, figures, options.empty_rows)
+    yield from _describe_truth(counts, figures, zeros_are_judged=zeros_are_judged)
+    yield from _describe_what_is_missing(summary, options)
 
 
 def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties: bool) -> Iterator[str]:
@@ -66,22 +55,21 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties
         yield f"{counted(n, 'score')} {_are(n)} -inf: {'that label is' if n == 1 else 'those labels are'} not predicted"
 
 
-def _describe_short_lists(counts: Counts, figures: Sequence[Value]) -> Iterator[str]:
-    """Yield how missing predictions were counted, of the deepest cutoff for which there are too few."""
+def _describe_short_rows(counts: Counts, figures: Sequence[Value], empty_rows: str) -> Iterator[str]:
+    """Yield how missing predictions were counted, at the deepest cutoff with any, and instances without a true label.
+
+    Of these with the metrics of each way, if there are several.
+    """
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
     short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
     if n and k == 1:
         yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
     elif n:
-        heads = dict.fromkeys(figure.measure.head for figure in figures if figure.measure.norm.divisor == BY_RETURNED)
-        verb = "divides" if len(heads) == 1 else "divide"
-        but = f", but {listed(heads)} {verb} by those that there are" if heads else ""
+        lenient = dict.fromkeys(f.measure.head for f in figures if f.measure.norm.divisor == BY_RETURNED)
+        verb = "divides" if len(lenient) == 1 else "divide"
+        but = f", but {listed(lenient)} {verb} by those that there are" if lenient else ""
         yield f"{short} fewer than {k} predictions: the missing ones count as misses{but}"
-
-
-def _describe_empty_rows(counts: Counts, empty_rows: str, figures: Sequence[Value]) -> Iterator[str]:
-    """Yield how instances without a true label were counted, with the metrics of each way if there are several."""
     n = counts.empty_rows
     if not n:
         return
@@ -126,8 +114,9 @@ def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judge
             yield f"{listed(names)}: {what}, reported as 0"
 
 
-def _describe_lost_rows(counts: Counts, figures: Sequence[Value]) -> Iterator[str]:
-    """Yield which metrics leave instances out, and what true labels without a score do to metrics of whole rows."""
+def _describe_what_is_missing(summary: Summary, options: Options) -> Iterator[str]:
+    """Yield which metrics leave instances out or lack scores, and the threshold, the shares or the ceilings."""
+    counts, figures = summary.counts, summary.figures
     measures = {figure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
         has_grade = f"has grade {measures[name].rel} or above"
@@ -144,14 +133,9 @@ def _describe_lost_rows(counts: Counts, figures: Sequence[Value]) -> Iterator[st
         if effects and unscored.number:
             labels = "true labels" if rel == 1 else f"labels of grade {rel} or above"
             yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"
-
-
-def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling: bool) -> Iterator[str]:
-    """Yield which metrics lack the threshold, the shares by frequency or the ceilings that were asked for."""
-    figures, counts = summary.figures, summary.counts
-    names = [figure.name for figure in figures if figure.measure.takes_threshold and not has_threshold]
+    names = [name for name, measure in measures.items() if measure.takes_threshold and options.threshold is None]
     if names and counts.binary_rows:
-        ranked = [figure.name for figure in figures if figure.measure.needs_order]
+        ranked = [name for name, measure in measures.items() if measure.needs_order]
         others = f"; {listed(ranked)} {'ranks' if len(ranked) == 1 else 'rank'} them as scores" if ranked else ""
         yield f"{listed(names)}: dense scores of 0 and 1 are decisions{others}"
     if names and counts.binary_rows < counts.n_instances:
@@ -160,12 +144,11 @@ def _describe_what_is_missing(summary: Summary, *, has_threshold: bool, ceiling:
             f"(hint: pass {argument('threshold')})"
         )
     for part in summary.slices[:1]:
-        shares = part.estimates
-        names = list(dict.fromkeys(figure.name for figure in figures if figure.name not in shares))
+        names = [name for name in measures if name not in part.estimates]
         if names:
             yield f"no share by frequency is available for {listed(names)}"
     names = [figure.name for figure in figures if figure.estimate.ceiling is None]
-    if names and ceiling:
+    if names and options.ceiling:
         yield f"no ceiling is available for {listed(names)}"
 
 

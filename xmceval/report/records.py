@@ -10,7 +10,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.data import Record
 from xmceval.report.scored import GateOutcome, Scored
-from xmceval.scoring.summary import Slice, Value
+from xmceval.scoring.summary import Counts, Slice, Value
 from xmceval.version import SCORE_SCHEMA
 
 PROPENSITIES = ("a", "b", "n", "source", "from_truth")
@@ -42,17 +42,15 @@ def record_results(results: Sequence[Scored]) -> Record:
 
 
 def record_data(result: Scored) -> Record:
-    """Return the facts that all systems share, from the result of any of them."""
+    """Return the facts that all systems share, from the result of any of them; unknown counts are None."""
     counts = result.counts
     return {
-        "version": result.version,
-        "truth": result.truth,
-        "options": result.options,
+        **pick(result, ("version", "truth", "options")),
         "n_instances": counts.n_instances,
-        "n_labels": _if_known(result, "n_labels"),
-        "n_true": _if_known(result, "n_true"),
-        "empty_rows": {"number": _if_known(result, "empty_rows"), "treated_as": result.empty_rows},
-        "explicit_zeros": _if_known(result, "explicit_zeros"),
+        "n_labels": _if_known(counts, "n_labels"),
+        "n_true": _if_known(counts, "n_true"),
+        "empty_rows": {"number": _if_known(counts, "empty_rows"), "treated_as": result.empty_rows},
+        "explicit_zeros": _if_known(counts, "explicit_zeros"),
         "propensities": record_propensities(result.propensities),
         "grades": counts.grades,
     }
@@ -67,12 +65,11 @@ def record_system(result: Scored) -> Record:
     """Return the record of one system."""
     counts = result.counts
     return {
-        "name": result.name,
-        "scores": result.scores,
-        "n_predictions": _if_known(result, "n_predictions"),
-        "n_unpredicted": _if_known(result, "unpredicted"),
+        **pick(result, ("name", "scores")),
+        "n_predictions": _if_known(counts, "n_predictions"),
+        "n_unpredicted": _if_known(counts, "unpredicted"),
         "short_rows": counts.short_rows,
-        "ties": {"rows_across_cut": counts.tied_rows, "rows_inside_only": _if_known(result, "inside_ties")},
+        "ties": {"rows_across_cut": counts.tied_rows, "rows_inside_only": _if_known(counts, "inside_ties")},
         "left_out_rows": counts.left_out,
         "unscored_true": counts.unscored_true,
         "filter": result.filtered,
@@ -85,9 +82,9 @@ def record_system(result: Scored) -> Record:
     }
 
 
-def _if_known(result: Scored, name: str) -> int | None:
+def _if_known(counts: Counts, name: str) -> int | None:
     """Return a count of the input, or None: saved values of rows may come without it."""
-    return getattr(result.counts, name) if result.counts.are_known else None
+    return getattr(counts, name) if counts.are_known else None
 
 
 def record_figure(figure: Value) -> Record:

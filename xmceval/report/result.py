@@ -36,15 +36,12 @@ class OfResults(Renderable):
     _columns = VALUE_COLUMNS
 
     def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
-        """Return the table of one system, or of several."""
         return build_sheet(self._subject[0], layout)
 
     def _records(self) -> Record:
-        """Return the document of the results."""
         return record_results(self._subject[0])
 
     def _lines(self) -> Iterator[Record]:
-        """Yield a line for each value of each system."""
         return list_values(self._subject[0])
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:
@@ -246,15 +243,15 @@ class Result(Scored, OfResults, Mapping[str, float]):
         >>> xmceval.score(np.eye(4), np.eye(4), metrics=["P@1", "nDCG(gain=exp)@1"]).flat(sep="_at_")
         {'P_at_1': 1.0, 'nDCG_gain_exp_at_1': 1.0}
         """
-        figures = [("", figure) for figure in self.figures]
-        figures += [(f"{part.bin.name}/", figure) for part in self.slices for figure in part.figures]
-        values = {}
-        for where, figure in figures:
-            name = figure.name
-            if sep != "@":
-                name = re.sub(r"[(=,]+", "_", name.replace(")", "")).replace("@", sep)
-            values[where + name] = figure.estimate.value
-        if len(values) < len(figures):
+        values, n_values = dict[str, float](), 0
+        for bin_name, figures in self.by_bin.items():
+            n_values += len(figures)
+            for figure in figures:
+                name = figure.name
+                if sep != "@":
+                    name = re.sub(r"[(=,]+", "_", name.replace(")", "")).replace("@", sep)
+                values[f"{bin_name}/{name}" if bin_name else name] = figure.estimate.value
+        if len(values) < n_values:
             raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
         return values
 
@@ -292,14 +289,7 @@ def make_result(
 ) -> Result:
     """Make the result of a system from its totals."""
     summary, options = finish_totals(totals, setup), setup.options
-    cautions = find_cautions(
-        summary,
-        empty_rows=options.empty_rows,
-        has_threshold=options.threshold is not None,
-        ties=options.ties,
-        ceiling=options.ceiling,
-        zeros_are_judged=setup.zeros_are_judged,
-    )
+    cautions = find_cautions(summary, options, zeros_are_judged=setup.zeros_are_judged)
     doubts, facts = split_doubts((*warnings, *cautions))
     pairs, whole, report = setup.filter, totals.tally.whole, None
     if pairs is not None:

@@ -89,7 +89,6 @@ class Results(OfResults, Mapping[str, Result]):
 
 
 def _iterate(results: Any) -> Iterator[Result]:
-    """Yield results."""
     for result in [results] if isinstance(results, Result) else results:
         if not isinstance(result, Result):
             raise UsageError(f"expected results, such as score returns, got {type(result).__name__}")
@@ -109,10 +108,11 @@ def _check_together(results: list[Result]) -> None:
         # Not of labels: where no input declares their number, it is that of the labels seen, also in predictions.
         sizes = {(other.counts.n_instances, other.counts.n_true) for other in (first, result)}
         if len(sizes) > 1:
-            raise UsageError(
-                f"{first.name} has {_describe(first)}, but {result.name} {_describe(result)}; expected results on the "
-                "same truth"
+            one, two = (
+                f"{listed(describe_size(other.counts))} and {counted(other.counts.n_true, 'true label')}"
+                for other in (first, result)
             )
+            raise UsageError(f"{first.name} has {one}, but {result.name} {two}; expected results on the same truth")
         names = list(dict.fromkeys([*first.options, *result.options]))
         differing = [name for name in names if first.options.get(name) != result.options.get(name)]
         if differing:
@@ -120,8 +120,3 @@ def _check_together(results: list[Result]) -> None:
                 f"{first.name} and {result.name} were scored with different {listed(differing)}; expected the same "
                 "options"
             )
-
-
-def _describe(result: Result) -> str:
-    counts = result.counts
-    return f"{listed(describe_size(counts))} and {counted(counts.n_true, 'true label')}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from xmceval.errors import averaged, counted, listed
+from xmceval.labels.propensity import Propensities
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet import Cell, Row, Section, Sheet, transpose
@@ -21,14 +22,13 @@ from xmceval.report.system_table import (
 from xmceval.scoring.options import specs
 from xmceval.scoring.summary import Value
 
-NO_SIGNS = Signs()
 ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
 
 
 def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     if len(results) > 1:
-        sheet = build_systems_sheet(results, [SystemLine.of(result) for result in results], layout)
+        sheet = build_systems_sheet(results, [SystemLine.of(result) for result in results], layout, Signs())
     else:
         result = results[0]
         titles = _describe_bins(results)
@@ -40,9 +40,7 @@ def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     return transpose(sheet) if layout.transpose else sheet
 
 
-def build_systems_sheet(
-    results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs = NO_SIGNS
-) -> Sheet:
+def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs) -> Sheet:
     """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
     measures = {figure.name: figure.measure for line in lines for figure in line.figures}
     bins = _describe_bins(results).items()
@@ -97,11 +95,17 @@ def _describe_scoring(
     if layout.intervals is not False:
         yield from describe_cautions(lines)
     yield from _explain_bins(results)
-    yield from describe_propensities(results)
+    yield from dict.fromkeys(
+        describe_propensities(result.propensities) for result in results if result.propensities is not None
+    )
     names = [name for name, spec in specs().items() if spec.shown not in ELSEWHERE]
-    of_results = [[(name, result.options[name]) for name in names if name in result.options] for result in results]
-    texts = dict.fromkeys(" · ".join(describe_option(*option) for option in options) for options in of_results)
-    yield from (f"options: {text}" for text in texts if text)
+    texts = []
+    for result in results:
+        options = {name: result.options[name] for name in names if name in result.options}
+        lists = {name: ",".join(map(str, value)) for name, value in options.items() if isinstance(value, list)}
+        words = (name if value is True else f"{name}={lists.get(name, value)}" for name, value in options.items())
+        texts.append(" · ".join(words))
+    yield from (f"options: {text}" for text in dict.fromkeys(texts) if text)
     for result in results:
         name = f"{result.name}: " if are_named else ""
         yield from (f"{name}{line}" for line in _describe_ties(result, layout))
@@ -115,32 +119,22 @@ def _explain_bins(results: Sequence[Scored]) -> Iterator[str]:
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
         kinds[figure.kind][figure.measure.head] = None
     shares, averages = kinds["share"], kinds["average"]
-    texts = [f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total"] if shares else []
-    if averages:
-        texts.append(f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
     if kinds["group"]:
         yield "in groups: values are of the instances of each group alone, and do not add up to the total"
+    texts = [f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total"] if shares else []
+    texts += (
+        [f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin"] if averages else []
+    )
     if texts:
         yield f"in bins: {'; '.join(texts)}"
 
 
-def describe_propensities(results: Sequence[Scored]) -> list[str]:
-    """Describe the constants and the source of propensities, which systems mostly share."""
-    lines = []
-    for model in (result.propensities for result in results if result.propensities is not None):
-        if model.n is None:
-            lines.append(f"inverse propensities from {model.source}")
-        else:
-            warning = " itself: not comparable with published values" if model.from_truth else ""
-            lines.append(f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}")
-    return list(dict.fromkeys(lines))
-
-
-def describe_option(name: str, value: object) -> str:
-    """Write an option with its value; a flag as its name."""
-    if value is True:
-        return name
-    return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+def describe_propensities(model: Propensities) -> str:
+    """Describe the constants and the source of propensities."""
+    if model.n is None:
+        return f"inverse propensities from {model.source}"
+    warning = " itself: not comparable with published values" if model.from_truth else ""
+    return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 
 
 def _rows(figures: Iterable[Value], layout: Layout) -> tuple[Row, ...]:

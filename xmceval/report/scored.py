@@ -133,6 +133,11 @@ class Scored:
         return {figure.name: figure.estimate for figure in self.figures}
 
     @property
+    def by_bin(self) -> dict[str, tuple[Value, ...]]:
+        """The values over all labels, with an empty name, then those of each bin of labels or group of rows."""
+        return {"": self.figures, **{part.bin.name: part.figures for part in self.slices}}
+
+    @property
     def doubts(self) -> tuple[str, ...]:
         """Why the values may be wrong, such as rows that seem shuffled: the Python functions issue them as warnings."""
         return split_doubts(self.warnings)[0]

@@ -47,8 +47,8 @@ class SystemLine:
 
     def figures_of(self, bin_name: str) -> dict[str, Value]:
         """Return the figures of a bin of labels by the names of their measures, or with an empty name of all labels."""
-        parts = [part.figures for part in self.slices if part.bin.name == bin_name] if bin_name else [self.figures]
-        return {figure.name: figure for figures in parts for figure in figures}
+        parts = {"": self.figures, **{part.bin.name: part.figures for part in self.slices}}
+        return {figure.name: figure for figure in parts.get(bin_name, ())}
 
 
 def name_letters(names: Collection[str]) -> dict[str, str]:
@@ -133,15 +133,12 @@ def _list_cautions(line: SystemLine) -> Iterator[str]:
     few = f"are from fewer than {FEWEST_ROWS} instances"
     groups: dict[str, list[str]] = {}
     for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
-        about = _name_few(part.figures)
-        if about is not None:
+        for about in _name_few(part.figures):
             groups.setdefault(about, []).append(part.bin.name)
     for about, names in groups.items():
         where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
         yield f"the intervals{about} in {where} {few}"
-    about = _name_few(line.figures)  # bins of labels have as many rows
-    if about is not None:
-        yield f"the intervals{about} {few}"
+    yield from (f"the intervals{about} {few}" for about in _name_few(line.figures))  # bins of labels have as many rows
     for bin_name, figures in {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}.items():
         one = [figure for figure in figures if figure.estimate.caution == ONE_ROW]
         if one:
@@ -149,13 +146,12 @@ def _list_cautions(line: SystemLine) -> Iterator[str]:
             yield f"a single instance carries more than a fifth of the variance of {_join_cutoffs(one)}{where}"
 
 
-def _name_few(figures: Sequence[Value]) -> str | None:
-    """Return which intervals are from few rows: empty if all are, None if none is."""
+def _name_few(figures: Sequence[Value]) -> Iterator[str]:
+    """Yield which intervals are from few rows, if any is: nothing if all are."""
     few = [figure for figure in figures if figure.estimate.caution == FEW_ROWS]
-    if not few:
-        return None
-    n_intervals = sum(figure.estimate.low is not None for figure in figures)
-    return "" if len(few) == n_intervals else f" of {_join_cutoffs(few)}"
+    if few:
+        n_intervals = sum(figure.estimate.low is not None for figure in figures)
+        yield "" if len(few) == n_intervals else f" of {_join_cutoffs(few)}"
 
 
 def _join_cutoffs(figures: Sequence[Value]) -> str:

@@ -30,7 +30,19 @@ def choose_measures(
     """Choose the measures that a picture of results, or of their comparison, shows; refuse what it cannot show."""
     if kind not in KINDS:
         raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
-    computed = _find_computed(kind, results, comparison)
+    if kind == "differences":
+        if comparison is None:
+            raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
+        measures = [difference.measure for difference in comparison.differences if not difference.bin]
+        computed = list(dict.fromkeys(measures))
+    elif not results:
+        raise UsageError("there are no results to draw")
+    else:
+        computed = [figure.measure for figure in results[0].figures]
+    if kind == "bins":
+        require_bins(has_bins=bool(results[0].slices))
+        in_bins = {figure.measure for figure in results[0].slices[0].figures}
+        computed = [measure for measure in computed if measure in in_bins or not _has_bins(measure)]
     possible = require_any(kind, computed)
     if metrics is None:
         return possible
@@ -45,22 +57,6 @@ def choose_measures(
             raise UsageError(f"the picture {kind!r} shows {KINDS[kind][1]}, not {name}; it can show {listed(possible)}")
         chosen += shown
     return list(dict.fromkeys(chosen))
-
-
-def _find_computed(kind: str, results: Sequence[Result], comparison: Any) -> list[Measure]:
-    """Return the measures that a kind of picture looks at."""
-    if kind == "differences":
-        if comparison is None:
-            raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
-        return list(dict.fromkeys(difference.measure for difference in comparison.differences if not difference.bin))
-    if not results:
-        raise UsageError("there are no results to draw")
-    first = results[0]
-    if kind == "bins":
-        require_bins(has_bins=bool(first.slices))
-        in_bins = {figure.measure for figure in first.slices[0].figures}
-        return [f.measure for f in first.figures if f.measure in in_bins or not _has_bins(f.measure)]
-    return [figure.measure for figure in first.figures]
 
 
 def require_any(kind: str, measures: Sequence[Measure]) -> list[Measure]:

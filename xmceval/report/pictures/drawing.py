@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
@@ -125,7 +126,7 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     return Plan(
         panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
         heights=[HEIGHT] * len(measures),
-        keys=list_keys(names, lambda look: look.patch),
+        keys=list_keys(names, lambda look: Patch(**look.bar)),
         caption=f"metrics by {noun}, with 95% intervals",
         text=f"{listed(measures)} by {noun} ({listed(part.name for part in bins)}) for {listed(names)}",
     )
@@ -145,13 +146,9 @@ def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes)
     ax.set_xticks(range(len(bins)), labels, rotation=90 if are_many else 0)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(axis)
-    ax.set_ylabel(wrap(_describe_values(measure, results[0]), LABEL, 8))
+    kind = next(figure.kind for figure in results[0].slices[0].figures if figure.measure == measure)
+    words = f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure) == 100 else ''}"
+    if kind == "share":  # those of all bins add up to the metric
+        words = f"share of {measure.name}{describe_unit(measure)}"
+    ax.set_ylabel(wrap(words, LABEL, 8))
     ax.grid(axis="y")
-
-
-def _describe_values(measure: Measure, result: Result) -> str:
-    """Say whether the values are shares that add up to the metric, or averages within a bin."""
-    kind = next(figure.kind for figure in result.slices[0].figures if figure.measure == measure)
-    if kind == "share":
-        return f"share of {measure.name}{describe_unit(measure)}"
-    return f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure) == 100 else ''}"

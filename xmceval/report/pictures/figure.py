@@ -18,7 +18,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.patches import Patch
 from matplotlib.textpath import text_to_path
 
 from xmceval.files.io.paths import to_path
@@ -108,11 +107,6 @@ class Look:
         """The style of a bar: a tint, which has no alpha, as svg would lose it under a hatch."""
         tint = [(1 + channel) / 2 for channel in mpl.colors.to_rgb(self.color)]
         return {"facecolor": tint, "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
-
-    @property
-    def patch(self) -> Patch:
-        """The symbol of a bar."""
-        return Patch(**self.bar)
 
 
 @dataclass(frozen=True)
@@ -286,11 +280,10 @@ def to_bytes(figure: Figure, form: str, **options: Any) -> bytes:
 
 def to_svg(figure: Figure, prefix: str) -> str:
     """Return a figure as an svg element for a page, in the colour of its text; its ids begin with a prefix."""
+
+    def adapt(tag: re.Match[str]) -> str:
+        return re.sub(r'( id="|href="#|url\(#)', rf"\1{prefix}-", tag[0]).replace(INK, "currentColor")
+
     text = to_bytes(figure, "svg", facecolor="none").decode()
-    body = re.sub("<[^>]*>", lambda tag: _adapt(tag[0], prefix), text[text.index("<svg ") :]).strip()
+    body = re.sub("<[^>]*>", adapt, text[text.index("<svg ") :]).strip()
     return body.replace("<svg ", '<svg role="img" ' if figure.get_label() else '<svg aria-hidden="true" ', 1)
-
-
-def _adapt(tag: str, prefix: str) -> str:
-    tag = re.sub(r'( id="|href="#|url\(#)', rf"\1{prefix}-", tag)
-    return tag.replace(INK, "currentColor")

@@ -14,7 +14,7 @@ from xmceval.comparison.records import record_comparison
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.displayed import join_facts, shorten
-from xmceval.report.forms.data import Record, make_frame
+from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.plain import measure_width
 from xmceval.report.pictures import check_installed
@@ -22,7 +22,6 @@ from xmceval.report.records import (
     VALUE_COLUMNS,
     VALUE_TYPES,
     list_values,
-    pick,
     record_figure,
     record_gates,
     record_measure,

@@ -9,7 +9,7 @@ from typing import Any
 from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.columns import align_columns, align_terms, write_entry
-from xmceval.report.forms.data import write_document
+from xmceval.report.forms.data import pick, write_document
 from xmceval.report.forms.layout import WIDTH
 from xmceval.report.sheet import SUSPECT, Listing
 from xmceval.version import DATASETS_SCHEMA
@@ -41,33 +41,30 @@ def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
         ]
         catalogue = documents or [asdict(entry) for entry in datasets().values()]
         return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
-    if form == "md":
-        return render_listings(form, list(_list_datasets(entries)))
     if not entries:
-        rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
-        return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
-    return "\n".join(
-        write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
-        for entry in entries
-    )
-
-
-def _list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:
-    """List the facts on each data set, then its published results in percent; or all data sets, one per line."""
+        rows_of_all = [_table_row(entry) for entry in datasets().values()]
+        if form == "table":
+            return "\n".join([*align_columns([HEAD, *rows_of_all], right=NUMERIC), "", *FOOTER]) + "\n"
+        heads = tuple(map(str.lower, HEAD))
+        return render_listings(form, [Listing("", (heads, *rows_of_all), NUMERIC, FOOTER, has_head=True)])
+    if form == "table":
+        return "\n".join(
+            write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
+            for entry in entries
+        )
+    listings = []
     for entry in entries:
-        yield Listing(entry.name, tuple(_facts(entry)), frozenset())
         rows = published(entry.name)
         suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
-        yield Listing(
+        results = Listing(
             f"published results for {entry.name}, in percent" if rows else NO_RESULTS,
             (("", *SHOWN), *map(_result_row, rows)) if rows else (),
             frozenset(range(1, len(SHOWN) + 1)),
             (SOURCE_LINE, *suspects) if rows else (),
             has_head=True,
         )
-    if not entries:
-        rows_of_all = (_table_row(entry) for entry in datasets().values())
-        yield Listing("", (tuple(map(str.lower, HEAD)), *rows_of_all), NUMERIC, FOOTER, has_head=True)
+        listings += [Listing(entry.name, tuple(_facts(entry)), frozenset()), results]
+    return render_listings(form, listings)
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -111,9 +108,8 @@ def _list_results(rows: Sequence[Published], width: int) -> list[str]:
     """Write published results in percent, suspect rows marked and explained."""
     if not rows:
         return [NO_RESULTS]
-    table = [("published (%)", *SHOWN), *(_result_row(row) for row in rows)]
-    lines = [*align_columns(table, right=range(1, len(SHOWN) + 1)), ""]
-    lines.append(SOURCE_LINE)
+    table = [("published (%)", *SHOWN), *map(_result_row, rows)]
+    lines = [*align_columns(table, right=range(1, len(SHOWN) + 1)), "", SOURCE_LINE]
     suspects = [(row.method, row.suspect) for row in rows if row.suspect]
     if suspects:
         lines.extend([f"{SUSPECT} suspect values:", *(f"  {line}" for line in align_terms(suspects, width - 2))])
@@ -127,11 +123,5 @@ def _result_row(row: Published) -> tuple[str, ...]:
 
 def _record_published(row: Published) -> dict[str, Any]:
     """Return the record of a published result."""
-    return {
-        "method": row.method,
-        "mark": row.mark or None,
-        "metrics": row.values,
-        "model_gb": row.model_gb,
-        "train_hours": row.train_hours,
-        "suspect": row.suspect or None,
-    }
+    record = {"method": row.method, "mark": row.mark or None, "metrics": row.values}
+    return {**record, **pick(row, ("model_gb", "train_hours")), "suspect": row.suspect or None}

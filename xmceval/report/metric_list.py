@@ -18,7 +18,7 @@ from xmceval.metrics.table import METRICS as TABLE
 from xmceval.report.displayed import Displayed, fit_line
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.columns import align_columns, align_terms, wrap_text, write_entry
-from xmceval.report.forms.data import write_document
+from xmceval.report.forms.data import pick, write_document
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.sheet import Listing
 from xmceval.version import METRICS_SCHEMA
@@ -35,16 +35,6 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "column": "all cells of a label, which are held in memory",
     }
 )
-
-LIST_TIES = "higher score first, then the lower label id"
-
-TOP_K_TIES = f"{LIST_TIES}; the report shows how far ties could move a value"
-
-DECISION_TIES = "no effect: only the threshold decides"
-
-UNORDERED_TIES = "as in the definition: they are not ordered"
-
-UNSCORED_TIES = f"{UNORDERED_TIES}; labels without a score tie with each other, below all others or at 0 (--unscored)"
 
 # The symbols of formulas, in the order in which they are explained.
 SYMBOLS: Mapping[str, str] = MappingProxyType(
@@ -64,22 +54,27 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that were asked for
-
-
 def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the list of metrics, or some of them in detail, as a table, Markdown, JSON or html."""
-    entries = find_metrics(names)
+    """Write the list of metrics, or the facts on some of them, as a table, Markdown, JSON or html."""
+    entries = {f"{display_name(metric)}: {metric.title}": (metric, asked) for metric, asked in find_metrics(names)}
     if form == "json":
-        records = [_record_metric(metric) for metric, _ in entries] or list(map(_record_metric, sort_by_family()))
-        return write_document({"schema": METRICS_SCHEMA, "metrics": records}, is_ascii=False)
-    if form != "table":
-        return render_listings(form, list(_list_metrics(entries)))
-    details = (
-        write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width)
-        for metric, asked in entries
-    )
-    return "\n".join(details) if entries else _write_table(width)
+        records = map(_record_metric, (metric for metric, _ in entries.values()) if entries else sort_by_family())
+        return write_document({"schema": METRICS_SCHEMA, "metrics": list(records)}, is_ascii=False)
+    if form == "table":
+        details = (write_entry(title, _facts(metric, asked), width) for title, (metric, asked) in entries.items())
+        return "\n".join(details) if entries else _write_table(width)
+    listings = []
+    for title, (metric, asked) in entries.items():
+        facts = tuple((term, text.strip()) for term, text in _facts(metric, asked))
+        listings.append(Listing(title, facts, frozenset()))
+    if not entries:
+        rows = (
+            (display_name(metric), metric.title, format_range(metric), metric.formula, "; ".join(option_words(metric)))
+            for metric in sort_by_family()
+        )
+        head = ("metric", "what it is", "range", "definition", "options")
+        listings.append(Listing("", (head, *rows), frozenset(), has_head=True))
+    return render_listings(form, listings)
 
 
 def _write_table(width: int) -> str:
@@ -100,21 +95,7 @@ def _write_table(width: int) -> str:
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
-def _list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
-    """List the facts on each metric, and the definitions of the measures that were asked for; or all metrics."""
-    for metric, asked in entries:
-        facts = ((term, text.strip()) for term, text in _facts(metric, asked))
-        yield Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
-    if not entries:
-        rows = (
-            (display_name(metric), metric.title, format_range(metric), metric.formula, "; ".join(option_words(metric)))
-            for metric in sort_by_family()
-        )
-        head = ("metric", "what it is", "range", "definition", "options")
-        yield Listing("", (head, *rows), frozenset(), has_head=True)
-
-
-def find_metrics(names: Iterable[str]) -> list[Asked]:
+def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
     """Find metrics by name, each with the measures that were named with options or a cutoff."""
     measures: dict[str, list[Measure]] = {}
     with_level = {display_name(metric).lower(): metric.name for metric in TABLE.values() if metric.level}
@@ -168,12 +149,13 @@ def describe_empty_rows(metric: Metric) -> str:
 def describe_ties(metric: Metric) -> str:
     """Describe the effect of equal scores."""
     if metric.family == "confusion":
-        return DECISION_TIES
-    if metric.needs_labels or metric.family == "column":
-        return UNSCORED_TIES
-    if metric.left_out:
-        return UNORDERED_TIES
-    return TOP_K_TIES if metric.family == "top-k" else LIST_TIES
+        return "no effect: only the threshold decides"
+    ranks_all = metric.needs_labels or metric.family == "column"
+    if ranks_all or metric.left_out:
+        unscored = "; labels without a score tie with each other, below all others or at 0 (--unscored)"
+        return "as in the definition: they are not ordered" + (unscored if ranks_all else "")
+    moves = "; the report shows how far ties could move a value" if metric.family == "top-k" else ""
+    return f"higher score first, then the lower label id{moves}"
 
 
 def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]]:
@@ -245,20 +227,13 @@ def _record_metric(metric: Metric) -> dict[str, Any]:
         bounds = {"low": number.low, "high": number.high, "open": number.is_open}
         options[name] = {"default": number.default, "whole": number.is_whole, **bounds}
     return {
-        "name": metric.name,
-        "title": metric.title,
-        "family": metric.family,
+        **pick(metric, ("name", "title", "family")),
         "cut": metric.cutoff,
         "definition": metric.formula,
         "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
         "options": options,
         "range": metric.bounds,
-        "higher_is_better": metric.higher_is_better,
-        "unit": metric.unit,
-        "needs_propensities": metric.needs_propensities,
-        "needs_labels": metric.needs_labels,
-        "mergeable": metric.mergeable,
-        "cost": metric.cost,
+        **pick(metric, ("higher_is_better", "unit", "needs_propensities", "needs_labels", "mergeable", "cost")),
         "no_true_label": describe_empty_rows(metric),
         "ties": describe_ties(metric),
         "note": metric.note,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.data import Record
+from xmceval.report.forms.data import Record, pick
 from xmceval.report.scored import GateOutcome, Scored
 from xmceval.scoring.summary import Counts, Slice, Value
 from xmceval.version import SCORE_SCHEMA
@@ -24,11 +23,6 @@ VALUE_COLUMNS = (
 )
 # Of frames; text has no type.
 VALUE_TYPES = dict.fromkeys(("value", "low", "high", "tie_low", "tie_high", "ceiling"), "float64")
-
-
-def pick(owner: Any, names: Iterable[str]) -> Record:
-    """Return some attributes of an object."""
-    return {name: getattr(owner, name) for name in names}
 
 
 def record_results(results: Sequence[Scored]) -> Record:

@@ -36,6 +36,11 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+def pick(owner: Any, names: Iterable[str]) -> Record:
+    """Return some attributes of an object."""
+    return {name: getattr(owner, name) for name in names}
+
+
 def write_lines(columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> str:
     """Write these columns of lines as CSV below a head; missing keys and None are empty cells.
 

@@ -83,7 +83,7 @@ _HOME = {
     "convert": "conversion.convert",
     "METRICS": "report.metric_list",
     "Result": "report.result",
-    "Results": "report.results",
+    "Results": "report.result",
     "XmcevalError": "errors",
     "DataError": "errors",
     "UsageError": "errors",

@@ -49,8 +49,7 @@ from xmceval.labels.propensity import inverse_propensity as inverse_propensity
 from xmceval.loops.evaluator import Evaluator as Evaluator
 from xmceval.loops.merge import merge as merge
 from xmceval.report.metric_list import METRICS as METRICS
-from xmceval.report.result import Result as Result
-from xmceval.report.results import Results as Results
+from xmceval.report.result import Result as Result, Results as Results
 from xmceval.rows.shards import Shards as Shards
 
 __version__: str

@@ -7,7 +7,7 @@ import pytest
 
 import xmceval
 from xmceval.comparison.difference import Difference
-from xmceval.comparison.verdicts import describe_level, describe_size, summarise, write_verdicts
+from xmceval.comparison.sheet import describe_level, describe_size, summarise, write_verdicts
 from xmceval.metrics.names import parse
 from xmceval.report.forms.layout import Layout
 from xmceval.report.system_table import join_letters

@@ -18,8 +18,7 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.kernels.metrics.topk import PREDICTIONS
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
-from xmceval.report.result import Result, make_result
-from xmceval.report.results import Results
+from xmceval.report.result import Result, Results, make_result
 from xmceval.rows.repairs import describe_duplicates
 from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts

@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from xmceval.benchmarks.outcome import FAILED, DatasetOutcome, Outcome
-from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
-from xmceval.comparison.verdicts import describe_level
+from xmceval.comparison.sheet import describe_level, describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import describe_size, shared_lines

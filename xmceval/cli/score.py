@@ -76,7 +76,7 @@ def command(form: str, **arguments: Any) -> None:
     inputs = find_inputs(arguments)
     from xmceval.api.score import score_systems
     from xmceval.report.displayed import render
-    from xmceval.report.results import Results
+    from xmceval.report.result import Results
 
     gates = []
     if arguments["require"]:

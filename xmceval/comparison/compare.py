@@ -124,16 +124,8 @@ def compare(
     if rows or save_rows is not None or chosen.row_ids is not None:
         check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
-    testing = Testing.of(
-        {
-            "against": against,
-            "test": test,
-            "adjust": adjust,
-            "adjust_over": adjust_over,
-            "resamples": resamples,
-            "seed": seed,
-        }
-    )
+    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
+    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
     comparison = compare_systems(truth, named, testing, rows=rows, save_rows=save_rows, force=force, progress=progress)
     warn(comparison.doubts)
     return comparison

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xmceval.comparison.comparison import Comparison
-from xmceval.comparison.verdicts import describe_size
+from xmceval.comparison.sheet import describe_size
 from xmceval.errors import UsageError, argument
 from xmceval.kernels.metrics.sums import TIE
 from xmceval.metrics.measure import Measure

@@ -53,21 +53,11 @@ def paired_test(
 ) -> PairedT:
     """Test a difference by t, or where fewer than 6 rows differ, or all alike, by exchanging the systems in these.
 
-    Parameters
-    ----------
-    difference : Fraction
-    squares, size : Fraction
-        Sums over rows of e^2, and of the squared values that the errors e were computed from: what is below its
-        rounding is 0.
-    n : int
-        The rows; one alone tests nothing.
-    n_differing : int
-        The rows in which the systems differ; where these are so few that t says more than they show, `rows` has their
-        values.
-    totals : num_a, den_a, num_b, den_b
-    gap : RowSums, optional
-        Of num_a - num_b and the common denominators, where these are common. If their mean is uncertain, the test is t
-        of num_a - num_b, and the interval Fieller's, which agrees with it.
+    `squares` and `size` are sums over the `n` rows of e^2, and of the squared values that the errors e were computed
+    from: what is below its rounding is 0. `rows` are those in which the systems differ, unless there are more than
+    FEW_DIFFER, and `totals` the sums over all: num_a, den_a, num_b, den_b. `gap` is of num_a - num_b and the common
+    denominators, where these are common: if their mean is uncertain, the test is t of num_a - num_b, and the interval
+    Fieller's, which agrees with it.
     """
     if n < 2:
         return PairedT(float(difference))
@@ -88,18 +78,11 @@ def paired_test(
 
 
 def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequence[Sequence[float]]) -> float:
-    """Return the exact two-sided p of exchanging two systems in each of a few rows.
+    """Return the exact two-sided p of exchanging two systems in the few rows that differ.
 
     Of the differences R_a - R_b after each of the 2^m exchanges of (num, den), the share that is at least as large as
     the one observed; a ratio of nothing is 0. Where the denominators are common these are the signs of num_a - num_b
-    (Fisher, The Design of Experiments, 1935, section 21).
-
-    Parameters
-    ----------
-    totals : num_a, den_a, num_b, den_b
-        Sums over all rows.
-    rows : sequence of (num_a, den_a, num_b, den_b)
-        The rows that differ.
+    (Fisher, The Design of Experiments, 1935, section 21). `totals` and `rows` are num_a, den_a, num_b, den_b.
     """
     sizes = []
     for exchanged in itertools.product((0, 1), repeat=len(rows)):
@@ -208,31 +191,27 @@ class Resampling:
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(as_here(chunk), starts))
 
-    def p(self, n_extreme: int) -> float:
-        """Return the p value, (reached + 1) / (resamples + 1), which is never 0."""
-        return (1 + n_extreme) / (self.n + 1)
-
 
 def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:
-    """Return the two-sided p of a paired randomization test of two means or ratios of sums.
+    """Return the two-sided p of a paired randomization test of two means or ratios of sums, which is never 0.
 
-    Parameters
-    ----------
-    a, b : float64 arrays [n_rows, 2]
-        Numerators and denominators; under the null hypothesis the two systems could be swapped in any row.
-    resampling : Resampling
+    Numerators and denominators are float64 [n_rows, 2]; under the null hypothesis the two systems could be swapped in
+    any row.
     """
     if np.array_equal(a[:, 1], b[:, 1]):
         differences = a[:, 0] - b[:, 0]
         sizes, counts = _group_sizes(np.abs(differences), np.maximum(np.abs(a[:, 0]), np.abs(b[:, 0])))
-        sums = np.empty(resampling.n)
-        resampling.run(lambda first, part: flip_signs(sizes, counts, resampling.seed, first, part), sums)
-        return resampling.p(_extreme(np.abs(sums), abs(float(np.sum(differences))), float(np.sum(np.abs(differences)))))
-    rows = np.ascontiguousarray(np.concatenate([a, b], axis=1))
-    swapped = np.empty((resampling.n, 4))
-    resampling.run(lambda first, part: swap_systems(rows, resampling.seed, first, part), swapped)
-    observed = rows.sum(axis=0)
-    return resampling.p(_extreme(np.abs(_differences(swapped)), abs(float(_differences(observed[None])[0])), 1.0))
+        statistics = np.empty(resampling.n)
+        resampling.run(lambda first, part: flip_signs(sizes, counts, resampling.seed, first, part), statistics)
+        observed, scale = abs(float(np.sum(differences))), float(np.sum(np.abs(differences)))
+    else:
+        rows = np.ascontiguousarray(np.concatenate([a, b], axis=1))
+        swapped = np.empty((resampling.n, 4))
+        resampling.run(lambda first, part: swap_systems(rows, resampling.seed, first, part), swapped)
+        statistics = _differences(swapped)
+        observed, scale = abs(float(_differences(rows.sum(axis=0)[None])[0])), 1.0
+    n_extreme = int(np.count_nonzero(np.abs(statistics) >= observed - SLACK * scale))
+    return (1 + n_extreme) / (resampling.n + 1)
 
 
 def _group_sizes(sizes: Float64, values: Float64) -> tuple[Float64, Int64]:
@@ -246,10 +225,6 @@ def _group_sizes(sizes: Float64, values: Float64) -> tuple[Float64, Int64]:
     sizes, values = sizes[differing][order], values[differing][order]
     starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > TIE * np.maximum(values, np.roll(values, 1)))
     return sizes[starts], np.diff(starts, append=sizes.size)
-
-
-def _extreme(statistics: Float64, observed: float, scale: float) -> int:
-    return int(np.count_nonzero(statistics >= observed - SLACK * scale))
 
 
 def _differences(sums: Float64) -> Float64:

@@ -16,7 +16,7 @@ from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
 from xmceval.comparison.sums import MetricSums, Runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed
-from xmceval.files.arrays.pairs import identify, resolve
+from xmceval.files.arrays.pairs import identify
 from xmceval.files.shards import find_shards
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
@@ -49,24 +49,24 @@ class Systems:
         runs: list[Runs] = []
         scores: list[Named] = []
         for system in systems:
-            first = len(scores)
-            if are_runs(system.y_score):
-                _check_runs(system)
-                n_runs = len(system.y_score)
-                names = [system.name] if n_runs == 1 else [f"{system.name} ({i + 1})" for i in range(n_runs)]
-                scores.extend(map(Named, system.y_score, names))
-            else:
-                scores.append(system)
-            runs.append(tuple(range(first, len(scores))))
+            has_runs = are_runs(system.y_score)
+            several = list(system.y_score) if has_runs else [system.y_score]
+            keys = [identify(run) for run in several]
+            for i, run in enumerate(several):
+                if keys[i] in keys[:i]:  # it would count twice
+                    what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"
+                    raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
+            runs.append(tuple(range(len(scores), len(scores) + len(several))))
+            names = [f"{system.name} ({i + 1})" for i in range(len(several))] if len(several) > 1 else [system.name]
+            scores += map(Named, several, names) if has_runs else [system]
         called = [str(system.name) for system in systems]
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
         pairs, overlapping = list[tuple[int, int]](), list[str]()
         for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
-            warning, is_compared = _find_overlap(
-                [[scores[run] for run in runs[i]] for i in pair], [called[i] for i in pair]
-            )
+            keys_of_pair = [[identify(scores[run].y_score) for run in runs[i]] for i in pair]
+            warning, is_compared = _find_overlap(keys_of_pair, [called[i] for i in pair])
             pairs += [pair] if is_compared else []
             overlapping += [warning] if warning else []
         if needs_pairs and not pairs:
@@ -106,29 +106,28 @@ class Systems:
             for system, baseline in self.by_runs
             for (bin_name, measure), ours, theirs in zip(places, values[system], values[baseline], strict=True)
         ]
-        means, with_runs, n_measures = list[Result](), list[RunsOf](), len(results[0].figures)
+        with_runs, n_measures = list[RunsOf](), len(results[0].figures)
         for name, runs, of_system in zip(self.names, self.runs, values, strict=True):
-            means.append(results[runs[0]])
             if len(runs) > 1:
-                spreads = [
+                spreads = tuple(
                     RunSpread(measure, mean_of_runs(own), statistics.stdev(own), min(own), max(own), bin_name)
                     for (bin_name, measure), own in zip(places, of_system, strict=True)
-                ]
+                )
                 names = tuple(results[run].name for run in runs)
-                with_runs.append(RunsOf(name, names, tuple(spreads[:n_measures]), tuple(spreads[n_measures:])))
-                means[-1] = with_runs[-1].average(means[-1])
-        differences, untested = find_differences(means, self.pairs, sums, self.testing, threads, watch, of_runs)
+                with_runs.append(RunsOf(name, names, spreads[:n_measures], spreads[n_measures:]))
+        untested = Comparison(results, (), self.testing, runs=tuple(with_runs))
+        systems = [*untested.systems.values()]  # of several runs their means
+        differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, of_runs)
         same_files = _warn_of_files([self.scores[runs[0]] for runs in self.runs if len(runs) == 1])
-        warnings = *self.overlapping, *same_files, *untested
-        return Comparison(results, differences, self.testing, warnings, tuple(with_runs))
+        return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
 
 
-def _find_overlap(pair: Sequence[Sequence[Named]], names: Sequence[str]) -> tuple[str, bool]:
-    """Return a warning if both systems of a pair consist of the same runs, and whether they are compared all the same.
+def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[str, bool]:
+    """Return a warning if both systems of a pair have the same runs, and whether they are compared all the same.
 
-    A system and one of its own runs are not compared.
+    A system and one of its own runs are not compared. `pair` has the identities of the runs of both.
     """
-    n_shared = sum(any(_are_same(run.y_score, other.y_score) for other in pair[1]) for run in pair[0])
+    n_shared = sum(run in pair[1] for run in pair[0])
     sizes = [len(runs) for runs in pair]
     if not n_shared or sizes == [1, 1]:
         return "", True
@@ -175,21 +174,6 @@ def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
                 f"{system.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
                 "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
             )
-
-
-def _check_runs(system: Named) -> None:
-    """Refuse a run that is passed twice, which would count twice."""
-    for i, run in enumerate(system.y_score):
-        if any(_are_same(run, other) for other in system.y_score[:i]):
-            what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"
-            raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
-
-
-def _are_same(first: Any, second: Any) -> bool:
-    """Return whether the scores of two systems or runs are the same file, pair of files or array."""
-    if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
-        return first is second
-    return resolve(first) == resolve(second)
 
 
 BYTES = 16  # of a row's value, which is a numerator and a denominator

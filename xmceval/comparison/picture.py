@@ -11,8 +11,7 @@ from matplotlib.lines import Line2D
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
-from xmceval.comparison.sheet import describe_family
-from xmceval.comparison.verdicts import describe_level
+from xmceval.comparison.sheet import describe_family, describe_level
 from xmceval.errors import argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.chosen import keep_deepest

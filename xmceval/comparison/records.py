@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from xmceval.comparison.difference import Compared, Difference, RunSpread
 from xmceval.comparison.options import Testing
-from xmceval.comparison.verdicts import write_verdicts
+from xmceval.comparison.sheet import write_verdicts
 from xmceval.report.forms.data import Record, pick
 from xmceval.report.records import BASIS, record_data, record_gates, record_measure, record_system
 from xmceval.scoring.options import specs

@@ -157,12 +157,8 @@ class Tabular(Displayed):
 
         Parameters
         ----------
-        path : path, optional
-            A file to write instead, which is replaced if it exists.
-        places : int, optional
-            Decimal places; default 2, and 4 of fractions.
-        percent : bool
-            Whether shares are in percent, else they are fractions.
+        path, places, percent : optional
+            As in `to_markdown`.
         intervals, transpose, pairs : bool
             As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
@@ -202,17 +198,9 @@ class Renderable(Tabular):
 
         Parameters
         ----------
-        path : path, optional
-            A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places : int, optional
-            Decimal places; default 2, and 4 of fractions.
-        percent : bool
-            Whether shares are in percent, else they are fractions.
-        intervals : bool, optional
-            As in `to_markdown`.
-        pairs : bool
+        path, places, percent, intervals, pairs : optional
             As in `to_markdown`.
 
         Raises

@@ -12,9 +12,9 @@ from xmceval.benchmarks.outcome import FAILED, DatasetOutcome, Outcome
 from xmceval.comparison.sheet import describe_level, describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import counted, listed
 from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.score_sheet import Signs, SystemLine, explain_direction, make_section
 from xmceval.report.scored import describe_size, shared_lines
 from xmceval.report.sheet import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
-from xmceval.report.system_table import Signs, SystemLine, explain_direction, make_section
 from xmceval.scoring.summary import Slice
 
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are

@@ -22,9 +22,8 @@ from xmceval.errors import counted, listed
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.score_sheet import build_systems_sheet
+from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, join_letters, name_letters
 from xmceval.report.sheet import ASCII_MARKS, MINUS, Listing, Sheet, transpose
-from xmceval.report.system_table import Signs, SystemLine, join_letters, name_letters
 
 DETECTED = "*"
 MOST_PAIRS = 3  # that have sentences and lists of their own

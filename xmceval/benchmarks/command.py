@@ -56,7 +56,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
         _write_proposal(arguments["init"], force=arguments["force"], quiet=quiet)
         return
     if to_path(file).is_dir():
-        meant = f"{file}/{FILE_NAME}" if (to_path(file) / FILE_NAME).exists() else f"--init {file}"
+        meant = f"{file}/{FILE_NAME}" if to_path(f"{file}/{FILE_NAME}").exists() else f"--init {file}"
         raise UsageError(f"{file}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
     layout = options.take_layout(arguments, form)
     plots = [arguments["plot"]] if arguments["plot"] else []

@@ -14,7 +14,7 @@ from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.archive import ArrayFile
 from xmceval.files.arrays.npy import Header
 from xmceval.files.formats import FORMATS, Format
-from xmceval.files.io.paths import RemotePath, sibling, to_path
+from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.label_names import Names, unknown_name
@@ -218,7 +218,9 @@ def _find_pair(path: Path) -> tuple[Path, Path]:
     if isinstance(path, RemotePath):  # whose pair is compressed as it is itself
         endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
     for ending in (LABELS_ENDING, SCORES_ENDING):
-        candidates = [sibling(path, stem + ending + more) for more in endings]
+        names = [stem + ending + more for more in endings]
+        is_remote = isinstance(path, RemotePath)
+        candidates = [path.with_name(name.rpartition("/")[2]) if is_remote else Path(name) for name in names]
         files.append(next((file for file in candidates if file.exists()), candidates[0]))
     return files[0], files[1]
 

@@ -1,17 +1,13 @@
-"""Parse addresses of remote files, such as ``s3://bucket/name``, and hide their credentials in messages."""
+"""Hide the credentials of addresses, such as ``s3://bucket/name``, in messages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
+WEB = frozenset({"http", "https"})
+
 _IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^\s'\"<>]+")
-_WEB = frozenset({"http", "https"})
-
-
-def protocol_of(address: str) -> str:
-    """Return the first part of an address, such as ``s3``."""
-    return re.split("::|://", address, maxsplit=1)[0]
 
 
 def shown(address: str) -> str:
@@ -23,7 +19,7 @@ def redacted(text: str, address: str = "") -> str:
     """Return a text, such as another package's message, without the credentials of addresses in it."""
     for part in sorted(_secrets(address), key=len, reverse=True):
         text = text.replace(part, "")
-    return _IN_TEXT.sub(lambda found: shown(found.group()), text)
+    return _IN_TEXT.sub(lambda address: shown(address.group()), text)
 
 
 def _shown_part(part: str) -> str:
@@ -41,8 +37,8 @@ def _shown_part(part: str) -> str:
 def split_query(part: str) -> tuple[str, str]:
     """Split an address where its query begins; elsewhere than in the web, ``?`` may be a part of a name or pattern."""
     place = part.find("?")
-    if part.partition("://")[0].lower().rpartition("::")[2] in _WEB:
-        place = min((each for each in (place, part.find("#")) if each >= 0), default=-1)
+    if part.partition("://")[0].lower().rpartition("::")[2] in WEB:
+        place = min((at for at in (place, part.find("#")) if at >= 0), default=-1)
     elif "=" not in part[place:]:
         place = -1
     return (part, "") if place < 0 else (part[:place], part[place:])
@@ -55,8 +51,3 @@ def _secrets(address: str) -> Iterable[str]:
         yield from (text for text in (query, query[1:]) if text)
         hidden = plain[len(plain.partition("://")[0]) + 3 :].removesuffix(_shown_part(part).partition("://")[2])
         yield from (text for text in (hidden, *hidden.rstrip("@").split(":")) if len(text) > 3)
-
-
-def lower_protocol(name: str) -> str:
-    """Return an address whose protocols are in lower case, as fsspec expects them."""
-    return re.sub(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)", lambda found: found.group().lower(), name)

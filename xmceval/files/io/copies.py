@@ -15,12 +15,13 @@ _paths: set[Path] = set()
 
 
 class Copy:
-    """A temporary file, which is deleted with this object, or when the process ends."""
+    """A temporary file for the bytes of an input, which is deleted with this object, or when the process ends."""
 
-    def __init__(self) -> None:
-        descriptor, name = tempfile.mkstemp(prefix="xmceval-")
+    def __init__(self, name: str) -> None:
+        with copying(name):
+            descriptor, path = tempfile.mkstemp(prefix="xmceval-")
         os.close(descriptor)
-        self.path = Path(name)
+        self.path = Path(path)
         _paths.add(self.path)
         weakref.finalize(self, _delete, self.path, os.getpid())
 
@@ -36,15 +37,15 @@ def copying(name: str) -> Iterator[None]:
         ) from None
 
 
-def delete_copies() -> None:
-    """Delete all copies, where a signal ends the process at once."""
-    while _paths:
-        with suppress(OSError):
-            _paths.pop().unlink(missing_ok=True)
-
-
 def _delete(path: Path, process: int) -> None:
     """Delete a copy in the process that made it, not in one that was forked from it."""
     if os.getpid() == process:
         path.unlink(missing_ok=True)
         _paths.discard(path)
+
+
+def delete_copies() -> None:
+    """Delete all copies, where a signal ends the process at once."""
+    while _paths:
+        with suppress(OSError):
+            _paths.pop().unlink(missing_ok=True)

@@ -25,7 +25,7 @@ STDIN = Path("-")
 
 _PIECE = 1 << 20
 
-_copies: dict[Hashable, Copy] = {}
+_copies: dict[Hashable, Copy] = {}  # of pipes
 _kept: set[Hashable] = set()
 
 
@@ -48,20 +48,29 @@ def take_pipe(path: Path) -> None:
     if key is None or key in _kept:
         return
     _copies.pop(key, None)
-    with copying(str(path)):
-        _copies[key] = _copy(path)
+    copy = Copy(str(path))
+    with copying(str(path)), copy.path.open("wb") as file:
+        for piece in _pieces(path):
+            file.write(piece)
+        if not file.tell():
+            raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
+    _copies[key] = copy
 
 
-def stored_at(path: Path) -> Path:
-    """Return where the bytes of a path are; for a pipe or a remote file, in its copy, made if needed."""
-    if isinstance(path, RemotePath):
-        return path.remote.copy.path
-    key = pipe_key(path)
-    if key is None:
-        return path
-    if key not in _copies:
-        take_pipe(path)
-    return _copies[key].path
+def _pieces(pipe: Path) -> Iterator[bytes]:
+    """Yield the bytes of a pipe."""
+    if pipe != STDIN:
+        with pipe.open("rb", buffering=0) as stream:
+            yield from iter(lambda: stream.read(_PIECE), b"")
+        return
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise DataError(f"{pipe}: standard input is closed")
+    stdin: Any = sys.stdin.buffer
+    while (piece := stdin.read1(_PIECE)) != b"":
+        if piece is None:  # standard input is in non-blocking mode
+            select.select([stdin], [], [])
+        else:
+            yield piece
 
 
 @contextmanager
@@ -80,31 +89,16 @@ def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
         _kept.difference_update(keys)
 
 
-def _copy(pipe: Path) -> Copy:
-    """Copy all bytes of a pipe."""
-    copy = Copy()
-    with copy.path.open("wb") as file:
-        for piece in _pieces(pipe):
-            file.write(piece)
-        if not file.tell():
-            raise DataError(f"{pipe}: {'standard input' if pipe == STDIN else 'the pipe'} is empty")
-    return copy
-
-
-def _pieces(pipe: Path) -> Iterator[bytes]:
-    """Yield the bytes of a pipe."""
-    if pipe != STDIN:
-        with pipe.open("rb", buffering=0) as stream:
-            yield from iter(lambda: stream.read(_PIECE), b"")
-        return
-    if sys.stdin is None or getattr(sys.stdin, "closed", False):
-        raise DataError(f"{pipe}: standard input is closed")
-    stdin: Any = sys.stdin.buffer
-    while (piece := stdin.read1(_PIECE)) != b"":
-        if piece is None:  # standard input is in non-blocking mode
-            select.select([stdin], [], [])
-        else:
-            yield piece
+def stored_at(path: Path) -> Path:
+    """Return where the bytes of a path are; for a pipe or a remote file, in its copy, made if needed."""
+    if isinstance(path, RemotePath):
+        return path.remote.copy.path
+    key = pipe_key(path)
+    if key is None:
+        return path
+    if key not in _copies:
+        take_pipe(path)
+    return _copies[key].path
 
 
 def open_stored(path: Path) -> BinaryIO:

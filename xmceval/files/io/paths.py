@@ -9,21 +9,25 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError
-from xmceval.files.io.addresses import lower_protocol, redacted, shown, split_query
+from xmceval.files.io.addresses import redacted, shown, split_query
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS
 from xmceval.rows.shards import Shards
 
 if TYPE_CHECKING:
     from xmceval.files.io.remote import RemoteFile
 
+MAX_LINE = 128  # MiB in a line of text, by default: a row of all labels of the largest public sets takes half of that
+
 _Local = type(Path())
 
 # A single letter before a colon is a drive of Windows. Chains such as simplecache::s3://bucket/name begin with ``::``.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
+_PROTOCOLS = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)")
 LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
@@ -38,7 +42,7 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
     def __new__(cls, address: str) -> RemotePath:
         """Make a path that shows the address without credentials, which only `address` has."""
         self: RemotePath = super().__new__(cls, shown(address))
-        self.address, self._remote = address, None
+        self.address = address
         return self
 
     def __init__(self, address: str) -> None:
@@ -63,37 +67,31 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
     def __reduce__(self) -> Any:
         return RemotePath, (self.address,)
 
-    @property
+    @cached_property
     def remote(self) -> RemoteFile:
         """The file on its store, as it is when this is first asked for."""
-        if self._remote is None:
-            from xmceval.files.io.remote import RemoteFile
+        from xmceval.files.io.remote import RemoteFile
 
-            self._remote: RemoteFile | None = RemoteFile(self.address)
-        return self._remote
+        return RemoteFile(self.address)
 
     def with_name(self, name: str) -> RemotePath:
         """Return the address of another file of the same folder; what follows ``?`` remains."""
         plain, query = split_query(self.address)
         return RemotePath(f"{plain[: len(plain) - len(self.name)]}{name}{query}")
 
-    def __truediv__(self, name: Any) -> RemotePath:
-        plain, query = split_query(self.address)
-        return RemotePath(f"{plain.rstrip('/')}/{name}{query}")
-
-    def resolve(self, strict: bool = False) -> RemotePath:  # noqa: ARG002
+    def resolve(self) -> RemotePath:
         """Return this path: remote files have no links."""
         return self
 
-    def exists(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+    def exists(self) -> bool:
         """Return whether there is such a file or folder."""
         return self.remote.exists
 
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+    def is_dir(self) -> bool:
         """Return whether it is a folder."""
         return self.remote.exists and self.remote.is_folder
 
-    def is_file(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+    def is_file(self) -> bool:
         """Return whether it is a file."""
         return self.remote.exists and not self.remote.is_folder
 
@@ -111,7 +109,7 @@ def without_secrets(text: str) -> str:
 def to_path(name: str | os.PathLike[str]) -> Path:
     """Return the path that a name means, local or remote."""
     if isinstance(name, str) and is_address(name):
-        return RemotePath(lower_protocol(name))
+        return RemotePath(_PROTOCOLS.sub(lambda protocol: protocol.group().lower(), name))  # as fsspec expects them
     if isinstance(name, RemotePath):
         return name
     if not isinstance(name, (str, os.PathLike)):
@@ -129,11 +127,6 @@ def as_input(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and any(isinstance(each, str) and is_address(each) for each in value):
         return type(value)([as_input(each) for each in value])
     return value
-
-
-def sibling(path: Path, text: str) -> Path:
-    """Return the path of a file in the folder of another: `text` is its whole path, as `str` shows it."""
-    return path.with_name(text.rpartition("/")[2]) if isinstance(path, RemotePath) else Path(text)
 
 
 def beside(file: Path | None, name: str | os.PathLike[str]) -> Path:
@@ -157,6 +150,3 @@ def split_ending(name: str) -> tuple[str, str]:
     is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
     stem = stem if point and is_ending else rest
     return (stem, name[len(stem) :]) if stem and not stem.endswith("/") else (name, "")
-
-
-MAX_LINE = 128  # MiB in a line of text, by default: a row of all labels of the largest public sets takes half of that

@@ -8,39 +8,31 @@ still gives the same tags and times.
 from __future__ import annotations
 
 import errno
+import re
 import threading
-import time
-from collections.abc import Callable, Hashable, Iterator
-from concurrent.futures import Future
-from contextlib import suppress
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.io.addresses import protocol_of, redacted, shown
-from xmceval.files.io.copies import Copy, copying
-from xmceval.rows.progress import phase
+from xmceval.files.io.addresses import WEB, redacted, shown
+from xmceval.files.io.copies import Copy
+from xmceval.rows.progress import watch_work
 
-T = TypeVar("T")
-
-PATIENCE = 10.0  # seconds without an answer
-RETRIES = 3  # where a connection is lost, or the server is busy: not all stores of fsspec try again
-FIRST_PAUSE = 0.2  # seconds; each further one takes twice as long
+PATIENCE = 10.0  # seconds without an answer of a web server
 KEPT = 4  # copies
 
-WEB = frozenset({"http", "https"})
 # Stores in which a file appears only when its upload has ended well; in others it is renamed then.
 ATOMIC = WEB | {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci"}
 # What tells whether a file has changed, as stores call it.
 TAGS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "last_modified", "updated", "mtime", "created")
-# Words in the names of errors, of packages that are not imported here, and statuses of the web.
-SILENT = ("timeout",)
-NOWHERE = ("gaierror", "refused", "connectordns", "endpointconnection", "connectorerror", "nameresolution")
-DENIED = ("permission", "credential", "refresherror", "forbidden", "accessdenied", "authentication", 401, 403, 407)
-MISSING = ("filenotfound", 404, 410)
-PASSING = ("connectionreset", "connectionaborted", "brokenpipe", "disconnected", "payload", 408, 425, 429)
+# Names of errors, of packages that are not imported here.
+_NOWHERE = re.compile("gaierror|refused|connectordns|endpointconnection|connectorerror|nameresolution")
+_DENIED = re.compile("permission|credential|refresherror|forbidden|accessdenied|authentication")
 
 _copies: dict[Hashable, Copy] = {}
 _lock = threading.Lock()
@@ -54,19 +46,21 @@ class RemoteFile:
     """A file on a store that fsspec knows."""
 
     def __init__(self, address: str) -> None:
-        self.address, self.protocol = address, protocol_of(address)
+        self.address, self.protocol = address, re.split("::|://", address, maxsplit=1)[0]
         try:
             from fsspec.core import url_to_fs
         except ImportError:
             hint = "(hint: pip install 'xmceval[remote]')"
             raise DataError(f"{shown(address)}: remote files need the package fsspec {hint}") from None
-        self.system, self.name = self._ask(lambda: url_to_fs(address, **_options_of(self.protocol)))
+        with self._explaining():
+            self.system, self.name = url_to_fs(address, **_options_of(self.protocol))
 
     @cached_property
     def info(self) -> dict[str, Any]:
         """The metadata of the file in its store."""
-        self.system.invalidate_cache(self.name)
-        return dict(self._ask(lambda: self.system.info(self.name)))
+        with self._explaining():
+            self.system.invalidate_cache(self.name)
+            return dict(self.system.info(self.name))
 
     @property
     def exists(self) -> bool:
@@ -83,8 +77,9 @@ class RemoteFile:
 
     def match(self) -> list[str]:
         """Return the addresses of the files that match this one, a pattern."""
-        self.system.invalidate_cache()
-        infos = self._ask(lambda: dict(self.system.glob(self.name, detail=True)))
+        with self._explaining():
+            self.system.invalidate_cache()
+            infos = dict(self.system.glob(self.name, detail=True))
         names = [name for name, info in infos.items() if info.get("type") != "directory"]
         return [name if "://" in name else f"{self.protocol}://{name}" for name in names]
 
@@ -96,7 +91,7 @@ class RemoteFile:
         tags = [str(self.info[tag]) for tag in TAGS if self.info.get(tag)]
         key = (self.address, self.info.get("size"), *tags)
         with _lock:
-            copy = _copies.pop(key, None) or self._attempt(self._fetch)
+            copy = _copies.pop(key, None) or self._fetch()
             if tags:
                 _copies[key] = copy
             while len(_copies) > KEPT:
@@ -107,17 +102,11 @@ class RemoteFile:
         """Copy the file, all of it."""
         from fsspec.callbacks import Callback
 
-        name, size, n_seen = shown(self.address), self.info.get("size"), 0
-        with copying(name):
-            copy = Copy()
-        with phase(name, size) as add:
-
-            def show(_size: int | None, n_bytes: int, **_: Any) -> None:
-                nonlocal n_seen
-                add(n_bytes - n_seen)
-                n_seen = n_bytes
-
-            callback = Callback(hooks={"progress": show})
+        name, size, callback = shown(self.address), self.info.get("size"), Callback()
+        copy = Copy(name)
+        if size:
+            watch_work(callback, name, size, attrgetter("value"))
+        with self._explaining():
             self.system.get_file(self.name, str(copy.path), callback=callback, **self._headers())
         n_bytes = copy.path.stat().st_size
         if size is not None and n_bytes != size:
@@ -131,9 +120,10 @@ class RemoteFile:
             how["method"] = "put"  # which names the file that it makes
         sent = self.name if self.protocol in ATOMIC else f"{self.name}.{token_hex(8)}"
         try:
-            self._attempt(lambda: self.system.put_file(str(file), sent, **how), "written")
-            if sent != self.name:
-                self._attempt(lambda: self.system.mv(sent, self.name), "written")
+            with self._explaining("written"):
+                self.system.put_file(str(file), sent, **how)
+                if sent != self.name:
+                    self.system.mv(sent, self.name)
         except BaseException:
             if sent != self.name:
                 with suppress(Exception):
@@ -146,39 +136,38 @@ class RemoteFile:
             return {}
         return {"headers": {**self.system.kwargs.get("headers", {}), "Accept-Encoding": "identity", **more}}
 
-    def _ask(self, work: Callable[[], T]) -> T:
-        """Ask the store something, which it answers in time."""
-        return self._attempt(lambda: _in_time(work))
-
-    def _attempt(self, work: Callable[[], T], what: str = "read") -> T:
-        """Do something, again where it fails for a moment, and explain what fails for longer."""
-        attempt = 0
-        while True:
-            try:
-                return work()
-            except DataError:
-                raise
-            except Exception as error:  # packages of stores raise nearly anything
-                if attempt == RETRIES or _is_a(error, NOWHERE) or not _is_a(error, PASSING, *range(500, 600)):
-                    raise self._explain(error, what) from None
-                time.sleep(FIRST_PAUSE * 2**attempt)
-                attempt += 1
+    @contextmanager
+    def _explaining(self, what: str = "read") -> Iterator[None]:
+        """Turn an error of another package into one that says what it means, on one line and without credentials."""
+        try:
+            yield
+        except DataError:
+            raise
+        except Exception as error:  # packages of stores raise nearly anything
+            raise self._explain(error, what) from None
 
     def _explain(self, error: Exception, what: str) -> DataError:
-        """Return the error that another package's error means, on one line and without credentials."""
-        *_, last = _chain(error)
+        chain: list[BaseException] = [error]  # and the errors that it comes from
+        while cause := chain[-1].__cause__ or (None if chain[-1].__suppress_context__ else chain[-1].__context__):
+            chain.append(cause)
+        last = chain[-1]
+        names = " ".join(kind.__name__ for link in chain for kind in type(link).__mro__).lower()
         text = str(getattr(last, "strerror", None) or getattr(last, "message", None) or last or type(last).__name__)
-        status = next((f"status {link.status}, " for link in _chain(error) if hasattr(link, "status")), "")
-        text = status + redacted(" ".join(text.split()), self.address)[:200]
-        if _is_a(error, SILENT):
+        text = redacted(" ".join(text.split()), self.address)[:200]
+        status = next((link.status for link in chain if hasattr(link, "status")), None)
+        text = text if status is None else f"status {status}, {text}"
+        if "timeout" in names:
             problem = f"no answer within {PATIENCE:.0f} seconds (hint: check the address and the network)"
-        elif _is_a(error, NOWHERE):
+        elif _NOWHERE.search(names):
             problem = f"cannot connect ({text}) (hint: check the address and the network)"
-        elif _is_a(error, DENIED):
+        elif _DENIED.search(names) or status in {401, 403, 407}:
             hint = "check that the address is public, or has its token or signature"
             hint = hint if self.protocol in WEB else f"set the credentials as fsspec expects them for {self.protocol}"
             problem = f"access is denied ({text}) (hint: {hint})"
-        elif _is_a(last if self.protocol in WEB else error, MISSING):  # in the web all is a missing file at first
+        elif status in {404, 410} or any(
+            isinstance(link, FileNotFoundError)
+            for link in (chain[-1:] if self.protocol in WEB else chain)  # in the web all is a missing file at first
+        ):
             return MissingError(f"{shown(self.address)}: no such file")
         elif what == "read" and getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             problem = f"cannot be copied to a temporary file: {text} (hint: set TMPDIR)"
@@ -201,34 +190,3 @@ def _options_of(protocol: str) -> dict[str, Any]:
 
     timeout = ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
     return {"client_kwargs": {"timeout": timeout, **conf.get(protocol, {}).get("client_kwargs", {})}}
-
-
-def _in_time(work: Callable[[], T]) -> T:
-    """Do something in a daemon thread, so that an unresponsive store cannot keep the process alive."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="xmceval-remote", daemon=True).start()
-    return future.result(PATIENCE)
-
-
-def _is_a(error: BaseException, words: tuple[str | int, ...], *statuses: int) -> bool:
-    """Return whether an error, or one that it comes from, has a status, or a word in the name of its class."""
-    for link in _chain(error):
-        names = " ".join(kind.__name__.lower() for kind in type(link).__mro__)
-        status = getattr(link, "status", None)
-        if status in {*words, *statuses} or any(isinstance(word, str) and word in names for word in words):
-            return True
-    return False
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, and those that it comes from."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, overload
 
 from xmceval.benchmarks.outcome import PUBLISHED, DatasetOutcome, Outcome
 from xmceval.benchmarks.sheet import build_benchmark_sheet
-from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.comparison import Comparison, record_comparison
 from xmceval.comparison.options import Testing
-from xmceval.comparison.records import record_comparison
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.displayed import join_facts, shorten

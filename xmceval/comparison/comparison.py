@@ -1,27 +1,43 @@
-"""The Comparison class, a mapping of the differences between systems that can be written in many formats."""
+"""The Comparison class, a mapping of the differences between systems, and its records for JSON, CSV and frames."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from xmceval.comparison.difference import Compared, Difference, Key
-from xmceval.comparison.options import MARKS
-from xmceval.comparison.records import DIFFERENCE_COLUMNS, DIFFERENCE_TYPES, list_differences, record_comparison
-from xmceval.comparison.sheet import build_comparison_sheet
+from xmceval.comparison.difference import Compared, Difference, Key, RunSpread
+from xmceval.comparison.options import MARKS, Testing
+from xmceval.comparison.sheet import build_comparison_sheet, write_verdicts
 from xmceval.errors import counted
 from xmceval.metrics.names import find_name
 from xmceval.report.displayed import fit_line, join_facts, shorten
-from xmceval.report.forms.data import Record, make_frame
+from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.records import BASIS, record_data, record_gates, record_measure, record_system
 from xmceval.report.renderable import Renderable
 from xmceval.report.result import Result
 from xmceval.report.scored import describe_size
 from xmceval.report.sheet import Sheet
+from xmceval.scoring.options import specs
+from xmceval.version import COMPARE_SCHEMA
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+# The columns of CSV, which has one line per difference.
+DIFFERENCE_COLUMNS = (
+    *("system", "baseline", "metric", "k", "bin"),
+    *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n", "unit"),
+    *("mark", "value", "baseline_value", "higher_is_better", *specs(Testing), *BASIS),
+)
+# Of frames; text has no type.
+DIFFERENCE_TYPES = {
+    **dict.fromkeys(("difference", "low", "high", "p", "p_adjusted", "effect", "detectable"), "float64"),
+    **dict.fromkeys(("wins", "ties", "losses", "n"), "Int64"),
+    "unit": "",
+}
 
 
 class Comparison(Compared, Renderable, Mapping[Key, Difference]):
@@ -90,7 +106,26 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         return record_comparison(self)
 
     def _lines(self) -> Iterator[Record]:
-        return list_differences(self)
+        # A line for each difference, with the two values that it is between.
+        values = {
+            (result.name, bin_name, figure.name): figure.estimate.value
+            for result in (*self.results, *self.systems.values())
+            for bin_name, figures in result.by_bin.items()
+            for figure in figures
+        }
+        data = {**record_data(self.results[0]), **pick(self.testing, specs(Testing))}
+        for difference in self.differences:
+            place = difference.bin, difference.measure.name
+            yield {
+                **data,
+                **record_measure(difference.measure),
+                **record_difference(difference),
+                "metric": difference.measure.head,
+                "bin": difference.bin,
+                "mark": difference.mark,
+                "value": values.get((difference.system, *place)),
+                "baseline_value": values.get((difference.baseline, *place)),
+            }
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.
@@ -143,3 +178,52 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
             fit_line(lines, len(self.pairs), "; ") or "no differences",
             "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
         )
+
+
+def record_comparison(comparison: Compared) -> Record:
+    """Return the document of a comparison."""
+    # Runs of one system are compared together, by their means.
+    of_runs = {name for runs in comparison.runs for name in runs.results}
+    return {
+        "schema": COMPARE_SCHEMA,
+        **record_data(comparison.results[0]),
+        "systems": [
+            {**record_system(result), "marks": None if result.name in of_runs else comparison.marks(result.name)}
+            for result in comparison.results
+        ],
+        **pick(comparison.testing, specs(Testing)),
+        "comparisons": [record_difference(difference) for difference in comparison.differences],
+        "verdicts": write_verdicts(comparison),
+        "runs": [
+            {
+                "name": runs.name,
+                "systems": runs.results,
+                "metrics": _name_spreads(runs.spreads),
+                "slices": [
+                    {"bin": name, "metrics": _name_spreads(s for s in runs.spreads_in_bins if s.bin == name)}
+                    for name in dict.fromkeys(spread.bin for spread in runs.spreads_in_bins)
+                ],
+                "marks": comparison.marks(runs.name),
+            }
+            for runs in comparison.runs
+        ],
+        "doubts": comparison.doubts,
+        "notes": comparison.facts,
+        "source": comparison.source or None,
+        **record_gates(comparison.gates),
+    }
+
+
+def record_difference(difference: Difference) -> Record:
+    """Return a difference between two systems."""
+    return {
+        **pick(difference, ("system", "baseline")),
+        "metric": difference.measure.name,
+        "bin": difference.bin or None,
+        **pick(difference, ("difference", "low", "high", "p", "p_adjusted", "effect", "detectable")),
+        **pick(difference, ("wins", "ties", "losses", "n", "caution", "unit", "error", "degrees", "n_differing")),
+    }
+
+
+def _name_spreads(spreads: Iterable[RunSpread]) -> Record:
+    return {spread.measure.name: pick(spread, ("mean", "sd", "lowest", "highest")) for spread in spreads}

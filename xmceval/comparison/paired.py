@@ -27,18 +27,16 @@ SLACK = 1e-12  # statistics this close to the observed one count as equal to it
 
 @dataclass(frozen=True)
 class PairedT:
-    """A difference and its paired t test; fields are None if there is no test."""
+    """A difference and its paired t test, as `Difference` has them; fields are None if there is no test."""
 
-    difference: float  # system minus baseline
-    error: float | None = None  # the standard error of the difference
-    low: float | None = None  # the 95% interval
+    difference: float
+    error: float | None = None
+    low: float | None = None
     high: float | None = None
-    p: float | None = None  # two-sided
-    effect: float | None = None  # t / sqrt(n): the standardised difference (Cohen's d of paired values)
-    degrees: float | None = None  # the degrees of freedom of t
-    # the rows that differ, where so few do, or all so alike, that p is not that of t: it is the share of the
-    # 2^n_differing exchanges of the two systems in these rows that make the difference at least as large
-    n_differing: int | None = None
+    p: float | None = None
+    effect: float | None = None  # the standardised difference (Cohen's d of paired values)
+    degrees: float | None = None
+    n_differing: int | None = None  # where p is not that of t
 
 
 def paired_test(
@@ -183,13 +181,8 @@ class Resampling:
             if self.progress is not None:
                 self.progress(len(part))
 
-        starts = range(0, len(results), CHUNK)
-        if self.threads == 1:
-            for first in starts:
-                chunk(first)
-            return
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(as_here(chunk), starts))
+            list(pool.map(as_here(chunk), range(0, len(results), CHUNK)))
 
 
 def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:

@@ -231,10 +231,16 @@ def summarise(comparison: Compared) -> list[str]:
         if not difference.bin:
             by_measure.setdefault(difference.measure.name, []).append(difference)
     sentences, against = list[str](), comparison.testing.against
+    words = f"better than {against}", f"worse than {against}", "no difference was detected", "not tested"
     for name, differences in by_measure.items():
-        if any(difference.p is not None for difference in differences):
-            how = _summarise_best(differences) if against is None else _summarise_baseline(differences, against)
-            sentences.append(f"{name}: {how}")
+        if all(difference.p is None for difference in differences):
+            continue
+        parts = [_summarise_best(differences)] if against is None else []
+        for mark, word in zip(MARKS, words, strict=True) if against is not None else ():
+            having = {difference.system: difference for difference in differences if difference.mark == mark}
+            if having:
+                parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
+        sentences.append(f"{name}: {'; '.join(parts)}")
     return sentences + list_untested(comparison)
 
 
@@ -264,17 +270,6 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     if not beaten:
         return f"{lead} best, but no difference from any other was detected{after}"
     return f"{lead} better than {listed(beaten, 'and')}; no difference from {listed(others, 'or')} was detected{after}"
-
-
-def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
-    """Write which systems are better or worse than the baseline."""
-    words = f"better than {baseline}", f"worse than {baseline}", "no difference was detected", "not tested"
-    parts = []
-    for mark, word in zip(MARKS, words, strict=True):
-        having = {difference.system: difference for difference in differences if difference.mark == mark}
-        if having:
-            parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
-    return "; ".join(parts)
 
 
 def _note_few(differences: Mapping[str, Difference]) -> str:

@@ -9,7 +9,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.data import Record, pick
 from xmceval.report.scored import GateOutcome, Scored
-from xmceval.scoring.summary import Counts, Slice, Value
+from xmceval.scoring.summary import Counts, Value
 from xmceval.version import SCORE_SCHEMA
 
 PROPENSITIES = ("a", "b", "n", "source", "from_truth")
@@ -57,7 +57,18 @@ def record_propensities(propensities: Propensities | None) -> Record | None:
 
 def record_system(result: Scored) -> Record:
     """Return the record of one system."""
-    counts = result.counts
+    counts, slices = result.counts, []
+    for part in result.slices:
+        metrics = {}
+        for figure in part.figures:
+            others = pick(figure.estimate, ("tie_low", "tie_high", "ceiling"))
+            metrics[figure.name] = {
+                "kind": figure.kind,
+                **pick(figure.estimate, ("value", "low", "high", "undefined")),
+                **{name: value for name, value in others.items() if value is not None},
+                "caution": figure.estimate.caution,
+            }
+        slices.append({**asdict(part.bin), "metrics": metrics})
     return {
         **pick(result, ("name", "scores")),
         "n_predictions": _if_known(counts, "n_predictions"),
@@ -68,7 +79,7 @@ def record_system(result: Scored) -> Record:
         "unscored_true": counts.unscored_true,
         "filter": result.filtered,
         "metrics": {figure.name: record_figure(figure) for figure in result.figures},
-        "slices": [record_slice(part) for part in result.slices],
+        "slices": slices,
         "inputs": result.inputs,
         "doubts": result.doubts,
         "notes": (*result.facts, *result.notes),
@@ -86,21 +97,6 @@ def record_figure(figure: Value) -> Record:
     names = ("value", "low", "high", "tie_low", "tie_high", "ceiling", "undefined", "caution")
     measure = figure.measure
     return {**pick(figure.estimate, names), "definition": measure.definition, "unit": measure.metric.unit}
-
-
-def record_slice(part: Slice) -> Record:
-    """Return the values of a bin of labels, or of a group of rows."""
-    metrics = {}
-    for figure in part.figures:
-        estimate = figure.estimate
-        others = pick(estimate, ("tie_low", "tie_high", "ceiling"))
-        metrics[figure.name] = {
-            "kind": figure.kind,
-            **pick(estimate, ("value", "low", "high", "undefined")),
-            **{name: value for name, value in others.items() if value is not None},
-            "caution": estimate.caution,
-        }
-    return {**asdict(part.bin), "metrics": metrics}
 
 
 def record_gates(outcomes: Sequence[GateOutcome]) -> Record:

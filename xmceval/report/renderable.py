@@ -67,7 +67,9 @@ class Tabular(Displayed):
             return write_document(self._records())
         if form == "csv":
             return write_lines(self._columns, self._lines())
-        return str(load_form(form).draw(self._sheet(layout.settle(form))))
+        if form == "latex":  # the table of a paper alone, unless more is asked for
+            layout = replace(layout, intervals=bool(layout.intervals), pairs=bool(layout.pairs))
+        return str(load_form(form).draw(self._sheet(layout)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists."""

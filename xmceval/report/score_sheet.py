@@ -49,11 +49,6 @@ class SystemLine:
         """Take the line of a result."""
         return cls(result.name, result.figures, result.slices)
 
-    def figures_of(self, bin_name: str) -> dict[str, Value]:
-        """Return the figures of a bin of labels by the names of their measures, or with an empty name of all labels."""
-        parts = {"": self.figures, **{part.bin.name: part.figures for part in self.slices}}
-        return {figure.name: figure for figure in parts.get(bin_name, ())}
-
 
 def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
@@ -148,13 +143,13 @@ def _explain_bins(results: Sequence[Scored]) -> Iterator[str]:
     kinds: dict[str, dict[str, None]] = {"share": {}, "average": {}, "group": {}}
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
         kinds[figure.kind][figure.measure.head] = None
-    shares, averages = kinds["share"], kinds["average"]
     if kinds["group"]:
         yield "in groups: values are of the instances of each group alone, and do not add up to the total"
-    texts = [f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total"] if shares else []
-    texts += (
-        [f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin"] if averages else []
-    )
+    texts, shares, averages = [], kinds["share"], kinds["average"]
+    if shares:
+        texts.append(f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total")
+    if averages:
+        texts.append(f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
     if texts:
         yield f"in bins: {'; '.join(texts)}"
 
@@ -218,7 +213,10 @@ def make_section(
     lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
-    of_lines = [line.figures_of(bin_name) for line in lines]
+    of_lines = []
+    for line in lines:
+        by_bin = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
+        of_lines.append({figure.name: figure for figure in by_bin.get(bin_name, ())})
     ranked: dict[str, list[Value]] = {}
     for line, figures in zip(lines, of_lines, strict=True):
         for name, figure in figures.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from xmceval.metrics.measure import Measure
@@ -64,12 +64,6 @@ class Layout:
     def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:
         """Take the options of the layout from a function's arguments; `terminal` has its width and style."""
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
-
-    def settle(self, form: str) -> Layout:
-        """Return the layout with the defaults of a form: LaTeX has the table of a paper alone."""
-        if form != "latex":
-            return self
-        return replace(self, intervals=bool(self.intervals), pairs=bool(self.pairs))
 
     def format(self, measure: Measure, value: float) -> str:
         """Write a value: shares in percent or as fractions, counts unchanged."""

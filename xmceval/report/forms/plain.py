@@ -51,7 +51,7 @@ class PlainColumn:
         cells = sheet.cells_of(name)
         head, hundred = clean(name), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
-        interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
+        interval, marks = (max(map(len, parts)) for parts in zip(*map(_draw_parts, cells), strict=True))
         is_wider = text_width(head) > value + interval + marks
         return cls(head, text_width(head) - interval - marks if is_wider else value, interval, marks)
 
@@ -118,24 +118,19 @@ def _draw_listing(listing: Listing, layout: Layout) -> list[str]:
 def _align_listing(listing: Listing, width: int) -> Iterator[str]:
     """Align the rows of a list; one with a head that is too wide is wrapped into blocks of columns."""
     rows = [tuple(map(clean, row)) for row in listing.rows]
-    if not rows or not listing.has_head:
-        yield from align_columns([line for row in rows for line in _wrap_last(row, rows)], right=listing.numeric)
+    widths = [GAP + max(map(text_width, column)) for column in zip(*rows, strict=True)]
+    if not (rows and listing.has_head):
+        lines: list[tuple[str, ...]] = []
+        for *cells, last in rows:  # that may be long, such as a list of labels
+            first, *rest = wrap_text(last, LONGEST - INDENT - sum(widths[:-1]))
+            lines += [(*cells, first), *((*[""] * len(cells), line) for line in rest)]
+        yield from align_columns(lines, right=listing.numeric)
         return
-    widths = [GAP + max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
     for block in blocks:
         numeric = {i for i, column in enumerate((0, *block)) if column in listing.numeric}
         in_block = [tuple(row[i] for i in (0, *block)) for row in rows]
         yield from align_columns([row for row in in_block if any(map(str.strip, row[1:]))], right=numeric)
-
-
-def _wrap_last(row: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Wrap the last cell of a row, such as a list of labels."""
-    *cells, last = row
-    room = LONGEST - INDENT - sum(GAP + max(text_width(other[i]) for other in rows) for i in range(len(cells)))
-    first, *rest = wrap_text(last, room)
-    yield (*cells, first)
-    yield from ((*[""] * len(cells), line) for line in rest)
 
 
 def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:

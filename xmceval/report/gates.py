@@ -80,18 +80,17 @@ def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT
     """Judge the values of a system."""
     for gate in gates:
         for measure in find_measures(gate.metric, [figure.measure for figure in result.figures]):
-            value = result.estimates[measure.name].value
-            outcome = GateOutcome(gate.kind, result.name, "", "", measure, gate.limit, value)
+            value, why = result.estimates[measure.name].value, ""
             too_far = gate.limit - value if gate.kind == "at_least" else value - gate.limit
-            if result.estimates[measure.name].undefined or math.isnan(value):
+            is_decided = not (result.estimates[measure.name].undefined or math.isnan(value))
+            if not is_decided:
                 why = NOT_DECIDED.format(measure, f"it is undefined for {result.name}")
-                yield replace(outcome, why=why, is_decided=False)
-            elif too_far <= TIE * max(abs(gate.limit), abs(value)):
-                yield replace(outcome, passed=True)
-            else:
+            elif too_far > TIE * max(abs(gate.limit), abs(value)):
                 shown = with_places(layout, measure, value, gate.limit).format(measure, value)
                 bound = f"{gate.kind.replace('_', ' ')} {format_number(gate.number)}"
-                yield replace(outcome, why=f"{result.name} has {measure} {shown}, and {bound} is required")
+                why = f"{result.name} has {measure} {shown}, and {bound} is required"
+            outcome = GateOutcome(gate.kind, result.name, "", "", measure, gate.limit, value)
+            yield replace(outcome, passed=not why, why=why, is_decided=is_decided)
 
 
 def with_places(layout: Layout, measure: Measure, value: float, limit: float) -> Layout:

@@ -113,9 +113,8 @@ def _comment(lines: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class TexColumn:
-    """A column of values: its head, its longest interval and marks, and about how many points wide it is."""
+    """A column of values: its longest interval and marks, and about how many points wide it is."""
 
-    head: str
     interval: str
     marks: str
     width: int
@@ -127,7 +126,7 @@ class TexColumn:
         parts = zip(*((cell.value, cell.interval, cell.marks) for cell in cells), strict=True)
         value, interval, marks = (max(texts, key=len) for texts in parts)
         width = max(DIGIT * len(value) + RAISED * len(interval + marks), min(CAPITAL * len(name), WIDEST_HEAD))
-        return cls(name, interval, marks, round(width) + GAP)
+        return cls(interval, marks, round(width) + GAP)
 
     def draw_cell(self, cell: Cell) -> str:
         """Draw a value, its interval and marks; what they lack of the longest is left blank, so points stay in line."""

@@ -6,7 +6,6 @@ import pickle
 import pickletools
 import struct
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,17 +15,15 @@ from support.files import TRUTH, write
 import xmceval
 from xmceval.errors import DataError, UsageError, naming_flags
 from xmceval.files.arrays import npz
-from xmceval.files.arrays.archive import ArrayFile
 from xmceval.files.arrays.npy import RefusedError, load_strings
 from xmceval.files.io import chunks
-from xmceval.kernels.text import pickles as kernels
+from xmceval.files.sidecars.label_names import read_names
 
 MIB = 1 << 20
 
 
 def peak_of(kind, message, call, *arguments, **options):
-    """Return the peak of memory in MiB while a call is refused, once kernels are compiled."""
-    assert kernels.check_pickle(np.frombuffer(b"", np.uint8)) == kernels.DAMAGED
+    """Return the peak of memory in MiB while a call is refused."""
     tracemalloc.start()
     try:
         with pytest.raises(kind, match=message):
@@ -67,9 +64,9 @@ HUGE = {
 
 @pytest.mark.parametrize("name", WILD)
 def test_a_memo_that_a_pickle_could_not_fill_is_refused(name):
-    write("a-labels.npy", npy_of(b"\x80\x02]" + WILD[name] + b".", (1, 1)))
+    write("names.npy", npy_of(b"\x80\x02]" + WILD[name] + b".", (1,)))
     message = "the objects in it are not numbered one after the other"
-    assert peak_of(DataError, message, ArrayFile(Path("a-labels.npy")).strings) < 2
+    assert peak_of(DataError, message, read_names, "names.npy") < 2
 
 
 @pytest.mark.parametrize("name", HUGE)
@@ -86,19 +83,13 @@ def test_pickles_of_strings_are_read_whatever_their_protocol(words, protocol, op
     assert load_strings(io.BytesIO(content)).tolist() == words
 
 
-@given(st.binary(max_size=60), st.integers(0, 5))
-def test_the_kernel_walks_as_pickletools_does(garbage, protocol):
-    content = pickle.dumps(["a", b"b", 3, 10**20, 0.5, None, ("a",)], protocol=protocol)
-    at = len(garbage) % len(content)
-    for text in (content, content[:at] + garbage + content[at:], content[:at]):
-        try:
-            steps = list(pickletools.genops(text))
-        except Exception:
-            continue
-        puts = [argument for code, argument, _ in steps if "PUT" in code.name or code.name == "MEMOIZE"]
-        sequential = all((argument or 0) <= i for i, argument in enumerate(puts))
-        found = kernels.check_pickle(np.frombuffer(text, np.uint8))
-        assert (found == kernels.FINE) == sequential
+@given(st.permutations(range(6)), st.sampled_from(["q", "r", "p"]))
+def test_objects_are_read_if_they_are_numbered_one_after_the_other(numbers, code):
+    put = {"q": lambda i: bytes([i]), "r": lambda i: struct.pack("<I", i), "p": lambda i: b"%d\n" % i}[code]
+    puts = b"".join(b"N" + code.encode() + put(number) + b"0" for number in numbers)
+    problem = "it is damaged" if numbers == sorted(numbers) else "the objects in it are not numbered"
+    with pytest.raises(RefusedError, match=problem):
+        load_strings(io.BytesIO(b"\x80\x03" + puts + b"."))
 
 
 def test_a_pickle_that_asks_again_and_again_for_the_bytes_of_a_string_is_refused():

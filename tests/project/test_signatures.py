@@ -29,11 +29,10 @@ N_ROWS, N_LABELS = 60, 80
 AT_CUTOFFS = "P,R,nDCG,PSP,PSnDCG"
 WHOLE_ROWS = "LRAP,AUC,ranking_loss,AP,ERR(max=3),macroF1@3,macroAUC"
 
-RARE = {  # kernels that the calls below do not reach: for unusual lines, names, and pickles
+RARE = {  # kernels that the calls below do not reach: for unusual lines and names
     "metrics.resampling.swap_systems",
     "text.lines.skip_rows",
     "text.lists.find_unicode",
-    "text.pickles.check_pickle",
     "text.words.fill_slots",
     "text.words.parse_plain_numbers",
 }

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from xmceval.errors import DataError
-from xmceval.files.arrays.npy import ArrayStream, Header, damage_error, open_array
+from xmceval.files.arrays.npy import ArrayStream, Header, open_array
 from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes
 from xmceval.rows.block import AnyArray
@@ -157,37 +154,8 @@ class ArrayFile:
         with self.open() as stream:
             return stream.header
 
-    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix, from one on, in pieces [n, n_columns] of about `n_entries` entries.
-
-        A matrix in Fortran order is mapped into memory, or read whole where it is compressed or in an archive.
-        """
+    def head(self, n_entries: int) -> AnyArray:
+        """Read the first rows of a matrix, of about `n_entries` entries."""
         with self.open() as stream:
             n_rows, width = stream.header.shape
-            n_piece = max(n_entries // max(width, 1), 1)
-            if stream.header.is_fortran:
-                is_mapped = self.archive is None and is_uncompressed(self.path)
-                whole = self._map(stream) if is_mapped else stream.read_whole()
-                yield from (whole[row : row + n_piece] for row in range(first_row, n_rows, n_piece))
-                return
-            if first_row:
-                stream.skip(first_row * width)
-            for row in range(first_row, n_rows, n_piece):
-                n = min(n_piece, n_rows - row)
-                yield stream.read(n * width).reshape(n, width)
-            stream.check_end()
-
-    def strings(self) -> NDArray[np.object_]:
-        """Read it as an array of strings."""
-        with self.open() as stream:
-            return stream.read_strings()
-
-    def _map(self, stream: ArrayStream) -> AnyArray:
-        """Map an opened npy file into memory."""
-        try:
-            whole: AnyArray = np.load(stored_at(self.path), mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
-            raise damage_error(self.name, error) from None
-        stream.skip(whole.size)
-        stream.check_end()
-        return whole
+            return stream.take(min(max(n_entries // max(width, 1), 1), n_rows))

@@ -1,4 +1,4 @@
-"""Read npy arrays as streams, from plain or compressed files or archive members, whole or in pieces.
+"""Read npy arrays as streams, from plain or compressed files or archive members, whole or some rows at a time.
 
 Strings that numpy pickled are read without running any code that a pickle could ask for.
 """
@@ -8,15 +8,18 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from dataclasses import dataclass
+import pickletools
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.files.io.streams import open_bytes
+from xmceval.files.io.inputfiles import stored_at
+from xmceval.files.io.streams import is_uncompressed, open_bytes
 from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20
@@ -32,36 +35,27 @@ class Header(NamedTuple):
     dtype: np.dtype[Any]
 
 
-@dataclass
 class ArrayStream:
     """The items of one array, in order; the file is closed if its header cannot be read."""
 
-    stream: BinaryIO  # the file, read from the header on
-    name: str  # the name of the array in messages
-
-    def __post_init__(self) -> None:
-        try:
-            self._read_header()
-        except DataError:
-            self.stream.close()
-            raise
-
-    def _read_header(self) -> None:
-        try:
-            version = np.lib.format.read_magic(self.stream)
+    def __init__(self, stream: BinaryIO, name: str, path: Path | None = None) -> None:
+        """Read the header, at which the stream is; `path` is that of an npy file, and messages use `name`."""
+        self.stream, self.name, self._path = stream, name, path
+        with ExitStack() as stack, self._in_words():
+            stack.callback(stream.close)
+            version = np.lib.format.read_magic(stream)
             if version not in {(1, 0), (2, 0)}:
                 raise ValueError(f"version {version} of the npy format")
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            self.header = Header(*read(self.stream))
-        except DataError:
-            raise
-        except Exception as error:  # numpy raises nearly anything over damaged bytes
-            raise damage_error(self.name, error) from None
-        if any(type(n) is not int or n < 0 for n in self.header.shape):
-            raise DataError(f"{self.name}: cannot be read as an array; its shape is {self.header.shape}")
-        if self.header.dtype.itemsize == 0:
-            raise DataError(f"{self.name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
+            self.header = Header(*read(stream))
+            if any(type(n) is not int or n < 0 for n in self.header.shape):
+                raise DataError(f"{name}: cannot be read as an array; its shape is {self.header.shape}")
+            if self.header.dtype.itemsize == 0:
+                raise DataError(f"{name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
+            stack.pop_all()
         self._n_left = int(np.prod([1, *self.header.shape], dtype=object))
+        self._whole: AnyArray | None = None  # all rows, where these are not stored one after the other
+        self._row = 0  # the next row of them
 
     def __enter__(self) -> ArrayStream:
         return self
@@ -69,11 +63,44 @@ class ArrayStream:
     def __exit__(self, *_: object) -> None:
         self.stream.close()
 
+    def take(self, n_rows: int) -> AnyArray:
+        """Return the next rows of a matrix, [n_rows, n_columns].
+
+        One in Fortran order is mapped into memory, or read whole where it is compressed or in an archive.
+        """
+        if not self._is_whole:
+            width = self.header.shape[1]
+            return self.read(n_rows * width).reshape(n_rows, width)
+        if self._whole is None:
+            if self.header.dtype.hasobject:
+                self._whole = self.read_strings()
+            elif self._path is None or not is_uncompressed(self._path):
+                self._whole = self.read_whole()
+            else:
+                with self._in_words():
+                    self._whole = np.load(stored_at(self._path), mmap_mode="r", allow_pickle=False)
+                self.skip(self._n_left)
+                self.check_end()
+        self._row += n_rows
+        return self._whole[self._row - n_rows : self._row]
+
+    def skip_rows(self, n_rows: int) -> None:
+        """Skip the first rows of a matrix."""
+        if self._is_whole:
+            self._row = n_rows
+        elif n_rows:
+            self.skip(n_rows * self.header.shape[1])
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether its rows are not stored one after the other."""
+        return self.header.is_fortran or self.header.dtype.hasobject
+
     def read(self, n_items: int) -> AnyArray:
         """Read the next items, as an array [n_items] of the type in the header."""
         n_bytes, filled = n_items * self.header.dtype.itemsize, 0
         buffer = np.empty(min(n_bytes, PIECE_BYTES), dtype=np.uint8)
-        try:
+        with self._in_words():
             while filled < n_bytes:
                 if filled == buffer.size:  # a wrong header may declare any size: memory grows only as bytes come
                     buffer.resize(min(2 * filled, n_bytes), refcheck=False)
@@ -82,10 +109,6 @@ class ArrayStream:
                     shape = self.header.shape
                     raise DataError(f"{self.name}: the file is truncated; its header declares shape {shape}")
                 filled += n_read
-        except DataError:
-            raise
-        except Exception as error:  # zipfile and zlib raise nearly anything over damaged bytes
-            raise damage_error(self.name, error) from None
         self._n_left -= n_items
         return buffer.view(self.header.dtype)
 
@@ -117,26 +140,33 @@ class ArrayStream:
             return strings
         if self.header.dtype.kind != "U":
             raise DataError(f"{self.name}: expected an array of strings, got dtype {self.header.dtype}")
-        try:
+        with self._in_words():  # a code point that Unicode does not have is an error
             return self.read_whole().astype(object)
-        except ValueError as error:  # a code point that Unicode does not have
-            raise damage_error(self.name, error) from None
 
     def check_end(self) -> None:
         """Check that nothing follows, and with it the checksum of a member of an archive."""
-        try:
+        with self._in_words():
             more = self.stream.read(1)
+        if more:
+            raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn what numpy, zipfile and zlib raise over damaged bytes, which is nearly anything, into an error."""
+        try:
+            yield
         except DataError:
             raise
         except Exception as error:
-            raise damage_error(self.name, error) from None
-        if more:
-            raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
+            raise DataError(
+                f"{self.name}: cannot be read as an array; is the file damaged or truncated? "
+                f"({error or type(error).__name__})"
+            ) from None
 
 
 def open_array(path: Path) -> ArrayStream:
     """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows."""
-    return ArrayStream(open_bytes(path), str(path))
+    return ArrayStream(open_bytes(path), str(path), path)
 
 
 def read_array(path: Path) -> AnyArray:
@@ -147,13 +177,6 @@ def read_array(path: Path) -> AnyArray:
         return array.read_whole()
 
 
-def damage_error(name: str, error: Exception) -> DataError:
-    """Return the error for bytes that are no array."""
-    return DataError(
-        f"{name}: cannot be read as an array; is the file damaged or truncated? ({error or type(error).__name__})"
-    )
-
-
 class RefusedError(ValueError):
     """A pickle with anything other than an array of strings in it."""
 
@@ -162,8 +185,7 @@ class _StandIn:
     """Stands in for a class or function of numpy in a pickle; holds arguments and state, and runs nothing."""
 
     def __init__(self, *arguments: Any) -> None:
-        self.arguments = arguments
-        self.state: Any = None
+        self.arguments, self.state = arguments, cast(Any, None)
 
     def __setstate__(self, state: Any) -> None:
         self.state = state
@@ -177,19 +199,12 @@ class _Dtype(_StandIn):
     """That of a dtype."""
 
 
-def _encode(text: Any, encoding: Any = "utf-8") -> bytes:
-    if type(text) is not str or encoding != "latin1":
-        raise RefusedError("it holds more than an array of strings")
-    return text.encode("latin1")
-
-
-# All that a pickle may name; the real objects of these names are never touched.
+# All that a pickle may name, beside ``_codecs.encode``; the real objects of these names are never touched.
 _ADMITTED = {
     ("numpy.core.multiarray", "_reconstruct"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
-    ("_codecs", "encode"): _encode,
 }
 
 
@@ -201,16 +216,19 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Return a stand-in, and refuse anything else."""
+        if (module, name) == ("_codecs", "encode"):
+            return self._encode
         if (module, name) not in _ADMITTED:
             raise RefusedError(f"it asks for {module}.{name}")
-        return self._encode if name == "encode" else _ADMITTED[module, name]
+        return _ADMITTED[module, name]
 
     def _encode(self, text: Any, encoding: Any = "utf-8") -> bytes:
-        content = _encode(text, encoding)
-        self._room -= len(content)
+        if type(text) is not str or encoding != "latin1":
+            raise RefusedError("it holds more than an array of strings")
+        self._room -= len(text)
         if self._room < 0:
             raise RefusedError("it asks for more bytes than it has")
-        return content
+        return text.encode("latin1")
 
     def persistent_load(self, pid: Any) -> Any:
         """Refuse references to external objects."""
@@ -219,15 +237,9 @@ class _Unpickler(pickle.Unpickler):
 
 def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     """Read the pickle in an npy file of dtype object: an array of str, and nothing else."""
-    from xmceval.kernels.text import pickles as kernels
-
     try:
         text = stream.read()
-        code = kernels.check_pickle(np.frombuffer(text, dtype=np.uint8))
-        if code == kernels.WILD_MEMO:  # the unpickler would ask for any amount of memory
-            raise RefusedError("the objects in it are not numbered one after the other")
-        if code == kernels.DAMAGED:
-            raise RefusedError("it is damaged or truncated")
+        _check_memo(text)
         unpickler = _Unpickler(text)
         content = unpickler.load()
     except RefusedError:
@@ -250,3 +262,15 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array.reshape(sizes, order="F" if is_fortran is True else "C")
+
+
+def _check_memo(text: bytes) -> None:
+    """Refuse objects that are not numbered one after the other: the unpickler would ask for any amount of memory."""
+    codes = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
+    numbers = (number or 0 for code, number, _ in pickletools.genops(text) if code.name in codes)
+    try:
+        is_wild = any(number > i for i, number in enumerate(numbers))
+    except Exception:
+        raise RefusedError("it is damaged or truncated") from None
+    if is_wild:
+        raise RefusedError("the objects in it are not numbered one after the other")

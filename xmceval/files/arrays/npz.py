@@ -18,7 +18,6 @@ from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.rows.block import AnyArray
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr, csc_to_csr, early_end_error, indptr_error
 from xmceval.rows.matrices.storage import Csr, FilePieces
@@ -59,6 +58,7 @@ def open_npz(path: Path, request: Request) -> Opened:
             form, is_held = FORMATS["npz-arrays"], archive.content is not None
             return open_lists(array, scores, request, form, missing="array 'scores'", is_held=is_held)
         kind, lengths, shape, dtype = _check(archive, opened)
+        pieces: FilePieces | list[Csr]
         if kind == "csr":
             n_stored = lengths["data"]
             if lengths["indices"] != n_stored:
@@ -67,19 +67,21 @@ def open_npz(path: Path, request: Request) -> Opened:
                 raise indptr_error(str(path), shape[0], n_stored)
             read = partial(_read_csr, archive, shape, n_stored, request.are_scores)
             pieces = FilePieces((path,), read, archive.can_start)
-            is_held = archive.content is not None
-            source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:
             arrays = {part: archive.read_array(opened, part) for part in _FORMATS[kind]}
             if kind == "csc":
                 csr = csc_to_csr(str(path), arrays["indptr"], arrays["indices"], arrays["data"], shape)
             else:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
-            source = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)], dtype=dtype)
-            is_held = True
-    npz, has_extra = FORMATS["npz"], request.are_scores
-    facts = (f"{npz.title} {kind} matrix",)
-    return Opened(source, npz, facts, request.role, is_held=is_held, may_have_extra_column=has_extra)
+            pieces = [Csr(*csr, request.are_scores)]
+    return Opened(
+        MatrixSource(str(path), *shape, pieces, dtype=dtype),
+        FORMATS["npz"],
+        (f"{FORMATS['npz'].title} {kind} matrix",),
+        request.role,
+        is_held=kind != "csr" or archive.content is not None,
+        may_have_extra_column=request.are_scores,
+    )
 
 
 def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int], np.dtype[Any]]:
@@ -88,7 +90,14 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
         raise DataError(f"{path}: {_describe_other(archive, opened)}")
-    form = _read_format(archive, opened) if "format" in parts else "csr"
+    form = "csr"
+    if "format" in parts:
+        with archive.open_array(opened, "format") as stream:
+            header = stream.header
+            if header.shape or header.dtype.kind not in "SU" or header.dtype.itemsize > LONGEST_FORMAT:
+                raise DataError(f"{path}: its 'format' is not a word; expected a file of scipy.sparse.save_npz")
+            word = stream.read_whole().tolist()
+        form = word.decode(errors="replace") if isinstance(word, bytes) else str(word)
     if form not in _FORMATS:
         raise DataError(
             f"{path}: is a sparse matrix of format {form!r}; expected one of {listed(_FORMATS)} "
@@ -97,12 +106,20 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     missing = _FORMATS[form].keys() - parts
     if missing:
         raise DataError(f"{path}: lacks the array {min(missing)!r}; a {form} matrix has {listed(_FORMATS[form])}")
-    headers = {part: _check_array(archive, opened, part, kinds) for part, kinds in _FORMATS[form].items()}
-    lengths = {part: length for part, (length, _) in headers.items()}
+    lengths, dtypes = dict[str, int](), dict[str, np.dtype[Any]]()
+    for part, kinds in _FORMATS[form].items():
+        with archive.open_array(opened, part) as stream:
+            header = stream.header
+        if header.dtype.kind not in kinds or len(header.shape) != 1:
+            raise DataError(
+                f"{path}: its {part!r} has shape {header.shape} and dtype {header.dtype}; expected "
+                f"{'integers' if kinds == 'iu' else 'numbers'} in one dimension"
+            )
+        lengths[part], dtypes[part] = header.shape[0], header.dtype
     shape = archive.read_array(opened, "shape").tolist() if lengths["shape"] == 2 else []
     if len(shape) != 2 or min(shape) < 0:
         raise DataError(f"{path}: its shape is {tuple(shape)}; expected rows and columns")
-    return form, lengths, (shape[0], shape[1]), headers["data"][1]
+    return form, lengths, (shape[0], shape[1]), dtypes["data"]
 
 
 def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
@@ -116,47 +133,22 @@ def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
     if {"meta", "rows", "values"} <= {*parts}:
         tool = "xmceval compare, as NAME.rows.npz" if names_flags() else "compare_rows"
         return f"is not a sparse matrix; {expected} (hint: per-instance values are compared with {tool})"
-    found = listed([_describe_array(archive, opened, part) for part in parts[:MOST_NAMED]]) + more
-    hint = " (hint: save each matrix in a file of its own)" if len(parts) > 1 else " (hint: save it as .npy)"
-    return f"is not a sparse matrix but has {'arrays' if len(parts) > 1 else 'the array'} {found}; {expected}{hint}"
-
-
-def _describe_array(archive: Archive, opened: zipfile.ZipFile, part: str) -> str:
-    try:
-        with archive.open_array(opened, part) as stream:
-            shape, _, dtype = stream.header
-    except DataError:
-        return part
-    return f"{part} ({' x '.join(f'{n:,}' for n in shape) or 'one value'}, {dtype})"
-
-
-def _read_format(archive: Archive, opened: zipfile.ZipFile) -> str:
-    with archive.open_array(opened, "format") as stream:
-        shape, _, dtype = stream.header
-        if shape != () or dtype.kind not in "SU" or dtype.itemsize > LONGEST_FORMAT:
-            raise DataError(f"{archive.path}: its 'format' is not a word; expected a file of scipy.sparse.save_npz")
-        form = stream.read_whole().tolist()
-    return form.decode(errors="replace") if isinstance(form, bytes) else str(form)
-
-
-def _check_array(archive: Archive, opened: zipfile.ZipFile, part: str, kinds: str) -> tuple[int, np.dtype[Any]]:
-    """Check the shape and dtype of one array and return its length and dtype."""
-    with archive.open_array(opened, part) as stream:
-        shape, _, dtype = stream.header
-    if dtype.kind not in kinds or len(shape) != 1:
-        raise DataError(
-            f"{archive.path}: its {part!r} has shape {shape} and dtype {dtype}; expected "
-            f"{'integers' if kinds == 'iu' else 'numbers'} in one dimension"
-        )
-    return int(shape[0]), dtype
+    arrays = list[str]()
+    for part in parts[:MOST_NAMED]:
+        try:
+            with archive.open_array(opened, part) as stream:
+                shape, _, dtype = stream.header
+            arrays.append(f"{part} ({' x '.join(f'{n:,}' for n in shape) or 'one value'}, {dtype})")
+        except DataError:
+            arrays.append(part)
+    what, hint = "the array", "save it as .npy"
+    if len(parts) > 1:
+        what, hint = "arrays", "save each matrix in a file of its own"
+    return f"is not a sparse matrix but has {what} {listed(arrays)}{more}; {expected} (hint: {hint})"
 
 
 def _read_csr(
-    archive: Archive,
-    shape: tuple[int, int],
-    n_stored: int,
-    are_scores: bool,
-    first_row: int,
+    archive: Archive, shape: tuple[int, int], n_stored: int, are_scores: bool, first_row: int
 ) -> Iterator[Csr]:
     """Yield the rows of a CSR matrix, from one on, in pieces of about BLOCK_ENTRIES entries.
 
@@ -183,7 +175,13 @@ def _read_csr(
                 raise indptr_error(name, n_rows, n_stored)
             if row + n == n_rows and indptr[-1] < n_stored:
                 raise early_end_error(name, int(indptr[-1]), n_stored)
-            _check_lengths(name, row, indptr, shape[1])
+            lengths, longest = np.diff(indptr), max(shape[1], BLOCK_ENTRIES)
+            longer = int(np.argmax(lengths > longest))
+            if lengths[longer] > longest:  # it is not read
+                raise DataError(
+                    f"{name} row {row + longer}: has {counted(int(lengths[longer]), 'entry')}, but the matrix has "
+                    f"{counted(shape[1], 'column')}; a label appears at most once in a row"
+                )
             start = 0
             while start < n:
                 stop = int(np.searchsorted(indptr, indptr[start] + BLOCK_ENTRIES, side="right")) - 1
@@ -196,14 +194,3 @@ def _read_csr(
         if not first_row:
             for stream in streams:
                 stream.check_end()
-
-
-def _check_lengths(name: str, first_row: int, indptr: AnyArray, n_labels: int) -> None:
-    """Refuse a row with more entries than there are labels before it is read, if it is longer than a block."""
-    lengths = np.diff(indptr)
-    row = int(np.argmax(lengths > max(n_labels, BLOCK_ENTRIES)))
-    if lengths[row] > max(n_labels, BLOCK_ENTRIES):
-        raise DataError(
-            f"{name} row {first_row + row}: has {counted(int(lengths[row]), 'entry')}, but the matrix has "
-            f"{counted(n_labels, 'column')}; a label appears at most once in a row"
-        )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.label_names import Names, unknown_name
-from xmceval.rows.block import AnyArray, Int64, Rows, Scratch
+from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
@@ -27,6 +28,8 @@ from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_tex
 from xmceval.rows.shards import parts_of
 
 _PADDING = frozenset({"", "-1"})
+
+MakePiece: TypeAlias = Callable[..., Matrix]  # takes the first row of a piece, and that piece of each array
 
 
 def open_npy(path: Path, request: Request) -> Opened:
@@ -40,7 +43,7 @@ def open_npy(path: Path, request: Request) -> Opened:
         return open_dense(path, request)
     if header.dtype.kind in "UO":
         return open_lists(array, None, request, FORMATS["npy-ranked"])
-    piece = next(array.row_pieces(BLOCK_ENTRIES), np.empty((0, header.shape[1]), header.dtype))
+    piece = array.head(BLOCK_ENTRIES)
     n_seen = request.n_seen
     if n_seen is None:  # alone, integers beyond the columns are taken for ids
         n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
@@ -55,8 +58,8 @@ def open_dense(path: Path, request: Request) -> Opened:
     array = ArrayFile(path)
     shape, _, dtype = _check_matrix(array, "biuf")
     if not request.are_scores:
-        check_truth(next(array.row_pieces(BLOCK_ENTRIES), np.empty((0, shape[1]))), str(path))
-    pieces = FilePieces((path,), partial(_read_dense, array, request.are_scores), array.can_start)
+        check_truth(array.head(BLOCK_ENTRIES), str(path))
+    pieces = _pieces([array], partial(_dense, request.are_scores))
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     form = FORMATS["npy"]
     fact = f"{form.title} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
@@ -158,11 +161,10 @@ def open_lists(
         option = argument("labels", kind="FILE")
         only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
         raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
-    arrays = (labels,) if scores is None else (labels, scores)
-    pieces = FilePieces(
-        tuple(dict.fromkeys(array.path for array in arrays)),
-        partial(_read_lists, labels, scores, header.dtype, request.names if are_names else None),
-        None if header.dtype.hasobject else partial(_can_start, arrays),
+    pieces = _pieces(
+        [labels] if scores is None else [labels, scores],
+        partial(_lists, labels.name, request.names if are_names else None),
+        starts_anywhere=not header.dtype.hasobject,
     )
     source = MatrixSource(
         labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype, may_be_scores=may_be_scores
@@ -195,10 +197,9 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
 
 def _explain_text(array: ArrayFile, header: Header) -> str:
     """Explain why a matrix of numbers as text is refused, and how to convert it; empty for other arrays."""
-    if len(header.shape) != 2 or header.dtype.kind != "U":
+    if len(header.shape) != 2 or header.dtype.kind != "U" or not header.shape[0]:
         return ""
-    piece = next(array.row_pieces(FIRST_CELLS), None)
-    return "" if piece is None else explain_text(piece, array.name)
+    return explain_text(array.head(FIRST_CELLS), array.name)
 
 
 def _stem(path: Path) -> tuple[str, bool]:
@@ -225,49 +226,43 @@ def _find_pair(path: Path) -> tuple[Path, Path]:
     return files[0], files[1]
 
 
+def _pieces(arrays: Sequence[ArrayFile], make: MakePiece, *, starts_anywhere: bool = True) -> FilePieces:
+    """Return the rows of matrices of one shape, which are read in step."""
+    files = tuple(dict.fromkeys(array.path for array in arrays))
+    return FilePieces(files, partial(_read, arrays, make), partial(_can_start, arrays) if starts_anywhere else None)
+
+
 def _can_start(arrays: Sequence[ArrayFile]) -> bool:
     """Return whether reading can begin at any row of some arrays."""
     return all(array.can_start() for array in arrays)
 
 
-def _read_dense(array: ArrayFile, are_scores: bool, first_row: int) -> Iterator[Dense]:
-    """Yield the rows of a dense matrix, from one on, in pieces of about BLOCK_ENTRIES entries."""
-    for piece in array.row_pieces(BLOCK_ENTRIES, first_row):
-        yield Dense(piece, are_scores)
+def _read(arrays: Sequence[ArrayFile], make: MakePiece, first_row: int) -> Iterator[Matrix]:
+    """Yield the rows of matrices in step, from one on, in pieces of about BLOCK_ENTRIES entries."""
+    with ExitStack() as stack:
+        streams = [stack.enter_context(array.open()) for array in arrays]
+        n_rows, width = streams[0].header.shape
+        for stream in streams:
+            stream.skip_rows(first_row)
+        n_piece = max(BLOCK_ENTRIES // max(width, 1), 1)
+        for row in range(first_row, n_rows, n_piece):
+            yield make(row, *(stream.take(min(n_piece, n_rows - row)) for stream in streams))
+        for stream in streams:
+            stream.check_end()
 
 
-def _read_lists(
-    labels: ArrayFile, scores: ArrayFile | None, dtype: np.dtype[Any], names: Names | None, first_row: int
-) -> Iterator[Matrix]:
-    """Yield the rows of labels and their scores in step, from one on, in pieces of about BLOCK_ENTRIES entries."""
-    score_pieces = iter(()) if scores is None else scores.row_pieces(BLOCK_ENTRIES, first_row)
-    held: list[AnyArray] = []  # scores that were read, for rows of the next piece of labels
+def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:
+    """Return rows of a dense matrix."""
+    return Dense(values, are_scores)
 
-    def take(n: int) -> AnyArray:
-        """Return the scores of the next rows [n, width]; their pieces may be of another size."""
-        while sum(piece.shape[0] for piece in held) < n:
-            held.append(next(score_pieces))
-        rows = held[0] if len(held) == 1 else np.concatenate(held)
-        held[:] = [rows[n:]]
-        return rows[:n]
 
-    label_pieces: Iterator[AnyArray]
-    if dtype.hasobject:
-        strings = labels.strings()
-        n_piece = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
-        label_pieces = (strings[i : i + n_piece] for i in range(0, strings.shape[0], n_piece))
-    else:
-        label_pieces = labels.row_pieces(BLOCK_ENTRIES, first_row)
-    row = first_row
-    for piece in label_pieces:
-        n_rows, width = piece.shape  # labels without scores get those that fall from left to right
-        values = np.broadcast_to(np.arange(width, 0, -1), piece.shape) if scores is None else take(n_rows)
-        if names is None:
-            yield PaddedLists(as_ids(piece, labels.name) if dtype.kind == "f" else piece, values)
-        else:
-            yield _NamedLists(piece, values, names, labels.name, row)
-        row += n_rows
-    next(score_pieces, None)  # what follows the last row is an error
+def _lists(name: str, names: Names | None, row: int, labels: AnyArray, scores: AnyArray | None = None) -> Matrix:
+    """Return rows of labels or their names, whose scores fall from left to right where there are none."""
+    if scores is None:
+        scores = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+    if names is None:
+        return PaddedLists(as_ids(labels, name) if labels.dtype.kind == "f" else labels, scores)
+    return _NamedLists(labels, scores, names, name, row)
 
 
 @dataclass(frozen=True)
@@ -293,7 +288,13 @@ class _NamedLists(Matrix):
             labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
             has_unknown = bool((labels < 0).any())
         else:
-            labels, has_unknown = self._look_up(words)
+            from xmceval.files.text.words import PADDING
+            from xmceval.kernels.text.lists import find_unicode
+
+            width = words.dtype.itemsize // 4
+            letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
+            labels, space = np.empty(letters.shape[0], dtype=np.int64), np.empty(4 * width + PADDING, dtype=np.uint8)
+            has_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
         for at in np.flatnonzero(labels < 0).tolist() if has_unknown else ():
             word = str(words.flat[at])
             if word not in _PADDING:
@@ -308,17 +309,3 @@ class _NamedLists(Matrix):
         return replace(
             self, words=self.words[start:stop], scores=self.scores[start:stop], first_row=self.first_row + start
         )
-
-    def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:
-        """Return the label of each string of a unicode dtype, int64 [n_words], -1 if unknown, and whether some are.
-
-        An empty one is not unknown.
-        """
-        from xmceval.files.text.words import PADDING
-        from xmceval.kernels.text.lists import find_unicode
-
-        width = words.dtype.itemsize // 4
-        letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
-        labels = np.empty(letters.shape[0], dtype=np.int64)
-        space = np.empty(4 * width + PADDING, dtype=np.uint8)
-        return labels, int(find_unicode(np.array(letters), *self.names.words.table, space, labels)) >= 0

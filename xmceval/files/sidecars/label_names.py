@@ -64,15 +64,16 @@ def read_names(path: str | Path) -> Names:
     take_pipe(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
-        from xmceval.files.arrays.archive import ArrayFile
+        from xmceval.files.arrays.npy import open_array
 
-        shape = ArrayFile(path).header().shape
-        if len(shape) != 1:
-            raise DataError(
-                f"{path}: has shape {shape}; expected one label name per entry of an array of one dimension "
-                f"(hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not {argument('labels')})"
-            )
-        return Names([name.encode(errors="surrogateescape") for name in ArrayFile(path).strings()], str(path))
+        with open_array(path) as array:
+            if len(array.header.shape) != 1:
+                raise DataError(
+                    f"{path}: has shape {array.header.shape}; expected one label name per entry of an array of one "
+                    f"dimension (hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not "
+                    f"{argument('labels')})"
+                )
+            return Names([name.encode(errors="surrogateescape") for name in array.read_strings()], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
         raise DataError(f"{path}: expected text with one label name per line")
     names = [line.strip() for line in read_all_bytes(path).removeprefix(UTF8_BOM).split(b"\n")]

@@ -12,7 +12,7 @@ from xmceval.errors import DataError
 from xmceval.files.io import chunks
 from xmceval.files.open import open_truth
 from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents
-from xmceval.files.ranking.lines import LineFile
+from xmceval.files.ranking.lines import line_file
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Scratch
@@ -61,7 +61,7 @@ def read_plainly(path, columns):
 
 
 def read(path, columns, judged=None):
-    lines = LineFile(Path(path), columns).lines(judged)
+    lines = line_file(Path(path), columns).lines(judged)
     indptr, documents, values = lines.gather(len(lines.queries) if judged is None else len(judged))
     words = lines.documents.tolist()
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr)).tolist()
@@ -99,7 +99,7 @@ def test_the_first_wrong_line_is_reported_as_if_split_in_python(columns, seed, m
     plain = read_plainly(path, columns)
     assert isinstance(plain, str)
     with pytest.raises(DataError) as caught:
-        LineFile(Path(path), columns).lines()
+        line_file(Path(path), columns).lines()
     assert str(caught.value).startswith(plain)
 
 

@@ -16,8 +16,9 @@ from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import HEAD_BYTES, Head, Opened, Request, Role
 from xmceval.files.ranking.detect import find_beir, find_json, find_qrels, find_run, find_short_run
-from xmceval.files.ranking.dicts import Records, read_records
+from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.judgments import LineColumns
+from xmceval.files.ranking.lines import QuerySource, line_file
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
 from xmceval.files.text.source import open_text
@@ -51,9 +52,9 @@ def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = 
     return open_source(path, Request("truth", names, max_line=max_line))
 
 
-def open_source(path: str | Path | Records | Table, request: Request) -> Opened:
+def open_source(path: str | Path | QuerySource | Table, request: Request) -> Opened:
     """Open a file, or records or a table in memory; refuse numbers of labels where those of the truth are text."""
-    if isinstance(path, Records):
+    if isinstance(path, QuerySource):
         from xmceval.files.ranking.runs import open_by_query
 
         opened = open_by_query(path, request)
@@ -161,10 +162,9 @@ def _open_text(head: Head, request: Request) -> Opened:
 
 def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
     """Open lines of query, document and grade or score."""
-    from xmceval.files.ranking.lines import LineFile
     from xmceval.files.ranking.runs import open_by_query
 
-    return open_by_query(LineFile(head.path, columns), request)
+    return open_by_query(line_file(head.path, columns), request)
 
 
 def _open_json(head: Head, request: Request, place: str) -> Opened:

@@ -18,7 +18,7 @@ from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
 from xmceval.files.io.write import write_output
-from xmceval.files.ranking.dicts import Records
+from xmceval.files.ranking.lines import QuerySource
 from xmceval.files.shards import find_shards
 from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
@@ -567,7 +567,7 @@ def _refuse_files(name: str, matrix: Any, noun: str) -> None:
     if isinstance(matrix, (str, Path)):
         raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
     stored = find_stored(matrix, name, noun)
-    if isinstance(stored, Records):
+    if isinstance(stored, QuerySource):
         raise UsageError(
             f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
             "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "

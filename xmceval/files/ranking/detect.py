@@ -32,22 +32,17 @@ _BY_LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
 
 def find_run(head: Head, request: Request) -> LineColumns | None:
     """Return the columns of a TREC run, which most of the first lines are of; bad lines are reported later."""
-    rows = [row.fields for row in head.rows]
-    is_joined = request.judgments is not None
-    if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) <= len(rows):
+    rows, n_of_run = [row.fields for row in head.rows], 0
+    for row in rows:
+        if len(row) >= 5 and row[1].upper() == b"Q0":
+            n_of_run += 1
+        elif len(row) >= 6 and (row[1] == b"0" or request.judgments is not None):
+            # without Q0, a tag or a score tells it from a list of ids
+            is_ranked = _INTEGER.fullmatch(row[3]) and NUMBER.fullmatch(row[4])
+            n_of_run += bool(is_ranked) and not all(map(_INTEGER.fullmatch, row[:6]))
+    if 2 * n_of_run <= len(rows):
         return None
     return RUN if any(len(row) > 5 for row in rows) else UNTAGGED
-
-
-def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
-    """Return whether a line is of a run; without Q0, a tag or a score tells it from a list of ids."""
-    if len(row) >= 5 and row[1].upper() == b"Q0":
-        return True
-    if len(row) < 6:
-        return False
-    if not (row[1] == b"0" or is_joined) or not _INTEGER.fullmatch(row[3]) or not NUMBER.fullmatch(row[4]):
-        return False
-    return not all(_INTEGER.fullmatch(word) for word in row[:6])
 
 
 def find_beir(head: Head) -> LineColumns | None:

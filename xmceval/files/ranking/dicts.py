@@ -7,80 +7,30 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, listed
-from xmceval.files.formats import FORMATS, Format
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.files.ranking.lines import Lines
+from xmceval.files.ranking.lines import Lines, QuerySource
 from xmceval.files.tables.columns import are_known
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
-from xmceval.files.text.words import PADDING, Words
+from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Float64, Int64
 
 PART_SIZE = 1 << 16  # documents that are read at a time
 NUMBERS = (Real, np.bool_)
 META = "mteb_model_meta"  # a key of JSON next to the subsets of a task
 TOO_LARGE = "a {} is an integer too large for float64"
-
-
-class RecordPart(NamedTuple):
-    """Some of the queries with their documents, one after the other, and the documents' grades or scores."""
-
-    queries: Sequence[Any]
-    lengths: Int64  # int64 array [n_queries]; how many documents belong to each; a query may come several times
-    documents: Sequence[Any]
-    values: Float64  # float64 array [n_documents]
-
-    def names_at(self, i: int) -> tuple[Any, Any]:
-        """Return the query and the name of a document."""
-        return self.queries[int(np.searchsorted(np.cumsum(self.lengths), i, side="right"))], self.documents[i]
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """Queries with documents, and their grades or scores."""
-
-    name: str  # what messages call them
-    noun: str  # what a value is: a grade or a score
-    parts: Iterable[RecordPart]
-    path: Path | None = None  # the file of JSON
-    may_be_frame: bool = False  # whether it is a dict by query, or a data frame by column
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def form(self) -> Format:
-        """The format."""
-        return FORMATS["run" if self.noun == "score" else "qrels"] if self.path is None else FORMATS["json-queries"]
-
-    @property
-    def facts(self) -> list[str]:
-        """Facts about them, for people."""
-        return [f"{self.noun}s by query and document"]
-
-    def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
-        """Read the records; each document is a line."""
-        lines = Lines("document", judged, Words() if documents is None else documents)
-        for part in self.parts:
-            text, places = _encode(part, "query", self.name)
-            rows = np.repeat(lines.rows_of(lines.queries.number(text, *places)), part.lengths)
-            wrong = np.flatnonzero(np.isnan(part.values) & (rows >= 0))
-            if wrong.size:
-                place = _place(self.name, *part.names_at(int(wrong[0])))
-                raise DataError(f"{place}: the {self.noun} is NaN; expected a number")
-            text, places = _encode(part, "document", self.name)
-            lines.add(text, rows, places, part.values)
-        return lines
 
 
 def is_by_query(value: Any) -> bool:
@@ -93,7 +43,7 @@ def is_dict(value: Any) -> bool:
     return isinstance(value, Mapping) and not hasattr(value, "tocsr")
 
 
-def find_records(value: Any, name: str, noun: str) -> Records | None:
+def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
     """Return the records in a dict by query, or a Qrels or Run of ranx; None if it is neither.
 
     In truth a query may have the set of its relevant documents instead of grades. `name` is what messages call the
@@ -113,7 +63,7 @@ def find_records(value: Any, name: str, noun: str) -> Records | None:
     raise DataError(f"{name}: is a dict of other values than dicts (hint: pass {{query: {{document: {noun}}}}}{sets})")
 
 
-def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None = None) -> Records:
+def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None = None) -> QuerySource:
     """Return the records in a dict by query."""
     for query, row in table.items():
         if not isinstance(row, Mapping):
@@ -126,10 +76,12 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None
             f"{name}: has the columns {', '.join(map(str, table))} by the number of the line; expected {{query: "
             f"{{document: {noun}}}}} (hint: {pass_frame(frame_code(name, path), path)})"
         )
-    return Records(name, noun, _parts_of_dict(table, name, noun), path)
+    form = FORMATS["json-queries" if path is not None else "run" if noun == "score" else "qrels"]
+    facts = (f"{noun}s by query and document",)
+    return QuerySource(name, form, facts, "document", partial(_read_dict, table, name, noun), path=path)
 
 
-def read_records(path: Path, place: str, noun: str) -> Records:
+def read_records(path: Path, place: str, noun: str) -> QuerySource:
     """Read JSON whose queries are the keys of an object with objects, or each in a line with its results."""
     if place == "lines":
         return records_of(_results(path), str(path), noun, path)
@@ -206,23 +158,50 @@ def frame_code(name: str, path: Path | None, more: str = "") -> str:
     return f"pandas.DataFrame{'.from_dict' if more else ''}({name}{more})"
 
 
-def _parts_of_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str) -> Iterator[RecordPart]:
-    """Yield some of the queries at a time, since copies of all names would take more memory than the dict itself."""
+def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
+    """Add all documents, some queries at a time, since copies of all names would take more memory than the dict."""
     rest = iter(table.items())
     while some := dict(_take_some(rest)):
-        rows = some.values()
+        rows, queries = some.values(), list(some)
         lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-        part = RecordPart(list(some), lengths, list(chain.from_iterable(rows)), np.empty(0))
+        documents = list(chain.from_iterable(rows))
         values = list(chain.from_iterable(row.values() for row in rows))
         try:
-            yield part._replace(values=np.frombuffer(array("d", values)))
+            numbers = np.frombuffer(array("d", values))
         except TypeError:
             i = next(i for i, value in enumerate(values) if not isinstance(value, NUMBERS))
             hint = " (hint: score_all takes several systems by name)" if isinstance(values[i], Mapping) else ""
-            place, kind = _place(name, *part.names_at(i)), type(values[i]).__name__
+            place, kind = _place(name, _query_of(queries, lengths, i), documents[i]), type(values[i]).__name__
             raise DataError(f"{place}: the {noun} is not a number but {kind}{hint}") from None
         except OverflowError:
             raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
+        add_records(lines, name, noun, queries, lengths, documents, numbers)
+
+
+def add_records(
+    lines: Lines,
+    name: str,
+    noun: str,
+    queries: Sequence[Any],
+    lengths: Int64,
+    documents: Sequence[Any],
+    values: Float64,
+) -> None:
+    """Add queries, each with some number of documents, whose grades or scores messages call by a noun."""
+    text, places = _encode(queries, "query", lambda _: name, name)
+    rows = np.repeat(lines.rows_of(lines.queries.number(text, *places)), lengths)
+    wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
+    if wrong.size:
+        i = int(wrong[0])
+        place = _place(name, _query_of(queries, lengths, i), documents[i])
+        raise DataError(f"{place}: the {noun} is NaN; expected a number")
+    text, places = _encode(documents, "document", lambda i: _place(name, _query_of(queries, lengths, i)), name)
+    lines.add(text, rows, places, values)
+
+
+def _query_of(queries: Sequence[Any], lengths: Int64, i: int) -> Any:
+    """Return the query of the i-th document."""
+    return queries[int(np.searchsorted(np.cumsum(lengths), i, side="right"))]
 
 
 def _take_some(items: Iterator[tuple[Any, Mapping[Any, Any]]]) -> Iterator[tuple[Any, Mapping[Any, Any]]]:
@@ -235,26 +214,28 @@ def _take_some(items: Iterator[tuple[Any, Mapping[Any, Any]]]) -> Iterator[tuple
             return
 
 
-def _encode(part: RecordPart, noun: str, name: str) -> tuple[NDArray[np.uint8], Int64]:
+def _encode(
+    names: Sequence[Any], noun: str, place: Callable[[int], str], source: str
+) -> tuple[NDArray[np.uint8], Int64]:
     """Return the bytes of all queries or documents, and where each begins and ends in them, int64 [2, n]."""
-    names = part.queries if noun == "query" else part.documents
     if not names:
         return np.zeros(PADDING, dtype=np.uint8), np.empty((2, 0), dtype=np.int64)
     try:
         joined = "\n".join(names).encode(errors="surrogateescape")
     except TypeError:
         i = next(i for i, each in enumerate(names) if not isinstance(each, str))
-        place, kind = name if noun == "query" else _place(name, part.names_at(i)[0]), type(names[i]).__name__
-        raise DataError(f"{place}: the {noun} {names[i]!r} is not a str but {kind} (hint: use str({noun}))") from None
+        raise DataError(
+            f"{place(i)}: the {noun} {names[i]!r} is not a str but {type(names[i]).__name__} (hint: use str({noun}))"
+        ) from None
     except UnicodeEncodeError:
-        raise DataError(f"{name}: a {noun} has characters that cannot be written as UTF-8") from None
+        raise DataError(f"{source}: a {noun} has characters that cannot be written as UTF-8") from None
     text = np.frombuffer(joined + b"\n" + bytes(PADDING), dtype=np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     if ends.size != len(names):  # a name has a line feed itself
         ends = np.cumsum([len(each.encode(errors="surrogateescape")) + 1 for each in names]) - 1
     begins = np.append(0, ends[:-1] + 1)
     if (begins == ends).any():
-        raise DataError(f"{name}: a {noun} has an empty name; expected at least one character")
+        raise DataError(f"{source}: a {noun} has an empty name; expected at least one character")
     return text, np.stack([begins, ends])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import argument
+from xmceval.errors import Doubt, argument
 from xmceval.files.io.streams import quote
 from xmceval.files.sidecars.label_names import Names, unknown_name
 from xmceval.rows.block import Int64
@@ -103,7 +103,12 @@ class Documents:
         labels = self._numbered() if documents is self.words else self.find(documents)
         if (labels < 0).any():
             unknown = documents[int(np.argmin(labels))].decode(errors="surrogateescape")[:40]
-            raise ValueError(unknown_name(unknown, self.names) if self.names else _explain_ids(unknown))
+            if self.names:
+                raise ValueError(unknown_name(unknown, self.names))
+            raise ValueError(
+                f"the document {unknown!r} is no label id, and what propensities come from is by label id (hint: pass "
+                f"{argument('labels', kind='FILE')}, with one document per line)"
+            )
         return labels
 
     def find(self, documents: Words) -> Int64:
@@ -120,22 +125,6 @@ class Documents:
         return np.append(self.places, np.arange(self.places.size, len(self.words or ())))
 
 
-def _explain_ids(document: str) -> str:
-    return (
-        f"the document {document!r} is no label id, and what propensities come from is by label id (hint: pass "
-        f"{argument('labels', kind='FILE')}, with one document per line)"
-    )
-
-
-class FullRecords(NamedTuple):
-    """A dict in which each query has all documents, as a data frame by column has."""
-
-    name: str
-    path: Path | None  # the file of JSON
-    documents: frozenset[bytes]
-    n_queries: int
-
-
 @dataclass(frozen=True)
 class Judgments:
     """The rows and labels of a truth in qrels."""
@@ -144,7 +133,9 @@ class Judgments:
     queries: Mapping[bytes, int]  # the row of each query, in order
     documents: Documents  # the labels of documents
     left_out: frozenset[bytes] = frozenset()  # queries of the file that are left out, since a run lacks them
-    full: FullRecords | None = None  # itself, if each query of a dict has all documents
+    path: Path | None = None  # the file, if it is JSON
+    # its documents, if it may be a data frame by column, since each query of a dict has all of them
+    full: frozenset[bytes] | None = None
 
     @property
     def row_ids(self) -> RowIds:
@@ -165,3 +156,10 @@ class Judgments:
 def name_queries(queries: Iterable[bytes]) -> str:
     """Name the first of some queries: ``such as 'q1', 'q7'``."""
     return f"such as {', '.join(map(quote, sorted(queries)[:MOST_NAMED]))}"
+
+
+def doubt_names(name: str, noun: str, truth: str, here: bytes, there: bytes) -> Doubt:
+    """Return the doubt that queries, documents or labels have other names in the truth, given an example of each."""
+    return Doubt(
+        f"{name}: has no {noun} of {truth}: are they named alike, such as {quote(here)} here and {quote(there)} there?"
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +37,28 @@ class Entries(NamedTuple):
 Ranked = tuple[int | bytes, int, float]  # query, rank and score
 
 
-class LineSource(Protocol):
-    """Queries with documents and values: a file of lines, records in memory, or a table; `str` names it."""
+@dataclass(frozen=True, eq=False)
+class QuerySource:
+    """Queries with documents and values: a file of lines, a dict in memory or as JSON, or a table."""
 
-    @property
-    def form(self) -> Format:
-        """The format."""
+    name: str
+    form: Format
+    facts: tuple[str, ...]  # facts about it, for people
+    noun: str  # what a line is called
+    read: Callable[[Lines], None]  # adds all lines
+    is_line_file: bool = False
+    is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked by their order
+    path: Path | None = None  # the file of JSON
+    may_be_frame: bool = False  # whether it is a dict by query, or a data frame by column
 
-    @property
-    def facts(self) -> list[str]:
-        """Facts about it, for people."""
+    def __str__(self) -> str:
+        return self.name
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
         """Read the lines; the arguments are those of `Lines`."""
+        lines = Lines(self.noun, judged, Words() if documents is None else documents)
+        self.read(lines)
+        return lines
 
 
 @dataclass(eq=False)
@@ -120,82 +130,75 @@ class Lines:
         self._parts.append((rows, self.documents.number(text, *documents), values.copy()))
 
 
-@dataclass(frozen=True)
-class LineFile:
-    """A file of lines of the ranking field."""
+def line_file(path: Path, columns: LineColumns) -> QuerySource:
+    """Return a file of lines of the ranking field."""
+    form = FORMATS[columns.format]
+    return QuerySource(str(path), form, (form.title,), "line", partial(_read, path, columns), is_line_file=True)
 
-    path: Path
-    columns: LineColumns
 
-    def __str__(self) -> str:
-        return str(self.path)
+def _read(path: Path, columns: LineColumns, lines: Lines) -> None:
+    """Add the lines of a file."""
+    lines.ranked = _first_ranks(path, columns)
+    scratch, number, n_header_lines = Scratch(), 1, 0
+    for chunk in LineChunks(path):
+        if number == 1:
+            chunk.start = len(UTF8_BOM) if chunk.buffer.startswith(UTF8_BOM) else 0
+            is_header = not columns.has_header
+            while not is_header:
+                end = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
+                text = chunk.buffer[chunk.start : end]
+                is_header = bool(text.strip()) and not text.startswith(b"#")
+                chunk.start, n_header_lines = end, n_header_lines + 1
+            number += n_header_lines
+        number += _add_chunk(path, columns, chunk, number, lines, scratch)
+    lines.place = Places(path, n_header_lines, has_comments=True)
 
-    @property
-    def form(self) -> Format:
-        """The format."""
-        return FORMATS[self.columns.format]
 
-    @property
-    def facts(self) -> list[str]:
-        """Facts about it, for people."""
-        return [self.form.title]
+def _first_ranks(path: Path, columns: LineColumns) -> Iterator[Ranked]:
+    """Yield query, rank and score of the first lines of a file that has both ranks and scores."""
+    names = columns.names.split()
+    if "rank" not in names or columns.are_ranks:
+        return
+    for line in read_first_bytes(path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
+        words = line.split()
+        if len(words) == columns.number and words[names.index("rank")].isdigit():
+            yield words[0], int(words[names.index("rank")]), float(words[columns.value])
 
-    def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
-        """Read the lines."""
-        lines = Lines("line", judged, Words() if documents is None else documents, ranked=self._first_ranks())
-        scratch, number, n_header_lines = Scratch(), 1, 0
-        for chunk in LineChunks(self.path):
-            if number == 1:
-                chunk.start = len(UTF8_BOM) if chunk.buffer.startswith(UTF8_BOM) else 0
-                is_header = not self.columns.has_header
-                while not is_header:
-                    end = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
-                    text = chunk.buffer[chunk.start : end]
-                    is_header = bool(text.strip()) and not text.startswith(b"#")
-                    chunk.start, n_header_lines = end, n_header_lines + 1
-                number += n_header_lines
-            number += self._read(chunk, number, lines, scratch)
-        lines.place = Places(self.path, n_header_lines, has_comments=True)
-        return lines
 
-    def _first_ranks(self) -> Iterator[Ranked]:
-        """Yield query, rank and score of the first lines of a file that has both ranks and scores."""
-        names = self.columns.names.split()
-        if "rank" not in names or self.columns.are_ranks:
-            return
-        for line in read_first_bytes(self.path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
-            words = line.split()
-            if len(words) == self.columns.number and words[names.index("rank")].isdigit():
-                yield words[0], int(words[names.index("rank")]), float(words[self.columns.value])
+def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines: Lines, scratch: Scratch) -> int:
+    """Add the lines of a chunk whose first line has the number `line`, and return how many it has."""
+    from xmceval.kernels.text import fields as kernel
 
-    def _read(self, chunk: Chunk, line: int, lines: Lines, scratch: Scratch) -> int:
-        """Add the lines of a chunk whose first line has the number `line`, and return how many it has."""
-        from xmceval.kernels.text import fields as kernel
-
-        columns = self.columns
-        most = (chunk.stop - chunk.start) // (2 * columns.number) + 1
-        runs, fields, hard = (
-            scratch.array(name, size * most, np.int64).reshape(shape)
-            for name, size, shape in (("runs", 3, (3, -1)), ("fields", 2, (2, -1)), ("hard", 4, (-1, 4)))
-        )
-        values, status = scratch.array("values", most, np.float64), np.empty(kernel.STATUS_SIZE, dtype=np.int64)
-        region = chunk.text, chunk.start, chunk.stop
-        kernel.split_fields(*region, columns.places, runs, fields, values, hard, status)
-        n_runs, n_rows, n_lines, n_hard, wrong = status.tolist()
-        queries = lines.queries.number(chunk.text, *runs[:2, :n_runs])
-        for row, place, begin, end in hard[:n_hard].tolist():
-            values[row] = _read_number(self.path, line + place, bytes(chunk.buffer[begin:end]), columns.role)
-            if math.isnan(values[row]):
-                run = int(np.searchsorted(runs[2, :n_runs], row, side="right")) - 1
-                lines.nans.append((int(queries[run]), line + place))
-        if wrong >= 0:
-            text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
-            raise DataError(f"{self.path}:{line + n_lines}: {columns.explain(text)}")
-        if columns.are_ranks:
-            np.negative(values[:n_rows], out=values[:n_rows])
-        lengths = np.diff(runs[2, :n_runs], append=n_rows)
-        lines.add(chunk.text, np.repeat(lines.rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
-        return n_lines
+    most = (chunk.stop - chunk.start) // (2 * columns.number) + 1
+    runs, fields, hard = (
+        scratch.array(name, size * most, np.int64).reshape(shape)
+        for name, size, shape in (("runs", 3, (3, -1)), ("fields", 2, (2, -1)), ("hard", 4, (-1, 4)))
+    )
+    values, status = scratch.array("values", most, np.float64), np.empty(kernel.STATUS_SIZE, dtype=np.int64)
+    region = chunk.text, chunk.start, chunk.stop
+    kernel.split_fields(*region, columns.places, runs, fields, values, hard, status)
+    n_runs, n_rows, n_lines, n_hard, wrong = status.tolist()
+    queries = lines.queries.number(chunk.text, *runs[:2, :n_runs])
+    for row, place, begin, end in hard[:n_hard].tolist():
+        word = bytes(chunk.buffer[begin:end])
+        try:
+            if not word.isascii() or b"_" in word:
+                raise ValueError
+            values[row] = float(word)
+        except ValueError:
+            expected = f"expected a number{columns.role}, found {quote(word)}{explain_decimal(word)}"
+            raise DataError(f"{path}:{line + place}: {expected}") from None
+        if math.isnan(values[row]):
+            run = int(np.searchsorted(runs[2, :n_runs], row, side="right")) - 1
+            lines.nans.append((int(queries[run]), line + place))
+    if wrong >= 0:
+        text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
+        raise DataError(f"{path}:{line + n_lines}: {columns.explain(text)}")
+    if columns.are_ranks:
+        np.negative(values[:n_rows], out=values[:n_rows])
+    lengths = np.diff(runs[2, :n_runs], append=n_rows)
+    lines.add(chunk.text, np.repeat(lines.rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
+    return n_lines
 
 
 def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: Float64) -> int:
@@ -208,15 +211,3 @@ def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: F
     keys, order = np.empty((2, int(np.diff(indptr).max(initial=0))), dtype=np.int64)
     numbers, bits = numbers.astype(np.int32, copy=False), values.view(np.int64)
     return int(raise_ties(indptr, numbers, bits, documents.ends, documents.blob, keys, order))
-
-
-def _read_number(path: Path, number: int, word: bytes, role: str) -> float:
-    """Read the number of a line; `role` says in a message what it is."""
-    try:
-        if not word.isascii() or b"_" in word:
-            raise ValueError
-        return float(word)
-    except ValueError:
-        raise DataError(
-            f"{path}:{number}: expected a number{role}, found {quote(word)}{explain_decimal(word)}"
-        ) from None

@@ -15,10 +15,9 @@ from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, 
 from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.dicts import Records, frame_code
-from xmceval.files.ranking.judgments import QRELS, Documents, FullRecords, Judgments, name_queries
-from xmceval.files.ranking.lines import Entries, LineFile, Lines, LineSource, break_ties
-from xmceval.files.tables.by_query import QueryTable
+from xmceval.files.ranking.dicts import frame_code
+from xmceval.files.ranking.judgments import QRELS, Documents, Judgments, doubt_names, name_queries
+from xmceval.files.ranking.lines import Entries, Lines, QuerySource, break_ties
 from xmceval.files.tables.table import pass_frame
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.source import MatrixSource
@@ -29,14 +28,14 @@ LEAST_DOCUMENTS = 10  # that all queries of two files have, more than there are 
 LEAST_QUERIES = 3  # queries; with fewer, nothing is doubted
 
 
-def open_by_query(source: LineSource, request: Request) -> Opened:
+def open_by_query(source: QuerySource, request: Request) -> Opened:
     """Open a file, records or a table by query: as truth or predictions, unless its format is that of one only."""
     if source.form.holds == (SCORES,) or (source.form.holds == BOTH and request.are_scores):
         return _open_run(source, request)
     return _open_qrels(source, request)
 
 
-def _open_qrels(source: LineSource, request: Request) -> Opened:
+def _open_qrels(source: QuerySource, request: Request) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear.
 
     A grade below 0 says that the document was in the pool but not judged, as in trec_eval: it counts as 0.
@@ -57,10 +56,10 @@ def _open_qrels(source: LineSource, request: Request) -> Opened:
         opened.source.warnings.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
     full = _find_full(source, lines, entries)
-    return replace(opened, judgments=Judgments(str(source), queries, documents, left_out, full))
+    return replace(opened, judgments=Judgments(str(source), queries, documents, left_out, source.path, full))
 
 
-def _open_run(source: LineSource, request: Request) -> Opened:
+def _open_run(source: QuerySource, request: Request) -> Opened:
     """Read lines of query, document and score, and put them into the order of the judged queries.
 
     Equal scores are put into the order of trec_eval.
@@ -76,7 +75,7 @@ def _open_run(source: LineSource, request: Request) -> Opened:
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
         opened.source.warnings.extend(_doubt_ranks(source, lines))
         return opened
-    if judgments is None and not isinstance(source, LineFile):
+    if judgments is None and not source.is_line_file:
         raise DataError(
             f"{source}: has scores by query and document, so the truth must have grades by query and document "
             "(hint: pass {query: {document: grade}}, TREC qrels, or a table with the same columns)"
@@ -87,7 +86,8 @@ def _open_run(source: LineSource, request: Request) -> Opened:
         )
     lines = source.lines(judgments.queries, judgments.documents.words)
     entries = lines.gather(len(judgments.queries))
-    _refuse_full(judgments.full, _find_full(source, lines, entries))
+    if judgments.full is not None and judgments.full == _find_full(source, lines, entries):
+        _refuse_full(judgments.full, judgments, source)
     doubts = list(_doubt_scores(source, entries, judgments))
     facts = []
     if request.ties == "label":
@@ -101,13 +101,11 @@ def _open_run(source: LineSource, request: Request) -> Opened:
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
-    if request.missing == "error":
-        _refuse_differences(source, lines, judgments, unjudged, lacking)
-    opened.source.warnings.extend(_tell_differences(source, lines, judgments, unjudged, lacking))
+    opened.source.warnings.extend(_compare_queries(source, lines, judgments, unjudged, lacking, request.missing))
     return replace(opened, is_joined=True, lacking=tuple(lacking))
 
 
-def _doubt_ranks(source: LineSource, lines: Lines) -> Iterator[Doubt]:
+def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
     """Yield the doubt that low scores are the best, where scores rise with the rank in most of the first queries.
 
     The ranks are not read otherwise: scores alone order the documents, as in trec_eval.
@@ -129,7 +127,7 @@ def _doubt_ranks(source: LineSource, lines: Lines) -> Iterator[Doubt]:
         )
 
 
-def _doubt_scores(source: LineSource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
+def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
     """Yield doubts of a run: scores that say nothing or were rounded, and documents that have other names in the truth.
 
     Ties are broken afterwards.
@@ -154,35 +152,28 @@ def _doubt_scores(source: LineSource, entries: Entries, judgments: Judgments) ->
     words, n_judged = judgments.documents.words, judgments.documents.places.size
     n_answered = np.count_nonzero(np.diff(entries.indptr))
     if words is not None and n_judged and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
-        there, here = (quote(words[int(number)]) for number in (0, entries.documents[0]))
-        yield Doubt(
-            f"{source}: has no document of {judgments.name}: are they named alike, such as {here} here and {there} "
-            "there?"
-        )
+        yield doubt_names(str(source), "document", judgments.name, words[int(entries.documents[0])], words[0])
 
 
-def _find_full(records: LineSource, lines: Lines, entries: Entries) -> FullRecords | None:
-    """Return records that are a dict in which each query has all documents, else None."""
-    if not isinstance(records, Records) or not records.may_be_frame:
+def _find_full(source: QuerySource, lines: Lines, entries: Entries) -> frozenset[bytes] | None:
+    """Return the documents of a dict if each query has all of them, else None."""
+    if not source.may_be_frame:
         return None
-    documents, n_queries = np.unique(entries.documents), entries.indptr.size - 1
+    documents = np.unique(entries.documents)
     if documents.size < 2 or (np.diff(entries.indptr) != documents.size).any():
         return None
-    names = frozenset(lines.documents[i] for i in documents.tolist())
-    return FullRecords(records.name, records.path, names, n_queries)
+    return frozenset(lines.documents[i] for i in documents.tolist())
 
 
-def _refuse_full(truth: FullRecords | None, scores: FullRecords | None) -> None:
+def _refuse_full(documents: frozenset[bytes], truth: Judgments, scores: QuerySource) -> None:
     """Refuse truth and predictions that may be wide data frames, whose keys are labels, and not queries.
 
     All queries of both have the same documents: the numbers 0 to n - 1 of lines, or, in files, many, and more than
     queries.
     """
-    if truth is None or scores is None or truth.documents != scores.documents:
-        return
-    n = len(truth.documents)
-    are_numbers = truth.documents == {str(number).encode() for number in range(n)}
-    if not are_numbers and (truth.path is None or n < max(LEAST_DOCUMENTS, truth.n_queries + 1)):
+    n = len(documents)
+    are_numbers = documents == {str(number).encode() for number in range(n)}
+    if not are_numbers and (truth.path is None or n < max(LEAST_DOCUMENTS, len(truth.queries) + 1)):
         return
     # the command reads no wide file of pandas, so there the frame is written as a long one
     is_long = names_flags() and truth.path is not None
@@ -197,46 +188,40 @@ def _refuse_full(truth: FullRecords | None, scores: FullRecords | None) -> None:
     )
 
 
-def _tell_differences(
-    source: LineSource, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
+def _compare_queries(
+    source: QuerySource,
+    lines: Lines,
+    judgments: Judgments,
+    unjudged: Set[bytes],
+    lacking: Set[bytes],
+    missing: str,
 ) -> Iterator[str]:
-    """Report queries that only one of run and qrels has; it is a doubt if they have none in common."""
-    if unjudged and len(lacking) == len(judgments.queries):
-        here, there = (quote(min(queries)) for queries in (unjudged, lacking))
-        yield Doubt(
-            f"{source}: has no query of {judgments.name}: are they named alike, such as {here} here and {there} there?"
+    """Refuse or report queries that only one of run and qrels has; it is a doubt if they have none in common."""
+    ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
+    lacks = (
+        f"{source}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
+        f"{judgments.name}, {name_queries(lacking)}"
+    )
+    if lacking and missing == "error":
+        raise DataError(f"{lacks} (hint: pass {ways} to score it all the same)")
+    if unjudged and missing == "error":
+        raise DataError(
+            f"{source}: has {counted(len(unjudged), 'query')} that {judgments.name} lacks, {name_queries(unjudged)} "
+            f"(hint: pass {ways} to ignore such queries)"
         )
+    if unjudged and len(lacking) == len(judgments.queries):
+        yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
     if unjudged:
         rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"
         named = name_queries(unjudged)
         yield f"{source}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
         it_has = "it has" if len(lacking) == 1 else "they have"
-        yield (
-            f"{source}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
-            f"{judgments.name}, {name_queries(lacking)}: {it_has} no prediction (trec_eval leaves them out)"
-        )
-
-
-def _refuse_differences(
-    source: LineSource, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes]
-) -> None:
-    """Refuse queries that only one of run and qrels has."""
-    ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
-    if lacking:
-        raise DataError(
-            f"{source}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
-            f"{judgments.name}, {name_queries(lacking)} (hint: pass {ways} to score it all the same)"
-        )
-    if unjudged:
-        raise DataError(
-            f"{source}: has {counted(len(unjudged), 'query')} that {judgments.name} lacks, {name_queries(unjudged)} "
-            f"(hint: pass {ways} to ignore such queries)"
-        )
+        yield f"{lacks}: {it_has} no prediction (trec_eval leaves them out)"
 
 
 def _held(
-    source: LineSource,
+    source: QuerySource,
     lines: Lines,
     queries: Iterable[bytes],
     entries: Entries,
@@ -254,7 +239,7 @@ def _held(
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = QueryNames(str(source), lines, queries, csr, documents)
     matrix = MatrixSource(str(source), csr.n_rows, None, [csr], is_exact=False, names=names)
-    is_ranked = request.are_scores and isinstance(source, QueryTable) and source.columns.are_ranked
+    is_ranked = request.are_scores and source.is_ranked
     return Opened(matrix, source.form, (*source.facts, *facts), request.role, is_held=True, is_ranked=is_ranked)
 
 

@@ -20,11 +20,11 @@ from xmceval.files.io.chunks import Places, without_comment
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes, read_first_bytes
-from xmceval.files.ranking.dicts import RecordPart, Records
+from xmceval.files.ranking.dicts import add_records
 from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
 from xmceval.files.ranking.lines import Entries, Lines
 from xmceval.files.tables.arrow import to_float, to_whole
-from xmceval.files.tables.by_query import QueryTable
+from xmceval.files.tables.by_query import query_table
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.open import table_at
@@ -135,12 +135,12 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
         columns, _ = find_pairs(table.name, table.names, lists, are_scores=False)
         if not columns.has_queries:
             raise DataError(f"{table}: has numbers of rows, and {judgments.name} has queries; expected names of these")
-        lines = QueryTable(table, columns, are_scores=False).lines(judgments.queries)
+        lines = query_table(table, columns, are_scores=False).lines(judgments.queries)
     else:
         words = list(_listed_pairs(pairs) if path is None else _read_words(path))
         queries, documents = map(list, zip(*words, strict=True)) if words else ([], [])
-        part = RecordPart(queries, np.ones(len(queries), dtype=np.int64), documents, np.zeros(len(queries)))
-        lines = Records(name, "pair", [part]).lines(judgments.queries)
+        lines, ones = Lines("document", judgments.queries), np.ones(len(queries), dtype=np.int64)
+        add_records(lines, name, "pair", queries, ones, documents, np.zeros(len(queries)))
     unknown = set(lines.queries.tolist()) - judgments.queries.keys() - judgments.left_out
     if unknown:
         raise DataError(

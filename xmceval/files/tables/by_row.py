@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
+from xmceval.errors import AmbiguousError, DataError, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.judgments import Documents
+from xmceval.files.ranking.judgments import Documents, doubt_names
 from xmceval.files.ranking.lines import break_ties
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.arrow import Column, flatten, is_text, to_float, to_numbers, to_text, to_whole
@@ -42,13 +42,24 @@ LEAST_ROWS = 3  # whose labels are none of the truth's, that give reason for a d
 BYTES_OF_ENTRY = 48  # while entries are sorted
 
 
-class LineEntries(NamedTuple):
-    """Entries of some lines of a table."""
+class Entries(NamedTuple):
+    """Entries of some lines of a table: row, label and value of each, arrays [n]."""
 
-    rows: AnyArray  # array [n]
+    rows: AnyArray
     labels: AnyArray
     values: AnyArray
-    lines: AnyArray  # array [n_lines]; the row of each line, whose list may be empty
+
+    def part(self, start: int, stop: int | None) -> Entries:
+        """Return some of them."""
+        return Entries(*(column[start:stop] for column in self))
+
+    @classmethod
+    def join(cls, parts: Sequence[Entries]) -> Entries:
+        """Return the entries of all parts."""
+        if len(parts) == 1:
+            return parts[0]
+        empty = np.empty(0, dtype=np.int64)
+        return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls(empty, empty, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -59,11 +70,11 @@ class EntryTable:
     columns: Columns
     names: Names | None  # label names, for labels that are text
     are_scores: bool
-    words: Words | None = None  # takes the labels that are text, where these have no names
-    held: Mapping[str, list[Any]] = field(default_factory=dict)  # takes the arrays of columns that may name the rows
+    words: Words | None  # takes the labels that are text, where these have no names
+    held: Mapping[str, list[Any]]  # takes the arrays of columns that may name the rows
 
-    def entries(self) -> Iterator[LineEntries]:
-        """Yield the entries of some lines after the other, in the order of the table."""
+    def entries(self) -> Iterator[tuple[AnyArray, Entries]]:
+        """Yield the row of some lines after the other, whose lists may be empty, and their entries in this order."""
         first = 0
         for batch in self.table.batches([*self.columns.names, *self.held]):
             by_name = {column.name: column for column in batch}
@@ -72,12 +83,10 @@ class EntryTable:
             label = by_name[self.columns.label]
             value = None if self.columns.value is None else by_name[self.columns.value]
             key = by_name.get(self.columns.key or "")
-            rows = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
-            lines, first = rows, first + rows.size
+            lines = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
+            first += lines.size
             label, values, lengths = read_values(self.columns, label, value, are_scores=self.are_scores)
-            if lengths is not None:
-                rows = np.repeat(rows, lengths)
-            yield LineEntries(rows, self._labels(label), values, lines)
+            yield lines, Entries(lines if lengths is None else np.repeat(lines, lengths), self._labels(label), values)
 
     def _labels(self, column: Column) -> AnyArray:
         """Return the ids of labels, or of their names, or the numbers of words."""
@@ -121,21 +130,21 @@ def read_values(
 
 def _read_sorted(rows: EntryTable, n_rows: int, _first_row: int) -> Iterator[Matrix]:
     """Yield the rows of a file whose entries are in the order of rows; reading cannot begin elsewhere."""
-    done, held = 0, list[LineEntries]()  # rows that are complete, and the entries of the row that may go on
+    done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
 
-    def piece(parts: list[LineEntries], stop: int) -> Csr:
+    def piece(parts: list[Entries], stop: int) -> Csr:
         """Return the rows that are not done up to one as CSR."""
-        numbers, labels, values = _join(parts)
+        numbers, labels, values = Entries.join(parts)
         indptr = np.searchsorted(numbers, np.arange(done, stop + 1, dtype=numbers.dtype))
         return Csr(indptr, labels, values, rows.are_scores)
 
-    for part in rows.entries():
-        last = int(part.lines.max())
+    for lines, part in rows.entries():
+        last = int(lines.max())
         cut = int(np.searchsorted(part.rows, last))
         if last > done:
-            yield piece([*held, _slice(part, 0, cut)], last)
+            yield piece([*held, part.part(0, cut)], last)
             held, done = [], last
-        held.append(_slice(part, cut, part.rows.size))
+        held.append(part.part(cut, None))
         n_held = sum(entries.rows.size for entries in held)
         if n_held > LONGEST_ROW:
             raise DataError(f"{rows.table.name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
@@ -158,12 +167,11 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
-    is_streamed, parts, warnings = False, list[LineEntries](), list[str]()
+    is_streamed, parts, warnings = False, list[Entries](), list[str]()
     if table.path is not None:
         is_sorted, runs, n_lines = _measure(table, columns)
         is_streamed = is_sorted and words is None
-    if not is_streamed:
-        if table.path is not None:
+        if not is_streamed:
             n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             if n_bytes > available:
                 raise DataError(
@@ -171,8 +179,12 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
                     "this machine has (hint: write the table sorted by the numbers of rows: it is then read part by "
                     "part)"
                 )
-        parts = list(rows.entries())
-        runs, n_lines = [find_runs(part.lines) for part in parts], sum(part.lines.size for part in parts)
+    if not is_streamed:
+        runs, n_lines = [], 0
+        for lines, part in rows.entries():
+            parts.append(part)
+            runs.append(find_runs(lines))
+            n_lines += lines.size
     if n_lines == 0:
         raise DataError(f"{table.name}: the table has no lines")
     truth = request.by_row
@@ -185,12 +197,9 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     if is_streamed and table.path is not None:
         pieces = FilePieces((table.path,), partial(_read_sorted, rows, n_rows))
     else:
-        csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
+        csr = Csr(*coo_to_csr(table.name, *Entries.join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
-        if labels is not None:
-            csr, more_facts, doubts = _join_words(table.name, csr, labels, request)
-            facts, warnings = [*facts, *more_facts], [*warnings, *doubts]
-        pieces = [csr]
+        pieces = [csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)]
     names_of = None if labels is None else LabelNames(table.name, labels)
     source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
     return Opened(
@@ -250,32 +259,24 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
     return None, None
 
 
-def _join_words(name: str, csr: Csr, labels: Documents, request: Request) -> tuple[Csr, list[str], list[Doubt]]:
-    """Return rows with the numbers of labels instead of those of their words, with facts and doubts.
+def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts: list[str], warnings: list[str]) -> Csr:
+    """Return rows with the numbers of labels instead of those of their words, and add facts and doubts.
 
-    Equal scores are put into the order of documents that tie.
+    Equal scores are put into the order of documents that tie. Numbers are refused where the truth has names.
     """
-    words, numbers, values, facts = labels.words or Words(), csr.indices[:], csr.values[:], list[str]()
-    truth = None if request.by_row is None else request.by_row.table.name
-    doubts = [] if truth is None else list(_doubt_labels(name, csr.indptr, numbers, labels, truth))
+    words, numbers, values = labels.words or Words(), csr.indices[:], csr.values[:]
+    truth, n_true = request.by_row, labels.places.size
+    if truth is not None and n_true and numbers.size and numbers.min() >= n_true:  # none is a label of the truth
+        if (words.plain_numbers()[numbers] >= 0).all():
+            raise names_beside_ids(truth.table.name, name)
+        if np.count_nonzero(np.diff(csr.indptr)) >= LEAST_ROWS:
+            warnings.append(doubt_names(name, "label", truth.table.name, words[int(numbers[0])], words[0]))
     if request.are_scores and request.ties == "label":
         values = values.astype(np.float64, copy=False)
         # a score that is NaN is refused when it is scored
         n_ties = 0 if np.isnan(values).any() else break_ties(words, csr.indptr, numbers, values)
         facts.append(f"{counted(n_ties, 'tie')} broken by label")
-    return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores), facts, doubts
-
-
-def _doubt_labels(name: str, indptr: Int64, numbers: AnyArray, labels: Documents, truth: str) -> Iterator[Doubt]:
-    """Yield the doubt that labels have other names in the truth, where none is one of its; refuse numbers."""
-    words, n_true = labels.words, labels.places.size
-    if words is None or not n_true or not numbers.size or numbers.min() < n_true:
-        return
-    if (words.plain_numbers()[numbers] >= 0).all():
-        raise names_beside_ids(truth, name)
-    if np.count_nonzero(np.diff(indptr)) >= LEAST_ROWS:
-        here, there = quote(words[int(numbers[0])]), quote(words[0])
-        yield Doubt(f"{name}: has no label of {truth}: are they named alike, such as {here} here and {there} there?")
+    return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores)
 
 
 @dataclass(frozen=True)
@@ -298,17 +299,16 @@ class LabelNames:
 
 def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
     """Return whether lines are in the order of rows, the runs of rows in parts of them, and the number of lines."""
-    if columns.key is None and table.n_lines is not None:
-        return True, [np.array([[0, table.n_lines]])], table.n_lines
+    if columns.key is None:
+        n_lines = table.n_lines
+        if n_lines is None:
+            n_lines = sum(len(column.array) for (column,) in table.batches([columns.label]))
+        return True, [np.array([[0, n_lines]])], n_lines
     last, n_lines, is_sorted, runs = -1, 0, True, list[Int64]()
-    for (column,) in table.batches([columns.key or columns.label]):
-        n_lines += len(column.array)
-        if columns.key is None:
-            runs = [np.array([[0, n_lines]])]
-            continue
+    for (column,) in table.batches([columns.key]):
         rows = to_whole(column)
         is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
-        last = int(rows[-1])
+        last, n_lines = int(rows[-1]), n_lines + rows.size
         runs.append(find_runs(rows))
     return is_sorted, runs, n_lines
 
@@ -334,17 +334,3 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
             f"(hint: {as_names(by_row)})"
         )
     return n_rows
-
-
-def _slice(entries: LineEntries, start: int, stop: int) -> LineEntries:
-    return LineEntries(entries.rows[start:stop], entries.labels[start:stop], entries.values[start:stop], entries.lines)
-
-
-def _join(parts: list[LineEntries]) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return the rows, labels and values of all parts."""
-    if len(parts) == 1:
-        return parts[0][:3]
-    if not parts:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    rows, labels, values, _ = zip(*parts, strict=True)
-    return np.concatenate(rows), np.concatenate(labels), np.concatenate(values)

@@ -128,7 +128,15 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name) not in UNUSED)
         found = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
         if found:
-            raise _unknown_numbers_error(table, sorted(found), noun, are_scores=are_scores)
+            found, name, without = sorted(found), "relevance", "every label is true"
+            if are_scores:
+                name, without = "score", "the labels are in order, best first"
+            rename = table.changed(f".rename(columns={json.dumps({found[0]: name})})")
+            drop = table.changed(f".drop(columns={json.dumps(found)})")
+            raise DataError(
+                f"{table}: {listed(map(repr, found))} may have the {noun}, but no {noun} are known by this name (hint: "
+                f"{rename} if {found[0]} has the {noun}; {drop} if {without})"
+            )
     is_rank, rank = value in roles["rank"], None
     if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
         rank = roles["rank"][0]
@@ -187,18 +195,6 @@ def _without_texts(names: list[str]) -> list[str]:
     """Return the columns of ids among several; ``docno`` goes before ``docid``, which is a number of PyTerrier's."""
     ids = [name for name in names if plain(name) not in TEXTS and plain(name).endswith(("id", "no"))] or names
     return [name for name in ids if plain(name) == "docno"] or ids
-
-
-def _unknown_numbers_error(table: Table, found: Sequence[str], noun: str, *, are_scores: bool) -> DataError:
-    """Return the error for columns of numbers that may be the values, but have unknown names."""
-    name, without = "relevance", "every label is true"
-    if are_scores:
-        name, without = "score", "the labels are in order, best first"
-    rename, drop = f".rename(columns={json.dumps({found[0]: name})})", f".drop(columns={json.dumps(list(found))})"
-    return DataError(
-        f"{table}: {listed(map(repr, found))} may have the {noun}, but no {noun} are known by this name (hint: "
-        f"{table.changed(rename)} if {found[0]} has the {noun}; {table.changed(drop)} if {without})"
-    )
 
 
 def _explain(place: str, names: Sequence[str], keys: Sequence[str], *, are_scores: bool) -> str:

@@ -97,8 +97,9 @@ def _is_wide(frame: Any, name: str) -> bool:
     columns = [str(column) for column in frame.columns]
     roles = find_roles([*named, *columns], columns)
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
-    kinds = [str(kind).lower() for kind in frame.dtypes]
-    has_numbers = all(kind.startswith(_NUMBERS) or _has_numbers(frame, i) for i, kind in enumerate(kinds))
+    has_numbers = all(
+        str(kind).lower().startswith(_NUMBERS) or _has_numbers(frame, i) for i, kind in enumerate(frame.dtypes)
+    )
     known = [column for column in [*keys, *labels] if column not in named]
     if (keys and labels and not (has_numbers and _are_cells(frame, known))) or not has_numbers:
         if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):

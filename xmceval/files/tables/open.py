@@ -24,7 +24,7 @@ from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.tables.arrow import is_text_type
-from xmceval.files.tables.by_query import RANKS_LOOKED_AT, QueryTable
+from xmceval.files.tables.by_query import RANKS_LOOKED_AT, query_table
 from xmceval.files.tables.by_row import open_by_row
 from xmceval.files.tables.columns import (
     INDEX,
@@ -69,7 +69,7 @@ def open_table(table: Table, request: Request) -> Opened:
     if columns.has_queries:
         from xmceval.files.ranking.runs import open_by_query
 
-        opened = open_by_query(QueryTable(table, columns, request.are_scores), request)
+        opened = open_by_query(query_table(table, columns, are_scores=request.are_scores), request)
     else:
         opened = open_by_row(table, columns, request)
     return replace(opened, value=columns.value)
@@ -127,7 +127,12 @@ def refuse_header(head: Head, request: Request) -> None:
         _refuse_wide_text(head.path, number, names, below, delimiter)
         if any(name[:1].isdigit() for name in names):
             continue
-        if any(find_roles(names).values()) and _are_numbered(filled, delimiter, len(names)):
+        rows = [row.split(delimiter) for row in filled]
+        ends = [(row[0].strip(b' "\r'), row[-1].strip(b' "\r').replace(b".", b"", 1)) for row in rows]
+        are_numbered = {*map(len, rows)} == {len(names)} and all(
+            first.isdigit() or last.isdigit() for first, last in ends
+        )
+        if any(find_roles(names).values()) and are_numbered:
             raise DataError(
                 f"{head.path}:{number}: the header is {quote(line)}; expected "
                 f"{explain_names(are_scores=request.are_scores)} (hint: rename the columns)"
@@ -169,16 +174,6 @@ def table_at(path: Path) -> Table | None:
     return None
 
 
-def _are_numbered(lines: Sequence[bytes], delimiter: bytes, n_columns: int) -> bool:
-    """Return whether lines have as many fields as the header, and a number as the first or last one."""
-    rows = [line.split(delimiter) for line in lines]
-    ends = [(row[0].strip(b' "\r'), row[-1].strip(b' "\r')) for row in rows]
-    return bool(rows) and all(
-        len(row) == n_columns and (first.isdigit() or last.replace(b".", b"", 1).isdigit())
-        for row, (first, last) in zip(rows, ends, strict=True)
-    )
-
-
 def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> None:
     """Refuse ranks next to unnamed scores if these order the first lines differently.
 
@@ -193,42 +188,47 @@ def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequ
     (rank,) = roles["rank"]
     unknown = [name for name in columns.others if plain(name) not in UNUSED]
     for other in unknown if columns.is_rank else [value]:
-        falls, rises = _compare(table, key, rank, other, 3 if columns.is_rank else 2)
-        if rises and (falls or not columns.is_rank):
+        lines = [column.array[:RANKS_LOOKED_AT].to_pylist() for column in table.head([key, rank, other])]
+        try:
+            ranks, numbers = (
+                np.array([math.nan if word in {None, ""} else float(word) for word in column]) for column in lines[1:]
+            )
+        except (TypeError, ValueError):  # no numbers, or no lines
+            continue
+        queries = {query: number for number, query in enumerate(dict.fromkeys(lines[0]))}
+        of_query = np.array([queries[query] for query in lines[0]])
+        order = np.lexsort((ranks, of_query))
+        order = order[~np.isnan(ranks + numbers)[order]]
+        if np.unique(numbers[order]).size < (3 if columns.is_rank else 2):
+            continue
+        is_next = (np.diff(of_query[order]) == 0) & (np.diff(ranks[order]) > 0)
+        steps = np.diff(numbers[order])[is_next]  # from one rank of a query to the next
+        if (steps > 0).any() and ((steps < 0).any() or not columns.is_rank):
             raise DataError(
                 f"{table}: {rank} and {other} order the lines differently, and either may have the scores"
                 f"{keep_one([rank, other], 'scores', table)}"
             )
 
 
-def _compare(table: Table, key: str, rank: str, other: str, least: int) -> tuple[bool, bool]:
-    """Return whether numbers ever fall, and whether they ever rise, from one rank of a query to the next.
-
-    Fewer than `least` different numbers do neither.
-    """
-    lines = [column.array[:RANKS_LOOKED_AT].to_pylist() for column in table.head([key, rank, other])]
-    try:
-        ranks, numbers = (
-            np.array([math.nan if value in {None, ""} else float(value) for value in column]) for column in lines[1:]
-        )
-    except (TypeError, ValueError):  # no numbers, or no lines
-        return False, False
-    queries = {query: number for number, query in enumerate(dict.fromkeys(lines[0]))}
-    of_query = np.array([queries[query] for query in lines[0]])
-    order = np.lexsort((ranks, of_query))
-    order = order[~np.isnan(ranks + numbers)[order]]
-    if np.unique(numbers[order]).size < least:
-        return False, False
-    is_next = (np.diff(of_query[order]) == 0) & (np.diff(ranks[order]) > 0)
-    steps = np.diff(numbers[order])[is_next]
-    return bool((steps < 0).any()), bool((steps > 0).any())
-
-
 def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
     """Refuse a table that has no known column of labels: with a column per label, or with text in place of lists."""
     index = index_columns(table)
     names = [name for name in table.names if name not in lists and name not in index]
-    _refuse_text(table, names)
+    known, roles = find_roles(names), find_roles(names, names)
+    texts = [
+        name
+        for role, of_role in roles.items()
+        for name in of_role
+        if name not in known[role] and is_text_type(table.schema.field(name).type)
+    ]
+    if {*texts} & {*roles["document"], *roles["label"]} and (head := table.head(texts)):
+        word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")
+        split = '.str.strip("[]").str.split(" *, *")' if "," in word else ".str.split()"
+        code = "".join(f".assign(**{{{name}: lambda x: x[{name}]{split}}})" for name in map(json.dumps, texts))
+        raise DataError(
+            f"{table}: {listed(map(repr, texts), 'and')} {'have' if len(texts) > 1 else 'has'} text such as "
+            f"{word[:40]!r}; expected lists (hint: {table.changed(code)})"
+        )
     if not _are_unknown(names):
         return
     numbers = [name for name in names if table.has_numbers(name) and not _is_row_name(name)]
@@ -253,28 +253,6 @@ def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterab
         between = "" if delimiter == b"," else f", sep={json.dumps(delimiter.decode())}"
         code = f"pandas.read_csv({json.dumps(str(path))}{between})"
         raise _wide_error(f"{path}:{line}", names, others, [n for n in others if _are_ids(cells[n])], code, path)
-
-
-def _refuse_text(table: Table, names: Sequence[str]) -> None:
-    """Refuse columns whose names are those of lists, and which have text."""
-    known = {name for role in find_roles(names).values() for name in role}
-    roles = find_roles(names, names)
-    texts = [
-        name
-        for role in roles.values()
-        for name in role
-        if name not in known and is_text_type(table.schema.field(name).type)
-    ]
-    head = table.head(texts)
-    if not head or not {*texts} & {*roles["document"], *roles["label"]}:
-        return
-    word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")
-    split = '.str.strip("[]").str.split(" *, *")' if "," in word else ".str.split()"
-    code = "".join(f".assign(**{{{name}: lambda x: x[{name}]{split}}})" for name in map(json.dumps, texts))
-    raise DataError(
-        f"{table}: {listed(map(repr, texts), 'and')} {'have' if len(texts) > 1 else 'has'} text such as {word[:40]!r}; "
-        f"expected lists (hint: {table.changed(code)})"
-    )
 
 
 def _are_unknown(names: Iterable[str]) -> bool:

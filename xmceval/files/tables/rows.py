@@ -122,23 +122,21 @@ def id_columns(table: Table, columns: Columns) -> list[str]:
 
 def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
     """Return the rows that an index names, or else a column that has their numbers in another order."""
-    if index is None or index.is_numbered:
-        for name in id_columns(table.table, table.columns):
-            is_text = table.table.path is not None and not table.table.has_numbers(name)
-            if not is_text and _may_be_reordered(_values(table, name)):
-                rows = _find_ids(table, name)
-                if rows is not None and rows.is_reordered:
-                    return rows
+    if index is not None and not index.is_numbered:
+        return index
+    for name in id_columns(table.table, table.columns):
+        if table.table.path is not None and not table.table.has_numbers(name):
+            continue
+        values = _values(table, name)
+        try:  # of many columns, few are 0, 1, 2, ... in another order
+            numbers, ordered = np.asarray(values, dtype=np.float64), np.arange(len(values))
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if np.array_equal(np.sort(numbers), ordered) and not np.array_equal(numbers, ordered):
+            rows = _find_ids(table, name, values)
+            if rows is not None and rows.is_reordered:
+                return rows
     return index
-
-
-def _may_be_reordered(values: list[Any]) -> bool:
-    """Return whether numbers, maybe as text, are 0, 1, 2, ... in another order; it is asked of many columns."""
-    try:
-        numbers, ordered = np.asarray(values, dtype=np.float64), np.arange(len(values))
-    except (ValueError, TypeError, OverflowError):
-        return False
-    return np.array_equal(np.sort(numbers), ordered) and not np.array_equal(numbers, ordered)
 
 
 def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
@@ -165,7 +163,7 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     index, other_index = map(_index_names, (truth, scores))
     ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
     for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
-        ours, theirs = (_find_ids(table, name) for table in (truth, scores))
+        ours, theirs = (_find_ids(table, name, _values(table, name)) for table in (truth, scores))
         if ours is not None and theirs is not None:
             found.append((ours, theirs))
     positions = np.arange(int(truth.runs[-1, 1]))
@@ -190,9 +188,8 @@ def check_ids(truth: ByRow, scores: ByRow) -> None:
         find_order(ours, theirs)
 
 
-def _find_ids(table: ByRow, name: str) -> Axis | None:
+def _find_ids(table: ByRow, name: str, values: list[Any]) -> Axis | None:
     """Return the rows as a column names them, if it has whole numbers or text, all different, in ten rows or more."""
-    values = _values(table, name)
     if len(values) < LEAST_IDS or len(set(values)) < len(values):
         return None
     rows = replace(_axis(table, values), column=name)

@@ -17,8 +17,9 @@ from xmceval.files.io.inputfiles import Stamp, pipe_key, stamp_of
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.open import open_source
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.dicts import Records, find_records
+from xmceval.files.ranking.dicts import find_records
 from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.lines import QuerySource
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.sidecars.per_row import read_numbers
@@ -280,7 +281,7 @@ def _open_scored_part(
     return _in_known_order(source, value, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
 
 
-def _open_lean(matrix: str | Path | Records | Table, request: Request, *, is_shard: bool) -> Opened:
+def _open_lean(matrix: str | Path | QuerySource | Table, request: Request, *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_source(matrix, request)
     if not (is_shard and opened.is_held and isinstance(matrix, (str, Path))):
@@ -460,7 +461,7 @@ def find_width(options: Options, truth: Opened | None) -> Width:
     return width if names is None else width.agree(len(names), names.source)
 
 
-def find_stored(value: Any, name: str, noun: str) -> Records | Table | None:
+def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
     """Return the grades or scores by query, or the table, that a value is; of a matrix None, and nothing is loaded."""
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None

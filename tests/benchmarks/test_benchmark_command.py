@@ -130,7 +130,7 @@ def test_a_file_is_proposed_and_what_is_left_out_is_said(folder, run):
     for name in ("one", "two"):
         (folder / name / "truth.npz").rename(folder / name / "test.npz")
     (folder / "one" / "notes.md").write_text("?")
-    said = "left out: one: files that were not understood: notes.md\nwrote benchmark.toml (1 kB)\n"
+    said = "note: one: not used: one/notes.md\nwrote benchmark.toml (1 kB)\n"
     assert run("--init", ".", "--force") == (0, "", said)
     assert last(run()[2]) == ["4 cells scored"]
 

@@ -40,7 +40,7 @@ def test_a_proposal_is_as_it_was_approved(home):
     (home / "three/c.txt").write_text("0:0.5 1:0.25\n2:1\n")
     (home / "four").mkdir()
     text, left_out = propose(home)
-    assert text.endswith("# Left out:\n" + "".join(f"#   {line}\n" for line in left_out))
+    assert text.endswith("# Left out, or in doubt:\n" + "".join(f"#   {line}\n" for line in left_out))
     check(__file__, "proposals.toml", "\n".join([*texts, text]))
 
 
@@ -65,9 +65,49 @@ def test_the_file_is_a_benchmark_whatever_the_names(home):
 
 def test_a_folder_without_truth_or_systems_is_refused(home):
     (home / "empty").mkdir()
-    with pytest.raises(DataError, match="empty: there is no file of true labels in it or its folders"):
+    with pytest.raises(DataError, match=r"empty: no file of true labels was found; files: none \(hint: its name has"):
         propose(home / "empty")
     for name in ("a", "b"):
+        (home / f"one/{name}.npz").unlink()
+    with pytest.raises(DataError, match=r"one: no file of scores has as many rows as the truth \(20 of one\)"):
+        propose(home / "one")
+
+
+def systems_of(home):
+    return tomllib.loads(propose(home)[0])["systems"]
+
+
+def test_files_are_found_in_the_usual_layouts(home):
+    for name in N_ROWS:  # data/SET and runs/MODEL/SET
+        (home / "data" / name).mkdir(parents=True)
+        for path in list((home / name).glob("*.t*.npz")):
+            path.rename(home / "data" / name / path.name)
+        for system in ("a", "b"):
+            (home / "runs" / system / name).mkdir(parents=True)
+            (home / name / f"{system}.npz").rename(home / "runs" / system / name / "scores.npz")
+    text = propose(home)[0]
+    assert systems_of(home) == {name: f"runs/{name}/{{dataset}}/scores.npz" for name in ("a", "b")}
+    assert tomllib.loads(text)["datasets"]["two"]["truth"] == "data/two/Y.tst.npz"
+    (home / "benchmark.toml").write_text(text)
+    assert xmceval.benchmark(home / "benchmark.toml").count_cells()["scored"] == 4
+    for system in ("a", "b"):  # MODEL_SET beside the folders
+        for name in N_ROWS:
+            (home / "runs" / system / name / "scores.npz").rename(home / f"{system}_{name}.npz")
+    assert systems_of(home) == {name: f"{name}_{{dataset}}.npz" for name in ("a", "b")}
+
+
+def test_names_of_a_data_set_that_only_its_files_have_are_left_out(home):
+    for i, name in enumerate(N_ROWS, 1):
+        for system in ("a", "b"):
+            (home / name / f"{system}.npz").rename(home / name / f"model{system}_d{i}.npz")
+    paths = {name: {"one": f"one/{name}_d1.npz", "two": f"two/{name}_d2.npz"} for name in ("modela", "modelb")}
+    assert systems_of(home) == {name: {"paths": files} for name, files in paths.items()}
+
+
+def test_systems_of_one_data_set_are_kept_with_a_doubt(home):
+    for name in ("a", "b"):
         (home / f"one/{name}.npz").rename(home / f"one/other-{name}.npz")
-    with pytest.raises(DataError, match="no system was found in two folders under the same name; systems are other-a"):
-        propose(home)
+    systems = systems_of(home)
+    assert systems["other-a"] == {"paths": {"one": "one/other-a.npz"}}
+    assert systems["a"] == {"paths": {"two": "two/a.npz"}}
+    assert "in one data set only: other-a, other-b, a, b; if two" in propose(home)[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from xmceval.benchmarks import FILE_NAME
 from xmceval.cli import options
 from xmceval.cli.inputs import executor_of, watch
 from xmceval.cli.messages import enforced, long_work, refuse_doubts, say, say_written, warn
@@ -15,8 +16,6 @@ from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.displayed import render
 from xmceval.report.pictures import save
-
-FILE_NAME = "benchmark.toml"  # where no other name is passed
 
 
 @options.command("benchmark", short_help="Score and compare systems on several data sets.")
@@ -100,5 +99,5 @@ def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     text, left_out = propose(home)
     write_output(target, text, force=force)
     for line in () if quiet else left_out:
-        say(f"left out: {line}")
+        say(f"note: {line}")
     say_written(target, len(text.encode()), quiet=quiet)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from xmceval.benchmarks import FILE_NAME
 from xmceval.benchmarks.config import PLACEHOLDER, quote, quote_key
 from xmceval.errors import DataError, XmcevalError, counted, escaped, listed
 from xmceval.files.arrays.pairs import pair_of
@@ -16,91 +17,194 @@ from xmceval.files.open import open_source
 from xmceval.files.opened import Request, Role
 
 ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in the names of files
+SEPARATORS = re.compile(r"[_-]")  # of words in names of files
+DEEPEST = 4  # levels of folders that are looked through
 
 HEAD = """\
 # A benchmark of {what}, proposed by the names and sizes of files: check it.
-# The guide xmceval/guide/benchmark.md explains all keys; paths are relative to this file.
-# Options go above the first table, such as: against = "{system}"
+# Paths are relative to this file. Options go above the first table, such as: against = "{system}"
 """
 
 
 @dataclass(frozen=True, eq=False)
-class Folder:
-    """A folder that is a data set; its files are named relative to it."""
+class DataSet:
+    """A folder with true labels; paths are relative to the proposed file."""
 
-    path: PurePosixPath  # relative to the proposed file
+    folder: PurePosixPath
     name: str
-    inputs: Mapping[str, str]  # truth, and train where there are training labels
-    systems: Mapping[str, str]  # by name the file, or the stem of a pair of npy files
-    others: Sequence[str]  # files that were not understood
+    inputs: Mapping[str, PurePosixPath]  # truth, and train where there are training labels
+    n_rows: int
+
+    @property
+    def shown(self) -> str:
+        """What ``{dataset}`` stands for in paths of systems."""
+        return "." if self.folder == PurePosixPath(".") else self.name
 
 
 def propose(home: Path) -> tuple[str, list[str]]:
-    """Propose the TOML file of a benchmark, and return it with a line for each thing left out.
+    """Propose the TOML file of a benchmark, and return it with a line for each thing left out or in doubt.
 
-    A folder is a data set: `home` itself and those in it. A file with tst or test in its name is its truth, one with
-    trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt and Y.tst.npz.
-    Any other file that can be read as scores with as many rows as the truth is a system; files of the same name in
-    several folders are one system. Where there are several data sets, systems that occur once are left out.
+    Each folder with true labels, at any depth, is a data set. A file with tst or test in its name is its truth, one
+    with trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt and
+    Y.tst.npz. A file of scores with as many rows as the truth belongs to the data set whose name is a part of its path,
+    as in runs/MODEL/SET.npz, or whose folder it is in. Files whose paths are alike but for the data set are one system.
     """
-    paths = [home, *sorted(path for path in home.iterdir() if path.is_dir() and not path.name.startswith("."))]
-    folders = [folder for path in paths if (folder := _read_folder(path, home)) is not None]
-    if not folders:
-        hint = "(hint: its name has the word tst or test, such as tst_X_Y.txt)"
-        raise DataError(f"{home}: there is no file of true labels in it or its folders {hint}")
-    numbers = Counter(name for folder in folders for name in folder.systems)
-    systems = [name for name, number in numbers.items() if number >= min(2, len(folders))]
+    paths = list(_list_files(home))
+    doubts: list[str] = []
+    sets = _find_data_sets(home, paths, doubts)
+    if not sets:
+        names = listed([str(path) for path in paths[:8]]) or "none"
+        more = f" and {len(paths) - 8} more" if len(paths) > 8 else ""
+        raise DataError(
+            f"{home}: no file of true labels was found; files: {names}{more} "
+            "(hint: its name has the word tst or test, such as tst_X_Y.txt)"
+        )
+    systems = _find_systems(home, paths, sets, doubts)
     if not systems:
-        where = "with the truth's number of rows" if len(folders) == 1 else "in two folders under the same name"
-        raise DataError(f"{home}: no system was found {where}; systems are {listed(numbers) or 'missing'}")
-    kept = [folder for folder in folders if not folder.systems.keys().isdisjoint(systems)]
-    left_out = []
-    for folder in folders:
-        alone = listed(name for name in folder.systems if name not in systems)
-        if alone or folder not in kept:
-            left_out.append(escaped(f"{folder.name}: systems that no other folder has: {alone or 'none'}"))
-        if folder.others:
-            left_out.append(escaped(f"{folder.name}: files that were not understood: {listed(folder.others)}"))
+        rows = listed([f"{data_set.n_rows:,} of {data_set.name}" for data_set in sets])
+        raise DataError(f"{home}: no file of scores has as many rows as the truth ({rows})")
+    kept = [data_set for data_set in sets if any(data_set.name in files for files in systems.values())]
+    doubts += [f"{data_set.name}: no system has a file for it" for data_set in sets if data_set not in kept]
+    alone = [name for name, files in systems.items() if len(files) == 1 < len(kept)]
+    if alone:
+        doubts.append(f"in one data set only: {listed(alone)}; if two of them are one system, join their paths")
+    lines = list(map(escaped, doubts))
     what = f"{counted(len(systems), 'system')} on {counted(len(kept), 'data set')}"
-    text = [HEAD.format(what=what, system=systems[0])]
-    text += [_write_dataset(folder) for folder in kept]
-    text += ["\n[systems]\n", *(_write_system(name, kept) for name in systems)]
-    text += ["\n# Left out:\n", *(f"#   {line}\n" for line in left_out)] if left_out else []
-    return "".join(text), left_out
+    text = [HEAD.format(what=what, system=next(iter(systems)))]
+    text += [_write_data_set(data_set) for data_set in kept]
+    text += ["\n[systems]\n", *(_write_system(name, files, kept) for name, files in systems.items())]
+    text += ["\n# Left out, or in doubt:\n", *(f"#   {line}\n" for line in lines)] if lines else []
+    return "".join(text), lines
 
 
-def _read_folder(path: Path, home: Path) -> Folder | None:
-    """Read a folder; None where it has no truth."""
-    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-    names = [file.name for file in files if file.name.isprintable()]
-    inputs = {key: name for key, words in ROLES.items() if (name := _choose(names, words))}
-    n_rows = _count_rows(path / inputs["truth"], "truth") if "truth" in inputs else None
-    if n_rows is None:
-        return None
-    systems: dict[str, str] = {}
-    others: list[str] = []
-    for file in files:
-        name = pair_of(file).removeprefix(f"{path}/")  # of the two files of a pair their stem
-        system = split_ending(name)[0]
-        if name in inputs.values() or systems.get(system) == name:
+def _list_files(home: Path) -> Iterator[PurePosixPath]:
+    """Yield the files below a folder, but not hidden ones, relative to it and sorted by name."""
+    for folder, folders, names in os.walk(home):
+        relative = PurePosixPath(Path(folder).relative_to(home))
+        is_deepest = len(relative.parts) == DEEPEST
+        folders[:] = [] if is_deepest else sorted(name for name in folders if not name.startswith("."))
+        yield from (relative / name for name in sorted(names) if not name.startswith(".") and name != FILE_NAME)
+
+
+def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str]) -> list[DataSet]:
+    """Find the folders with true labels."""
+    by_folder: dict[PurePosixPath, list[PurePosixPath]] = {}
+    for path in paths:
+        by_folder.setdefault(path.parent, []).append(path)
+    sets: list[DataSet] = []
+    for folder, files in by_folder.items():
+        inputs = {}
+        for role, words in ROLES.items():
+            fitting = [
+                path
+                for path in files
+                if _words(path) & words and "filter" not in _words(path) and path.name.isprintable()
+            ]
+            with_y = [path for path in fitting if "y" in _words(path)]
+            chosen = fitting if len(fitting) == 1 else with_y
+            if len(chosen) == 1:
+                inputs[role] = chosen[0]
+            elif role == "truth" and fitting:
+                doubts.append(f"{folder}: several files may be the truth: {listed([path.name for path in fitting])}")
+        if "truth" not in inputs:
             continue
-        has_role = any(_words(name) & words for words in ROLES.values())
-        if has_role or system in systems or not name.isprintable() or _count_rows(file, "scores") != n_rows:
-            others.append(file.name)
+        n_rows = _count_rows(home / inputs["truth"], "truth")
+        if n_rows is None:
+            doubts.append(f"{inputs['truth']}: has no true labels")
+            continue
+        name = home.resolve().name if folder == PurePosixPath(".") else folder.name
+        name = str(folder) if name in {data_set.name for data_set in sets} else name
+        sets.append(DataSet(folder, name, inputs, n_rows))
+    return sets
+
+
+def _find_systems(
+    home: Path, paths: Sequence[PurePosixPath], sets: Sequence[DataSet], doubts: list[str]
+) -> dict[str, dict[str, PurePosixPath]]:
+    """Find the files of each system, by the name of the data set."""
+    inputs = {path for data_set in sets for path in data_set.inputs.values()}
+    others: dict[str, list[str]] = {}
+    by_set: dict[str, dict[PurePosixPath, tuple[str, ...]]] = {}  # files of scores, with their parts
+    for path in paths:
+        data_set = _data_set_of(path, sets)
+        if path in inputs or data_set is None:
+            continue
+        pair = PurePosixPath(pair_of(home / path)).relative_to(home)  # of the two files of a pair their stem
+        parts = _without_data_set(split_ending(str(pair))[0], data_set)
+        files = by_set.setdefault(data_set.name, {})
+        if pair in files:
+            continue
+        has_role = any(_words(path) & words for words in ROLES.values())
+        is_usable = not has_role and parts not in files.values() and path.name.isprintable()
+        n_rows = _count_rows(home / path, "scores") if is_usable else None
+        if n_rows == data_set.n_rows:
+            files[pair] = parts
         else:
-            systems[system] = name
-    return Folder(PurePosixPath("." if path == home else path.name), path.resolve().name, inputs, systems, others)
+            why = "" if n_rows is None else f" ({n_rows:,} rows, the truth has {data_set.n_rows:,})"
+            others.setdefault(data_set.name, []).append(f"{path}{why}")
+    doubts += [f"{name}: not used: {listed(texts)}" for name, texts in others.items()]
+    tags = _find_tags({name: list(files.values()) for name, files in by_set.items() if files})
+    systems: dict[tuple[str, ...], dict[str, PurePosixPath]] = {}
+    for name, files in by_set.items():
+        for path, parts in files.items():
+            key = tuple(filter(None, (_without_words(part, tags.get(name, ())) for part in parts)))
+            systems.setdefault(key or parts, {})[name] = path
+    return dict(zip(_name_systems(list(systems)), systems.values(), strict=True))
 
 
-def _choose(names: Sequence[str], role: frozenset[str]) -> str:
-    """Return the file with a word of a role in its name, of several the only one with a Y; empty without one."""
-    fitting = [name for name in names if _words(name) & role and "filter" not in _words(name)]
-    with_y = [name for name in fitting if "y" in _words(name)]
-    return fitting[0] if len(fitting) == 1 else with_y[0] if len(with_y) == 1 else ""
+def _data_set_of(path: PurePosixPath, sets: Sequence[DataSet]) -> DataSet | None:
+    """Return the data set with the longest name that is a part of a path, or the nearest one whose folder it is in."""
+    named = [data_set for data_set in sets if _find_name(str(path), data_set.name) is not None]
+    if named:
+        return max(named, key=lambda data_set: len(data_set.name))
+    around = [data_set for data_set in sets if path.is_relative_to(data_set.folder)]
+    return max(around, key=lambda data_set: len(data_set.folder.parts), default=None)
 
 
-def _words(name: str) -> set[str]:
-    return set(re.split(r"[^a-z0-9]+", split_ending(name)[0].lower()))
+def _find_name(text: str, name: str) -> re.Match[str] | None:
+    """Find the name of a data set as whole words of a path."""
+    return re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text, re.IGNORECASE)
+
+
+def _without_data_set(stem: str, data_set: DataSet) -> tuple[str, ...]:
+    """Return the parts of a path without the data set: alike for the files of one system."""
+    match = _find_name(stem, data_set.name)
+    if match is not None:
+        stem = stem[: match.start()] + stem[match.end() :]
+    elif data_set.shown != ".":
+        stem = str(PurePosixPath(stem).relative_to(data_set.folder))
+    return tuple(part for text in stem.split("/") if (part := text.strip("_-. ")))
+
+
+def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:
+    """Name systems by the parts of their paths that not all have; one alone by its last part."""
+    shared = set.intersection(*map(set, keys)) if len(keys) > 1 else set()
+    return [
+        "/".join([part for part in key if part not in shared] if shared else key[-1:] or ["scores"]) for key in keys
+    ]
+
+
+def _find_tags(by_set: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, set[str]]:
+    """Find the words that all files of a data set have and no others; none unless each data set has some."""
+    tags = {}
+    for name, keys in by_set.items():
+        elsewhere = _words_of(parts for other, others in by_set.items() if other != name for parts in others)
+        tags[name] = set.intersection(*(_words_of([parts]) for parts in keys)) - elsewhere
+    return tags if len(by_set) > 1 and all(map(len, by_set.values())) and all(tags.values()) else {}
+
+
+def _words_of(keys: Iterable[Sequence[str]]) -> set[str]:
+    return {word for parts in keys for part in parts for word in SEPARATORS.split(part)}
+
+
+def _without_words(part: str, words: Collection[str]) -> str:
+    """Leave out words that all files of a data set have, and no other: another name of the data set."""
+    kept = [word for word in re.split(r"([_-])", part) if word not in words]
+    return re.sub(r"([_-])[_-]+", r"\1", "".join(kept)).strip("_-") if words else part
+
+
+def _words(path: PurePosixPath) -> set[str]:
+    return set(re.split(r"[^a-z0-9]+", split_ending(path.name)[0].lower()))
 
 
 def _count_rows(path: Path, role: Role) -> int | None:
@@ -112,21 +216,24 @@ def _count_rows(path: Path, role: Role) -> int | None:
         return None
 
 
-def _write_dataset(folder: Folder) -> str:
-    lines = [f"{key} = {quote(str(folder.path / file))}\n" for key, file in folder.inputs.items()]
-    if str(folder.path) != folder.name:
-        lines.insert(0, f"folder = {quote(str(folder.path))}  # what {PLACEHOLDER} stands for below\n")
-    if "train" not in folder.inputs:
+def _write_data_set(data_set: DataSet) -> str:
+    lines = [f"{role} = {quote(str(path))}\n" for role, path in data_set.inputs.items()]
+    if data_set.shown != data_set.name:
+        lines.insert(0, f"folder = {quote(data_set.shown)}  # what {PLACEHOLDER} stands for below\n")
+    if "train" not in data_set.inputs:
         lines.append('# train = "FILE"  # without training labels there are no PSP and PSnDCG\n')
-    return f"\n[datasets.{quote_key(folder.name)}]\n{''.join(lines)}"
+    return f"\n[datasets.{quote_key(data_set.name)}]\n{''.join(lines)}"
 
 
-def _write_system(name: str, folders: Sequence[Folder]) -> str:
+def _write_system(name: str, files: Mapping[str, PurePosixPath], sets: Sequence[DataSet]) -> str:
     """Write a system in one line: with a path for all data sets, or where files differ one for each."""
-    files = {folder: folder.systems[name] for folder in folders if name in folder.systems}
-    if len(set(files.values())) == 1:
-        value = quote(f"{PLACEHOLDER}/{min(files.values())}")
-    else:
-        paths = (f"{quote_key(folder.name)} = {quote(str(folder.path / file))}" for folder, file in files.items())
-        value = f"{{ paths = {{ {', '.join(paths)} }} }}"
-    return f"{quote_key(name)} = {value}\n"
+    patterns = set()
+    for data_set in sets:
+        if data_set.name in files:
+            path = str(files[data_set.name])
+            pattern = f"{PLACEHOLDER}/{path}" if data_set.shown == "." else path.replace(data_set.shown, PLACEHOLDER)
+            patterns.add(pattern)
+    if len(patterns) == 1 and PLACEHOLDER in min(patterns) and len(files) >= min(2, len(sets)):
+        return f"{quote_key(name)} = {quote(min(patterns))}\n"
+    paths = (f"{quote_key(set_name)} = {quote(str(path))}" for set_name, path in files.items())
+    return f"{quote_key(name)} = {{ paths = {{ {', '.join(paths)} }} }}\n"

@@ -274,6 +274,20 @@ def test_what_cannot_be_parsed_has_no_statistics(tmp_path, capsys):
     assert "rows ·" not in out
 
 
+def test_rows_with_ids_are_joined_as_by_score(made, rng):
+    """They were compared by their places: the rows seemed to be shuffled."""
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    ids = pandas.Series([f"row{i}" for i in range(400)], name="id")
+    ranked = [row[:5].tolist() for row in np.argsort(-made[1], axis=1)]
+    for name, lists in {"t": [np.flatnonzero(row).tolist() for row in made[0]], "p": ranked}.items():
+        table = pandas.DataFrame({"id": ids, "labels": lists})
+        table.iloc[rng.permutation(400) if name == "p" else slice(None)].to_parquet(f"{name}.parquet", index=False)
+    (pair,) = xmceval.inspect(["t.parquet", "p.parquet"]).pairs
+    assert (pair.mistakes, pair.warnings) == ((), ())
+    result = xmceval.score("t.parquet", "p.parquet", metrics="P", k=[1, 5])
+    assert (pair.precision_at_1, pair.precision) == (result["P@1"], result["P@5"])
+
+
 def test_the_same_file_twice_is_reported(made, capsys):
     code, faults, warnings = warnings_of(capsys, "t.txt", "./t.txt")
     assert (code, faults) == (0, [])

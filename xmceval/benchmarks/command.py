@@ -62,7 +62,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     check_plots(plots, [], force=arguments["force"], inputs=[file])
     began = time.monotonic()
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
-    from xmceval.benchmarks.sheet import by_kind
+    from xmceval.benchmarks.result import by_kind
     from xmceval.report.gates import parse_worse
 
     gates = [parse_worse(text) for text in arguments["fail_if_worse"]]

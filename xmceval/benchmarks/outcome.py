@@ -1,8 +1,8 @@
-"""The results of a benchmark as plain data, from which its tables and pictures are made."""
+"""The results of a benchmark as plain data, from which its pictures are made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xmceval.comparison.comparison import Comparison
@@ -50,7 +50,7 @@ class DatasetOutcome:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
-    """The data of a Benchmark, for tables and pictures; see Benchmark for the fields."""
+    """The data of a Benchmark, for pictures; see Benchmark for the fields."""
 
     datasets: tuple[DatasetOutcome, ...]
     systems: tuple[str, ...]
@@ -60,11 +60,6 @@ class Outcome:
     file: str = ""
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
-
-    @property
-    def compared(self) -> Iterator[tuple[str, Comparison]]:
-        """The data sets that were compared, and their comparisons."""
-        return ((dataset.name, dataset.comparison) for dataset in self.datasets if dataset.comparison is not None)
 
     def count_cells(self) -> dict[str, int]:
         """Return how many systems on data sets have each status."""

@@ -288,6 +288,15 @@ def test_rows_with_ids_are_joined_as_by_score(made, rng):
     assert (pair.precision_at_1, pair.precision) == (result["P@1"], result["P@5"])
 
 
+def test_files_of_fewer_labels_than_the_cutoff_are_compared():
+    with open("t", "w") as truth, open("p", "w") as scores:
+        truth.write("2 3\n0:1\n1:1\n")
+        scores.write("2 3\n0:0.5\n1:0.5 2:0.25\n")
+    report = xmceval.inspect(["t", "p"])
+    assert report.is_sound
+    assert (report.pairs[0].precision_at_1, report.pairs[0].precision) == (1.0, 0.2)
+
+
 def test_the_same_file_twice_is_reported(made, capsys):
     code, faults, warnings = warnings_of(capsys, "t.txt", "./t.txt")
     assert (code, faults) == (0, [])

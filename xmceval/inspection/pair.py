@@ -11,8 +11,10 @@ from xmceval.errors import DataError, argument, counted
 from xmceval.files.open import open_truth
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
+from xmceval.metrics.names import parse
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import FirstRows, find_doubts
+from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.truth import Named, OpenedTruth
@@ -80,7 +82,7 @@ def inspect_pair(
     warnings += _check_training(truth, training)
     if not (pair.faults or truth.faults or scores.faults):
         try:
-            pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1", "P@5"), **options))
+            pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1",), **options))
         except DataError as error:
             pair = replace(pair, faults=tuple(str(error).split("\n")))
     warnings += [line for line in pair.warnings if line not in scores.warnings]
@@ -99,6 +101,8 @@ def inspect_pair(
 def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) -> PairInspection:
     """Score the predictions; the warnings are those of scoring."""
     opened = OpenedTruth.of(truth, options)
+    program = compile_program(parse("P", [1, 5]))  # also where there are fewer than five labels
+    opened = replace(opened, setup=replace(opened.setup, program=program))
     [system] = opened.open_systems([Named(scores)])
     source, first_rows = opened.input.source, list[FirstRows]()
     [totals] = evaluate(source, [system], first=first_rows, threads=options.threads)

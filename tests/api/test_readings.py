@@ -4,6 +4,7 @@ Names of rows and labels, their order, batches, masks and ids of rows are change
 """
 
 import json
+import re
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -491,6 +492,14 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
         ([truth[:15], truth[15:]], scores[other]),
     ):
         assert dict(xmceval.score(*parts, **options)) == pytest.approx(expected)
+    has_none = "in another order, and {} has none"
+    for (first, second), predictions, unnamed in (
+        ((truth[:15], truth[15:][other]), [y_score[:15], y_score[15:, ::-1]], "y_score[1]"),
+        ((truth[:15], truth[15:][other]), y_score, "y_score"),
+        ((y_true[:15], truth[15:][other]), [scores[:15], scores[15:]], "y_true[0]"),
+    ):
+        with pytest.raises(DataError, match=re.escape(has_none.format(unnamed))):
+            xmceval.score([first, second], predictions, **options)
 
 
 def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score, rng):
@@ -541,6 +550,38 @@ def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
     plain = [y_true[:, -1], y_score[:, -1], np.arange(N_ROWS) // 8]
     assert xmceval.roc_auc(*series[:2]) == xmceval.roc_auc(*plain[:2])
     assert xmceval.group_auc(*series) == xmceval.group_auc(*plain)
+
+
+def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    half, expected = N_ROWS // 2, dict(xmceval.score(y_true, y_score, **OPTIONS))
+    swapped, shuffled = np.roll(np.arange(N_ROWS), half), rng.permutation(N_ROWS)
+    for of_truth in (truth, y_true):
+        parts = [of_truth[:half], of_truth[half:]]
+        assert dict(xmceval.score(parts, [scores[:half], scores[half:]], **OPTIONS)) == expected
+        for order in (swapped, shuffled):
+            others = scores.iloc[order]
+            with pytest.raises(XmcevalError, match=r"^y_score(\[1\])?: its index has"):
+                xmceval.score(parts, [others[:half], others[half:]], **OPTIONS)
+
+
+def test_shards_are_doubted_as_whole_matrices_are(y_true, y_score):
+    half, ids = N_ROWS // 2, np.arange(N_ROWS) + 100
+    best = np.argsort(-y_score, axis=1)[:, :3].tolist()
+    true = [np.flatnonzero(row).tolist() for row in y_true]
+    rows, labels = np.nonzero(y_true)
+    triples = [
+        np.stack([rows, labels, 1 + labels % 3], axis=1),
+        np.stack([rows, labels, y_score[rows, labels]], axis=1),
+    ]
+    with_ids = [[[id_, *row] for id_, row in zip(ids.tolist(), lists, strict=True)] for lists in (true, best)]
+    for (truth, scores), message in ((triples, "row, a label and a value"), (with_ids, "begin with the same numbers")):
+        for parts in (scores, xmceval.Shards([scores[:half], scores[half:]])):
+            with pytest.raises(AmbiguousError, match=message):
+                xmceval.score(xmceval.Shards([truth[:half], truth[half:]]), parts, metrics="P", k=1)
+    expected = xmceval.score(true, best, metrics="P", k=1)["P@1"]
+    parts = [xmceval.Shards([lists[:half], lists[half:]]) for lists in (true, best)]
+    assert xmceval.score(*parts, metrics="P", k=1)["P@1"] == expected
 
 
 def test_names_in_two_orders_are_refused_beside_truth_without_names(y_true, y_score, rng):

@@ -14,7 +14,7 @@ from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import as_scores
-from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, ShardedSource
 from xmceval.scoring.executor import RowRange
 
@@ -67,7 +67,7 @@ SOURCES = {
     "csr": lambda: as_scores(STORED),
     "dense": lambda: as_scores(SCORES),
     "lists": lambda: as_scores([row[:n].tolist() for n, row in enumerate(LISTS)]),
-    "repaired": lambda: merge_duplicate_labels(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
+    "repaired": lambda: RepairedSource(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
     "shards": lambda: ShardedSource([as_scores(STORED[:2]), text()], "s", are_scores=True),
 }
 
@@ -116,7 +116,7 @@ def test_a_shifted_block_has_the_same_rows_under_other_numbers(kind):
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
 def test_a_part_of_a_repaired_source_is_repaired(kind):
-    source = merge_duplicate_labels(SOURCES[kind]())
+    source = RepairedSource(SOURCES[kind]())
     whole = content(source.blocks())
     assert content(source.sliced(2, 6).blocks()) == whole[2:6]
     assert content(source.starting_at(2).blocks()) == whole[2:]

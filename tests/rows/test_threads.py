@@ -11,7 +11,7 @@ from support.files import PREDS, TRUTH, write
 import xmceval
 from xmceval.errors import DataError, Fault
 from xmceval.files.io import chunks
-from xmceval.rows import faults as limits, threads as engine
+from xmceval.rows import threads as engine
 from xmceval.rows.block import Scratch
 
 THREADS = (1, 2, 3, 8)
@@ -72,8 +72,7 @@ def test_the_error_is_the_same_for_any_number_of_threads(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "COUNTED", most)
-        patch.setattr(limits, "REPORTED", 1)
-        patch.setattr(limits, "COUNTED", most)
+        patch.setattr(engine, "REPORTED", 1)
         expected = run(1)
         assert [run(n_threads) for n_threads in THREADS[1:]] == [expected] * 3
     first = min((row for row in wrong if row < 3 * n_blocks), default=None)
@@ -142,7 +141,7 @@ def test_results_are_taken_in_the_order_of_blocks(threads):
     taken = []
     arguments = items(7, ends_in_error=False), prepare, taken.append, threads
     # A thread that waits for its turn for ever does not hold the tests.
-    running = threading.Thread(target=engine.in_order, args=arguments, daemon=True)
+    running = threading.Thread(target=engine.results_in_order, args=arguments, daemon=True)
     running.start()
     running.join(timeout=20)
     assert taken == list(range(0, 21, 3))
@@ -157,5 +156,5 @@ def test_nothing_is_taken_after_a_failure(threads):
 
     taken = []
     with pytest.raises(DataError, match="the disk is full"):
-        engine.in_order(items(7, ends_in_error=False), lambda _, block: block.first_row, take, threads)
+        engine.results_in_order(items(7, ends_in_error=False), lambda _, block: block.first_row, take, threads)
     assert taken == [0, 3, 6]

@@ -21,7 +21,7 @@ from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
 from xmceval.rows.progress import phase
-from xmceval.rows.threads import in_order
+from xmceval.rows.threads import results_in_order
 from xmceval.rows.width import Width
 
 
@@ -177,7 +177,7 @@ def collect_rows(
         add(part.lengths.size)
 
     with phase(source.name, source.n_rows) as add:
-        in_order(source.blocks(), parse, take, threads)
+        results_in_order(source.blocks(), parse, take, threads)
     lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)])
     labels = np.concatenate([np.zeros(0, dtype=np.int32), *(part.labels for part in parts)])
     values = np.concatenate([np.zeros(0), *(part.values for part in parts)])

@@ -20,10 +20,10 @@ from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.sidecars.label_names import Names
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import IdColumn
-from xmceval.rows.matrices.source import MatrixSource, unrepaired
+from xmceval.rows.matrices.source import find_matrices
 from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.readings import Axis
-from xmceval.rows.repairs import drop_extra_column
+from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
     from xmceval.files.tables.rows import ByRow
@@ -145,7 +145,7 @@ class Opened:
     labels: Axis | None = None  # the labels, likewise
     rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # how labels are joined: by number or by name
-    are_reordered: bool = False  # whether its labels were put into the order of another input
+    reordered: Axis | None = None  # its labels in their own order, where they were put into that of another input
     parts: tuple[Opened, ...] = ()  # the shards, where there are several
     # of a truth: the names of labels that others may have too, the columns of ids of its rows, and the number of
     # columns of predictions in memory, which can only be the labels
@@ -180,14 +180,13 @@ class Opened:
     @property
     def n_seen(self) -> int:
         """One more than the largest label of lists in memory, 0 of other inputs."""
-        source = self.source if self.source.n_labels is None else None
-        source = None if source is None else unrepaired(source)
-        pieces = source.pieces if isinstance(source, MatrixSource) else ()
-        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)] if isinstance(pieces, list) else []
+        matrices = find_matrices(self.source) if self.source.n_labels is None else []
+        pieces = [piece for matrix in matrices if isinstance(matrix.pieces, list) for piece in matrix.pieces]
+        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)]
         return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""
         if self.may_have_extra_column and n_labels is not None and self.source.n_labels == n_labels + 1:
-            return drop_extra_column(self.source, n_labels)
+            return RepairedSource(self.source, n_labels)
         return self.source

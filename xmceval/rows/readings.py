@@ -318,8 +318,8 @@ def are_ids(
     are_all_ids: bool | None = None,
     n_seen: int = 0,
     code: str = "",
-) -> bool:
-    """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and not scores.
+) -> tuple[bool, bool]:
+    """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and whether they may be scores too.
 
     `n_labels` is their number, where it is known; `n_seen` is one more than the largest label of a truth that has no
     number of labels. Whole numbers that may be either are an error, unless `are_all_ids` says what they are: the caller
@@ -334,16 +334,14 @@ def are_ids(
             f"padding is -1, as in numpy.maximum({_read(name)}, -1))"
         )
     if n_labels not in {None, width}:
-        return is_whole and are_ranked_lists(values[:], n_labels)
-    if is_ranking(values):
-        if are_all_ids is None:
-            raise _ids_or_scores_error(values, name, code or _read(name))
-        return are_all_ids
-    if n_labels is not None or not is_whole or not are_ranked_lists(values[:]):
-        return False
-    if n_seen <= width and are_all_ids is None:
+        are_lists = is_whole and are_ranked_lists(values[:], n_labels)
+        return are_lists, are_lists and _is_ranking(values)
+    may_be_either = _is_ranking(values)
+    if not may_be_either and (n_labels is not None or not is_whole or not are_ranked_lists(values[:])):
+        return False, True
+    if are_all_ids is None and (may_be_either or n_seen <= width):
         raise _ids_or_scores_error(values, name, code or _read(name))
-    return are_all_ids is not False
+    return are_all_ids is not False, may_be_either
 
 
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
@@ -364,7 +362,7 @@ def _are_different(labels: AnyArray) -> bool:
     return not ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any()
 
 
-def is_ranking(values: Any) -> bool:
+def _is_ranking(values: Any) -> bool:
     """Return whether the first rows of numbers [n_rows, n_labels] rank labels: all, or some and -1 for padding.
 
     They are ids, as argsort returns them, or scores. Fewer than three labels are scores.

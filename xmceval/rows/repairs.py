@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,16 @@ from xmceval.rows.block import Block, Rows, Scratch, Source
 
 @dataclass
 class RepairedSource:
-    """A source whose blocks are repaired when they are parsed."""
+    """A source without the entries of an extra last column, or with each label once per row, which has its largest."""
 
     source: Source  # as it was opened
-    repair: Callable[[Rows, Scratch], int]  # repairs rows in place and returns the number of entries that it removed
-    describe: Callable[[int], str]  # describes the removal of a number of entries, for a warning
-    n_labels: int | None  # after the repair
-    is_exact: bool
+    extra_column: int | None = None  # one more than the last label; None where duplicate labels are merged
 
     def __post_init__(self) -> None:
-        self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
+        source, column = self.source, self.extra_column
+        self.name, self.n_rows, self.dtype = source.name, source.n_rows, source.dtype
+        self.n_labels = source.n_labels if column is None else column
+        self.is_exact = source.is_exact or column is not None
         self.removed = list[int]()  # entries, block by block of those read so far; threads append at the same time
 
     @property
@@ -46,8 +45,13 @@ class RepairedSource:
     @property
     def warnings(self) -> list[str]:
         """Warnings from reading, and one if entries were removed."""
-        removal = [f"{self.name}: {self.describe(self.n_removed)}"] if self.n_removed else []
-        return [*self.source.warnings, *removal]
+        if not self.n_removed:
+            return [*self.source.warnings]
+        removal = describe_duplicates(self.n_removed)
+        if self.extra_column is not None:
+            columns = f"extra column {self.extra_column}, beyond the {counted(self.extra_column, 'label')}"
+            removal = f"dropped {counted(self.n_removed, 'entry')} in {columns}"
+        return [*self.source.warnings, f"{self.name}: {removal}"]
 
     def files(self) -> tuple[Path, ...]:
         """Return the files of the source as it was opened."""
@@ -57,10 +61,17 @@ class RepairedSource:
         """Yield the blocks of the source."""
         self.removed = []
         for block in self.source.blocks():
-            yield block.mapped(self._repair_rows)
+            yield block.mapped(self._repair)
 
-    def _repair_rows(self, rows: Rows, scratch: Scratch) -> None:
-        self.removed.append(self.repair(rows, scratch))
+    def _repair(self, rows: Rows, scratch: Scratch) -> None:
+        from xmceval.kernels.rows.repairs import drop_label, merge_duplicates
+
+        if self.extra_column is not None:
+            n_removed = drop_label(*rows, self.extra_column)
+        else:
+            longest = int(np.max(np.diff(rows.indptr), initial=4))
+            n_removed = merge_duplicates(*rows, scratch.array("merged", 4 * longest, np.int64, fill=-1))
+        self.removed.append(int(n_removed))
 
 
 def repairs_of(source: Source) -> Iterator[RepairedSource]:
@@ -70,34 +81,11 @@ def repairs_of(source: Source) -> Iterator[RepairedSource]:
         source = source.source
 
 
-def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:
-    """Return a source of `n_labels` labels without the entries of one further column."""
-    repair, describe = partial(_drop_label, n_labels), partial(_describe_column, n_labels)
-    return RepairedSource(source, repair, describe, n_labels, is_exact=True)
-
-
-def _drop_label(label: int, rows: Rows, _: Scratch) -> int:
-    from xmceval.kernels.rows.repairs import drop_label
-
-    return int(drop_label(*rows, label))
-
-
-def _describe_column(n_labels: int, n_removed: int) -> str:
-    columns = f"extra column {n_labels}, beyond the {counted(n_labels, 'label')}"
-    return f"dropped {counted(n_removed, 'entry')} in {columns}"
-
-
-def merge_duplicate_labels(source: Source) -> RepairedSource:
-    """Return a source that has each label once per row, with the largest of its values."""
-    return RepairedSource(source, _merge_duplicates, describe_duplicates, source.n_labels, source.is_exact)
-
-
-def _merge_duplicates(rows: Rows, scratch: Scratch) -> int:
-    from xmceval.kernels.rows.repairs import merge_duplicates
-
-    longest = int(np.max(np.diff(rows.indptr), initial=4))
-    table = scratch.array("merged", 4 * longest, np.int64, fill=-1)
-    return int(merge_duplicates(*rows, table))
+def unrepaired(source: Source) -> Source:
+    """Return a source without its repairs, as it was opened."""
+    while isinstance(source, RepairedSource):
+        source = source.source
+    return source
 
 
 def describe_duplicates(n_removed: int) -> str:

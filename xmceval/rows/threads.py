@@ -1,24 +1,27 @@
-"""Process blocks of rows in a pool of threads, with results in any order or in row order."""
+"""Process blocks of rows in a pool of threads, and report their errors together, the earliest first."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
+from itertools import islice
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from xmceval.errors import DataError, Fault, UsageError, as_here
 from xmceval.rows.block import Block, Scratch
-from xmceval.rows.faults import COUNTED, as_error, further_faults
 
 Progress = Callable[[int], None]
 Item = TypeVar("Item")
 State = TypeVar("State")
 Payload = TypeVar("Payload")
+
+REPORTED = 10  # faults in a message
+COUNTED = 1000  # reading stops when this many have been found
 
 
 def default_threads() -> int:
@@ -126,7 +129,7 @@ class _Loop(Generic[Item, State]):
         try:
             self._work(state, item)
         except Fault as fault:
-            others = further_faults(state, item, self._work, fault) if self._all_faults else []
+            others = _further_faults(state, item, self._work, fault) if self._all_faults else []
             self._faults += [(number, each) for each in (fault, *others)]
             if not self._all_faults or len(self._faults) >= COUNTED:
                 self.stop()
@@ -146,6 +149,40 @@ class _Loop(Generic[Item, State]):
             raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
         if error is not None:
             raise error
+
+
+def _further_faults(state: State, item: Item, work: Callable[[State, Item], None], fault: Fault) -> list[Fault]:
+    """Work again on an item that has a faulty row, and return the further faults in its blocks, one per row."""
+
+    def find(blocks: tuple[Any, ...]) -> Iterator[Fault]:
+        """Yield the fault of each wrong row: halves are searched, so that many wrong rows cost little more than one."""
+        n_rows, first_row = blocks[0].n_rows, blocks[0].first_row
+        try:
+            work(state, cast(Item, blocks if isinstance(item, tuple) else blocks[0]))
+        except Fault as found:
+            if n_rows == 1 and found.row == first_row:
+                yield found
+            elif first_row <= found.row < first_row + n_rows:
+                yield from find(tuple(block.take(n_rows // 2) for block in blocks))
+                yield from find(blocks)
+        except DataError:  # of no row: reported only where nothing else is wrong
+            pass
+
+    blocks = item if isinstance(item, tuple) else (item,)
+    return list(islice((each for each in find(blocks) if each.row != fault.row), COUNTED))
+
+
+def as_error(faults: Sequence[Fault]) -> DataError:
+    """Report one fault, or the first ten and how many there are; faults of one doubt are one line."""
+    ordered = sorted(faults, key=lambda fault: fault.row)
+    number = f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
+    first = ordered[0]
+    if len(faults) > 1 and first.doubt and all(each.doubt == first.doubt for each in faults):
+        return DataError(f"{first.message} ({number} such rows: {first.doubt.removeprefix('hint: ')})")
+    messages = [str(fault) for fault in ordered[:REPORTED]]
+    if len(faults) > REPORTED:
+        messages.append(f"{number} rows are wrong; these are the first {REPORTED}")
+    return DataError(*messages)
 
 
 class _Running:
@@ -196,7 +233,7 @@ def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
     return [ended for future in futures if (ended := future.exception()) is not None]
 
 
-def in_order(
+def results_in_order(
     blocks: Generator[Block, None, None],
     prepare: Callable[[Scratch, Block], Payload],
     take: Callable[[Payload], None],

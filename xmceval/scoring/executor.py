@@ -25,12 +25,11 @@ from xmceval.files.io.inputfiles import Stamp, pipe_key, size_of, stamp_of
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.text.source import Mark, TextSource
 from xmceval.rows.block import Block, Source
-from xmceval.rows.faults import COUNTED, as_error
-from xmceval.rows.matrices.source import MatrixSource, unrepaired
+from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.progress import phase
-from xmceval.rows.repairs import RepairedSource, repairs_of
+from xmceval.rows.repairs import RepairedSource, repairs_of, unrepaired
 from xmceval.rows.sources import Lockstep, shard_blocks, shards_of
-from xmceval.rows.threads import Progress, run_alone
+from xmceval.rows.threads import COUNTED, Progress, as_error, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import recorded_options

@@ -24,7 +24,7 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
-from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text, is_ranking
+from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text
 from xmceval.rows.shards import parts_of
 
 _PADDING = frozenset({"", "-1"})
@@ -47,8 +47,10 @@ def open_npy(path: Path, request: Request) -> Opened:
     n_seen = request.n_seen
     if n_seen is None:  # alone, integers beyond the columns are taken for ids
         n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
-    if are_ids(piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen):
-        may_be_scores = is_ranking(piece)
+    is_ranked, may_be_scores = are_ids(
+        piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen
+    )
+    if is_ranked:
         return open_lists(array, None, request, FORMATS["npy-ranked"], may_be_scores=may_be_scores)
     return open_dense(path, request)
 

@@ -12,7 +12,6 @@ from xmceval.rows.block import Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices.storage import (
     BFloat16Matrix,
     Matrix,
-    Values,
     comparable,
     notice_order,
     stored_rows,
@@ -31,13 +30,14 @@ FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 class Dense(Matrix):
     """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
 
-    values: Values
+    values: Any  # as `as_values` returns them
     are_scores: bool
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows and labels."""
-        return self.values.shape
+        shape: tuple[int, ...] = self.values.shape
+        return shape
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
@@ -59,7 +59,7 @@ class Dense(Matrix):
 
     def entries_at_once(self, usual: int, *, are_selected: bool) -> int:
         """Return how many entries make a block: more where kernels read the memory of the matrix as it is."""
-        values: Any = self.values
+        values = self.values
         memory = values.bits if isinstance(values, BFloat16Matrix) else values
         if not are_selected:
             return TRUTH_ENTRIES if isinstance(memory, np.ndarray) and not self.are_scores else usual

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows.block import AnyArray
-from xmceval.rows.matrices.tensors import as_array, is_tensor, some_rows
+from xmceval.rows.matrices.tensors import as_array, is_sparse, is_tensor
 from xmceval.rows.readings import (
     FEW_ROWS,
     LEAST_IDS,
@@ -37,14 +37,6 @@ class IdColumn(NamedTuple):
 def is_frame(value: Any) -> bool:
     """Return whether a value is a data frame, of pandas or polars."""
     return hasattr(value, "to_numpy") and hasattr(value, "columns") and not hasattr(value, "tocsr")
-
-
-def as_frame(value: Any, name: str) -> tuple[AnyArray, Axis, Axis]:
-    """Take the numbers of a data frame [n_rows, n_labels], its rows and its labels; a missing number becomes NaN."""
-    values = to_numbers(value)
-    if values.dtype.kind == "O":
-        raise DataError(f"{name}: expected a data frame of numbers, one column per label")
-    return values, rows_of(value, name), Axis.of(name, "label", value.columns)
 
 
 def to_numbers(value: Any) -> AnyArray:
@@ -229,13 +221,18 @@ def _head(value: Any) -> AnyArray | None:
     if is_frame(value):
         rows: AnyArray = (value.iloc[_some(value)] if hasattr(value, "iloc") else value[_some(value)]).to_numpy()
         is_wide = rows.dtype.kind in "iuf" or (
-            rows.dtype.kind == "O" and all(isinstance(each, (str, Number)) for each in rows.flat)
+            rows.dtype.kind == "O" and all(isinstance(cell, (str, Number)) for cell in rows.flat)
         )
         return rows if rows.size and is_wide else None
-    if not isinstance(value, np.ndarray):
-        return some_rows(value, _some) if not hasattr(value, "tocsr") and is_tensor(value) else None
-    is_matrix = value.ndim == 2 and value.size and value.dtype.kind in "iuf"
-    return np.asarray(value[_some(value)]) if is_matrix else None
+    if isinstance(value, np.ndarray):
+        is_matrix = value.ndim == 2 and value.size and value.dtype.kind in "iuf"
+        return np.asarray(value[_some(value)]) if is_matrix else None
+    if hasattr(value, "tocsr") or not is_tensor(value) or is_sparse(value) or value.is_nested or value.dim() != 2:
+        return None
+    try:
+        return as_array(value[_some(value)], "")
+    except DataError:  # which reading it will raise too
+        return None
 
 
 def _some(value: Any) -> list[int]:

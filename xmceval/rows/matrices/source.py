@@ -34,11 +34,10 @@ from xmceval.rows.readings import (
     are_triples,
     begin_with_ids,
     check_truth,
-    is_ranking,
     lists_of_ids_error,
     look_like_ids,
 )
-from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.repairs import unrepaired
 from xmceval.rows.sources import shards_of
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
@@ -235,17 +234,13 @@ def as_truth(
     tensor. Lists of equal length are ids where they are another number than `n_labels`, or than the `n_columns` of the
     predictions, which they can be ids of.
     """
-    if is_sparse(y_true):
-        return _wrap_sparse(y_true, name, are_scores=False)
-    y_true = as_list(y_true)
-    if not isinstance(y_true, np.ndarray):
-        y_true = tensors.unnested(y_true)
-        if tensors.is_sparse(y_true):
-            return _wrap_sparse_tensor(y_true, name, are_scores=False)
-        lists = find_lists(y_true, name, n_labels, are_scores=False)
-        if lists is not None:
-            reading = "lists of ids of labels"
-            return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=reading)
+    y_true = _take_sparse(y_true, name, are_scores=False)
+    if isinstance(y_true, MatrixSource):
+        return y_true
+    lists = find_lists(y_true, name, n_labels, are_scores=False)
+    if lists is not None:
+        reading = "lists of ids of labels"
+        return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=reading)
     values = as_values(y_true, name)
     is_of_lists = isinstance(y_true, (list, tuple))
     may_be_ids = is_of_lists and n_labels is None and n_columns not in {None, values.shape[1]}
@@ -273,28 +268,25 @@ def as_scores(
     arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
     a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. See `are_ids` for the rest.
     """
-    if is_sparse(y_score):
-        return _wrap_sparse(y_score, name, are_scores=True)
-    y_score = as_list(y_score)
-    if not isinstance(y_score, np.ndarray):
-        y_score = tensors.unnested(y_score)
-        if tensors.is_sparse(y_score):
-            return _wrap_sparse_tensor(y_score, name, are_scores=True)
-        pair = find_pair(y_score, name)
-        if pair is not None:
-            return _wrap_pair(pair)
-        lists = find_lists(y_score, name, n_labels, are_scores=True)
-        if lists is not None:
-            refuse_sets(y_score, name)
-            return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=RANKED, is_ranked=True)
+    y_score = _take_sparse(y_score, name, are_scores=True)
+    if isinstance(y_score, MatrixSource):
+        return y_score
+    pair = find_pair(y_score, name)
+    if pair is not None:
+        return _wrap_pair(pair)
+    lists = find_lists(y_score, name, n_labels, are_scores=True)
+    if lists is not None:
+        refuse_sets(y_score, name)
+        return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
     code = f"numpy.asarray({name})" if isinstance(y_score, (list, tuple)) else name
-    if are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code):
+    is_ranked, may_be_scores = are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code)
+    if is_ranked:
         labels = as_ids(values[:], name)
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         pieces = [PaddedLists(labels, ranks)]
         source = MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
-        return replace(source, may_be_scores=is_ranking(values))
+        return replace(source, may_be_scores=may_be_scores)
     n_rows, width = map(int, values.shape)
     dense, reading = [Dense(values, are_scores=True)], f"dense array of {name_of(values.dtype)}, a score for each label"
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
@@ -315,19 +307,22 @@ def _wrap_pair(pair: Pair) -> MatrixSource:
     return MatrixSource(name, n_rows, None, pieces, is_exact=False, dtype=values.dtype, reading=reading)
 
 
-def _wrap_sparse_tensor(tensor: Any, name: str, are_scores: bool) -> MatrixSource:
-    matrix, dtype = tensors.as_scipy(tensor, name)
-    return replace(_wrap_sparse(matrix, name, are_scores), dtype=dtype)
-
-
-def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
-    if type(matrix).__module__.startswith("cupyx"):
+def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
+    """Wrap a sparse matrix or tensor; return anything else with its rows in a list or array."""
+    dtype = None
+    if not is_sparse(matrix):
+        matrix = as_list(matrix)
+        if isinstance(matrix, np.ndarray) or not tensors.is_sparse(matrix := tensors.unnested(matrix)):
+            return matrix
+        matrix, dtype = tensors.as_scipy(matrix, name)
+    elif type(matrix).__module__.startswith("cupyx"):
         matrix = matrix.get()
     arrays = csr_arrays(matrix, name)
     check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
     reading = f"sparse matrix of {name_of(matrix.dtype)}"
-    return MatrixSource(name, n_rows, n_labels, [Csr(*arrays, are_scores)], dtype=matrix.dtype, reading=reading)
+    csr = Csr(*arrays, are_scores)
+    return MatrixSource(name, n_rows, n_labels, [csr], dtype=dtype or matrix.dtype, reading=reading)
 
 
 def open_pair(
@@ -337,7 +332,7 @@ def open_pair(
 
     `n_labels` and `are_all_ids` are what the caller or earlier batches have shown; see `as_scores`.
     """
-    if not (_is_plain(y_true) and _is_plain(y_score)):
+    if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None
     if isinstance(y_true, np.ndarray) and (y_true.shape[1:] == (3,) or find_id_columns(y_true, [y_score])):
         return None
@@ -347,54 +342,55 @@ def open_pair(
     return truth, scores
 
 
-def _is_plain(value: Any) -> bool:
-    return value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value)
-
-
 def check_pair(truth: Source, scores: MatrixSource) -> None:
     """Refuse predictions in memory that show another reading of them or of the truth, or doubt how both were read."""
-    hint, whole = hint_at_lists(truth), unrepaired(truth)
+    hint = hint_at_lists(truth)
     if hint and scores.is_exact and scores.n_labels != truth.n_labels:
         raise DataError(
             f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.name} has "
             f"{counted(truth.n_labels or 0, 'label')}{hint}"
         )
-    check_triples(whole, scores)
-    if not isinstance(whole, MatrixSource) or not isinstance(whole.pieces, Sequence):
+    check_triples(truth, scores)
+    may_be_ids = all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in scores.pieces)
+    in_memory = list[MatrixSource]()
+    if scores.is_ranked or may_be_ids:  # seldom
+        in_memory = [matrix for matrix in find_matrices(truth) if isinstance(matrix.pieces, Sequence)]
+    if not in_memory:
         return
-    for piece in whole.pieces if scores.is_ranked else ():
-        if isinstance(piece, Dense):
-            check_truth(piece.values, whole.name, 0)
-    pieces = *scores.pieces, *whole.pieces  # scores first: they are seldom integers, which are all looked at
-    if all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in pieces):
+    name, true_pieces = in_memory[0].name, [piece for matrix in in_memory for piece in matrix.pieces]
+    for matrix in in_memory if scores.is_ranked else ():
+        for piece in matrix.pieces:
+            if isinstance(piece, Dense):
+                check_truth(piece.values, matrix.name, 0)
+    if may_be_ids and all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in true_pieces):
         scores.warnings.append(
             Doubt(
-                f"{whole.name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
+                f"{name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
                 "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
             )
         )
-    if scores.is_ranked and whole.n_labels is None:
-        starts = [piece.list_starts() for piece in (whole.pieces[0], *scores.pieces) if not isinstance(piece, Dense)]
-        if len(starts) == 2 and begin_with_ids(*zip(*starts, strict=True)):
-            raise lists_of_ids_error(whole.name, scores.name)
+    if scores.is_ranked and truth.n_labels is None:
+        starts = [
+            [piece.list_starts() for piece in of_input if isinstance(piece, (Csr, PaddedLists))]
+            for of_input in (true_pieces, scores.pieces)
+        ]
+        joined = [[*map(np.concatenate, zip(*of_input, strict=True))] for of_input in starts if of_input]
+        if len(joined) == 2 and begin_with_ids(*zip(*joined, strict=True)):
+            raise lists_of_ids_error(name, scores.name)
 
 
 def check_triples(truth: Source, scores: Source) -> None:
     """Refuse matrices of three labels that may be lines of a row, a label and a value."""
-    tables = []
-    for source in (unrepaired(truth), unrepaired(scores)):
-        if not isinstance(source, MatrixSource) or source.n_labels != 3:
-            return
-        piece = next(iter(source.pieces), None)
-        if not isinstance(piece, Dense):
-            return
-        tables.append(piece.values[:])
-    if are_triples(*tables):
-        raise AmbiguousError(
-            f"{truth.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
-            "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
-            "columns query_id, doc_id and score)"
-        )
+    for matrix in find_matrices(truth) if scores.n_labels == 3 else ():
+        sources = [source for source in (matrix, unrepaired(scores)) if isinstance(source, MatrixSource)]
+        pieces = [next(iter(source.pieces), None) for source in sources if source.n_labels == 3]
+        tables = [piece.values[:] for piece in pieces if isinstance(piece, Dense)]
+        if len(tables) == 2 and are_triples(*tables):
+            raise AmbiguousError(
+                f"{matrix.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
+                "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
+                "columns query_id, doc_id and score)"
+            )
 
 
 def hint_at_lists(truth: Source) -> str:
@@ -424,10 +420,3 @@ def find_matrices(source: Source) -> list[MatrixSource]:
     if isinstance(source, MatrixSource):
         return [source]
     return [matrix for shard in shards_of(source) if isinstance(matrix := unrepaired(shard), MatrixSource)]
-
-
-def unrepaired(source: Source) -> Source:
-    """Return a source without its repairs, as it was opened."""
-    while isinstance(source, RepairedSource):
-        source = source.source
-    return source

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,21 +56,6 @@ def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse types that are not numbers."""
     if dtype.kind not in "biuf" and dtype != BFLOAT16:
         raise DataError(f"{name}: expected numbers, got dtype {dtype}{BY_NAME if dtype.kind == 'U' else ''}")
-
-
-class Values(Protocol):
-    """A matrix of numbers whose rows become an array of numpy when they are sliced."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type in which the numbers are stored."""
-
-    def __getitem__(self, rows: slice) -> AnyArray:
-        """Return some rows."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +173,7 @@ class PaddedLists(Matrix):
     """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
 
     labels: AnyArray
-    scores: Values
+    scores: Any  # [n_rows, any width], as `as_values` returns them
 
     @property
     def shape(self) -> tuple[int, ...]:

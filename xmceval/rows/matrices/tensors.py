@@ -16,7 +16,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.rows.block import AnyArray, Int64, Rows, Selected
 from xmceval.rows.matrices.sparse import check_indptr
-from xmceval.rows.matrices.storage import BFloat16Matrix, Values, as_plain, check_dtype, comparable
+from xmceval.rows.matrices.storage import BFloat16Matrix, as_plain, check_dtype, comparable
 from xmceval.rows.readings import LOOKED_AT, explain_text
 
 Copied = TypeVar("Copied")
@@ -42,16 +42,6 @@ def unnested(value: Any) -> Any:
     return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
 
 
-def some_rows(tensor: Any, which: Callable[[Any], list[int]]) -> AnyArray | None:
-    """Return some rows of a matrix; None if there are none, or if reading would refuse it."""
-    if is_sparse(tensor) or tensor.is_nested or tensor.dim() != 2:
-        return None
-    try:
-        return as_array(tensor[which(tensor)], "")
-    except DataError:
-        return None
-
-
 @dataclass(frozen=True)
 class RemoteMatrix:
     """A matrix of another library on a device; its rows are copied from there when it is sliced."""
@@ -63,25 +53,22 @@ class RemoteMatrix:
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows and columns."""
-        return _shape(self.array)
+        return tuple(map(int, self.array.shape))
 
     def __getitem__(self, rows: slice) -> AnyArray:
         """Copy some rows into memory."""
         return _from_device(self.array[rows], self.name)[:]
 
 
-def as_values(values: Any, name: str) -> Values:
+def as_values(values: Any, name: str) -> Any:
     """Take a matrix of numbers [n_rows, n_columns], without a copy where possible.
 
-    Rows on another device are copied when they are needed.
+    Its rows become an array of numpy when they are sliced; those on another device are copied then.
     """
-    taken: Values
-    if isinstance(values, np.ndarray):
-        taken = _with_known_dtype(as_plain(values, name))
-    elif is_tensor(values):
+    taken: Any
+    if is_tensor(values) and not is_in_memory(values) and values.dim() == 2:
         tensor = _plain(values, name)
-        is_remote = not is_in_memory(tensor) and tensor.dim() == 2
-        taken = DeviceMatrix(tensor, name, _read(tensor[:0], name).dtype) if is_remote else _read(tensor, name)
+        taken = DeviceMatrix(tensor, name, _read(tensor[:0], name).dtype)
     elif _is_remote(values) and len(values.shape) == 2:
         taken = RemoteMatrix(values, name, _from_device(values[:1], name).dtype)
     else:
@@ -90,10 +77,9 @@ def as_values(values: Any, name: str) -> Values:
         is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}{hint}")
-    if not isinstance(taken, BFloat16Matrix):
-        if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
-            raise DataError(f"{name}: {hint}")
-        check_dtype(taken.dtype, name)
+    if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
+        raise DataError(f"{name}: {hint}")
+    check_dtype(taken.dtype, name)
     return taken
 
 
@@ -101,7 +87,7 @@ def as_array(values: Any, name: str) -> AnyArray:
     """Take an array of any shape and dtype into memory, as it is; bfloat16 becomes float32."""
     if is_sparse(values):
         raise DataError(f"{name}: is a sparse tensor, which is not read here (hint: pass its to_dense())")
-    taken = _from_device(_plain(values, name) if is_tensor(values) else values, name)
+    taken = _from_device(values, name)
     return taken if isinstance(taken, np.ndarray) else taken[:]
 
 
@@ -110,50 +96,44 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     import scipy.sparse as sp
 
     torch = sys.modules["torch"]
-    tensor = _plain(tensor, name)
+    tensor, shape = _plain(tensor, name), tuple(map(int, tensor.shape))
     if tensor.dim() != 2 or (tensor.layout == torch.sparse_coo and tensor.dense_dim()):
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got a sparse tensor of shape {_shape(tensor)}")
-    if tensor.layout in {torch.sparse_csr, torch.sparse_csc}:
-        is_csr = tensor.layout == torch.sparse_csr
-        indptr = tensor.crow_indices() if is_csr else tensor.ccol_indices()
-        indices = tensor.col_indices() if is_csr else tensor.row_indices()
-        values = _read(tensor.values(), name)
-        parts = _as_single(values[:]), as_array(indices, name), as_array(indptr, name)
-        n_stored, n_lines = min(parts[0].size, parts[1].size), tensor.shape[0 if is_csr else 1]
-        check_indptr(parts[2], n_stored, n_lines, name, noun="row" if is_csr else "column")
-        kind = sp.csr_matrix if is_csr else sp.csc_matrix
-        return _assemble(kind, _shape(tensor), ("data", "indices", "indptr"), parts), values.dtype
-    if tensor.layout != torch.sparse_coo:  # compressed blocks, whose indices are checked here
-        by_row = tensor.layout == torch.sparse_bsr
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got a sparse tensor of shape {shape}")
+    # Arrays are set afterwards, as the constructors of scipy would copy ids of 64 bits.
+    if tensor.layout != torch.sparse_coo:
+        by_row = tensor.layout in {torch.sparse_csr, torch.sparse_bsr}
         indptr = tensor.crow_indices() if by_row else tensor.ccol_indices()
         indices = tensor.col_indices() if by_row else tensor.row_indices()
-        try:
+        if tensor.layout in {torch.sparse_csr, torch.sparse_csc}:
+            numbers, dtype = _read_stored(tensor.values(), name)
+            ids, ends = as_array(indices, name), as_array(indptr, name)
+            noun, n_lines = ("row", shape[0]) if by_row else ("column", shape[1])
+            check_indptr(ends, min(numbers.size, ids.size), n_lines, name, noun=noun)
+            matrix = (sp.csr_matrix if by_row else sp.csc_matrix)(shape, dtype=numbers.dtype)
+            matrix.data, matrix.indices, matrix.indptr = numbers, ids, ends
+            return matrix, dtype
+        try:  # compressed blocks, whose indices are checked here
             tensor = torch.sparse_compressed_tensor(
                 indptr, indices, tensor.values(), tensor.shape, layout=tensor.layout, check_invariants=True
             ).to_sparse()
         except RuntimeError as error:
-            shape, reason = _shape(tensor), str(error).splitlines()[0]
+            reason = _first_line(error)
             raise DataError(f"{name}: its arrays do not describe a tensor of shape {shape} ({reason})") from error
-    places, values = as_array(tensor._indices(), name), _read(tensor._values(), name)
-    matrix = _assemble(sp.coo_matrix, _shape(tensor), ("data",), (_as_single(values[:]),))
+    places, (numbers, dtype) = as_array(tensor._indices(), name), _read_stored(tensor._values(), name)
+    matrix = sp.coo_matrix(shape, dtype=numbers.dtype)
+    matrix.data = numbers
     if hasattr(matrix, "coords"):  # of scipy since 1.13, whose `row` and `col` would copy ids of 64 bits
         matrix.coords = places[0], places[1]
     else:
         matrix.row, matrix.col = places
-    return matrix, values.dtype
+    return matrix, dtype
 
 
-def _assemble(kind: Any, shape: tuple[int, ...], names: tuple[str, ...], parts: tuple[AnyArray, ...]) -> Any:
-    """Make a scipy matrix from arrays without copying; its constructor would copy 64-bit ids."""
-    matrix = kind(shape, dtype=parts[0].dtype)
-    for name, part in zip(names, parts, strict=True):
-        setattr(matrix, name, part)
-    return matrix
-
-
-def _as_single(numbers: AnyArray) -> AnyArray:
-    """Return numbers [n_stored] in a type that scipy's matrices can have."""
-    return numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
+def _read_stored(values: Any, name: str) -> tuple[AnyArray, np.dtype[Any]]:
+    """Return stored values in a type that scipy's matrices can have, and their own type."""
+    numbers = _read(values, name)
+    stored = numbers[:]
+    return stored.astype(np.float32) if stored.dtype == np.float16 else stored, numbers.dtype
 
 
 def is_in_memory(tensor: Any) -> bool:
@@ -240,14 +220,8 @@ def _on_device(tensor: Any, name: str, call: Callable[[], Copied]) -> Copied:
     try:
         return call()
     except (RuntimeError, TypeError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"{name}: cannot be read from device {tensor.device} ({reason}) (hint: pass tensor.cpu())"
-        ) from None
-
-
-def _shape(tensor: Any) -> tuple[int, ...]:
-    return tuple(int(n) for n in tensor.shape)
+        where = f"device {tensor.device} ({_first_line(error)})"
+        raise DataError(f"{name}: cannot be read from {where} (hint: pass tensor.cpu())") from None
 
 
 def _is_remote(values: Any) -> bool:
@@ -259,10 +233,10 @@ def _is_remote(values: Any) -> bool:
 
 def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     """Take an array of another library, or what numpy makes an array of."""
-    if is_tensor(values):
-        return _read(values, name)
     if isinstance(values, np.ndarray):
         return _with_known_dtype(as_plain(values, name))
+    if is_tensor(values):
+        return _read(_plain(values, name), name)
     if isinstance(values, (list, tuple)) and any(is_tensor(row) or hasattr(row, "__dlpack__") for row in values):
         values = [as_array(row, f"{name}[{i}]") for i, row in enumerate(values)]
     elif _is_remote(values):

@@ -25,16 +25,15 @@ from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.sidecars.per_row import read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
-from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import (
     IdColumn,
-    as_frame,
     find_id_columns,
     is_frame,
     refuse_lone_ids,
     refuse_mixed,
     rows_of,
     split_ids,
+    to_numbers,
 )
 from xmceval.rows.matrices.source import (
     MatrixSource,
@@ -43,7 +42,6 @@ from xmceval.rows.matrices.source import (
     check_pair,
     check_triples,
     count_columns,
-    unrepaired,
 )
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
@@ -58,7 +56,7 @@ from xmceval.rows.readings import (
     say_how,
     unnamed_error,
 )
-from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
 from xmceval.rows.width import Width
@@ -128,56 +126,36 @@ def open_truth(
     """
     if first is not None:
         names, columns, labels = first.names, (first.ids, first.n_columns), first_labels(None, first.labels)
-    open_part = partial(
-        _open_true_part, options=options, first=first, names=names, columns=columns, kept=kept, width=width
-    )
+
+    def open_part(value: Any, name: str, *, is_shard: bool = False) -> Opened:
+        """Open a matrix or file, or a shard, in the order of the labels that were named before."""
+        stored, matrix, rows = _split_ids(value, columns[0], name, "grade")
+        if stored is None:
+            _refuse_ids(first, name)
+            values, own_rows, own_labels = _split_names(matrix, name)
+            source = as_truth(values, name, width.or_none or options.n_labels, columns[1])
+            known = _known_labels(labels, names, own_labels, first)
+            return _in_known_order(source, matrix, rows or own_rows, own_labels, known, options)
+        by_row, are_ids = None if first is None else first.by_row, bool(options.sources)
+        request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=options.max_line)
+        opened = _open_stored(stored, request, is_shard=is_shard)
+        if name == "train" and opened.by_row is not None:
+            from xmceval.files.tables.rows import check_numbers  # not loaded for other files
+
+            opened.source.warnings.extend(check_numbers(opened.by_row))
+            if opened.by_row.labels is not None and (first is None or first.documents is None):
+                raise names_beside_ids(name, "y_true" if first is None else first.name)
+        return _join_rows(opened, options)
+
     if isinstance(value, Shards):
         parts = list[Opened]()
         for number, part in enumerate(value.parts):
-            parts.append(open_part(part, f"{name}[{number}]", labels=labels, is_shard=True))
+            parts.append(open_part(part, f"{name}[{number}]", is_shard=True))
             labels = first_labels(labels, parts[-1].labels)
         opened = _join_shards(value, parts, are_scores=False)
     else:
-        opened = open_part(value, name, labels=labels)
+        opened = open_part(value, name)
     return replace(opened, names=names, ids=columns[0], n_columns=columns[1])
-
-
-def _open_true_part(
-    value: Any,
-    name: str,
-    *,
-    options: Options,
-    first: Opened | None,
-    names: Names | None,
-    columns: Columns,
-    kept: Judgments | None,
-    labels: Axis | None,
-    width: Width,
-    is_shard: bool = False,
-) -> Opened:
-    """Open a matrix or file of true labels, or a shard of them; `labels` are those that were named before."""
-    matrix, rows = value, None
-    if not isinstance(value, (str, Path)):
-        value, rows = split_ids(value, columns[0], name)
-        matrix = find_stored(value, name, "grade")
-    if matrix is None:
-        _refuse_ids(first, name)
-        values, own_rows, own_labels = _split_names(value, name)
-        source = as_truth(values, name, width.or_none or options.n_labels, columns[1])
-        known = _known_labels(labels, names, own_labels, first)
-        return _in_known_order(source, value, rows or own_rows, own_labels, known, options)
-    by_row = None if first is None else first.by_row
-    are_ids, max_line = bool(options.sources), options.max_line
-    request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=max_line)
-    opened = _open_lean(matrix, request, is_shard=is_shard)
-    if name == "train" and opened.by_row is not None:
-        from xmceval.files.tables.rows import check_numbers  # not loaded for other files
-
-        opened.source.warnings.extend(check_numbers(opened.by_row))
-        if opened.by_row.labels is not None and (first is None or first.documents is None):
-            raise names_beside_ids(name, "y_true" if first is None else first.name)
-    opened = replace(opened, name=str(matrix))
-    return _join_rows(opened, opened.rows or Axis(opened.name, "row"), options)
 
 
 def open_scores(
@@ -195,8 +173,48 @@ def open_scores(
     `labels` are those that another input has named; `were_ids` is what an earlier batch has shown: whether arrays are
     of ids of labels, or of scores.
     """
-    labels = first_labels(labels, truth.labels)
-    open_part = partial(_open_scored_part, options=options, width=width, in_batch=in_batch)
+    labels, n_seen = first_labels(labels, truth.labels), truth.n_seen
+
+    def open_part(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
+        """Open a matrix or file, or a shard; `n_rows` rows are expected."""
+        are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
+        if hasattr(value, "iloc"):
+            from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
+
+            refuse_columns_of_sets(value, name)
+        stored, matrix, rows = _split_ids(value, truth.ids, name, "score")
+        if stored is not None:
+            request = Request(
+                "scores",
+                truth.names,
+                n_rows,
+                width.or_none,
+                truth.judgments,
+                truth.by_row,
+                options.ties,
+                options.max_line,
+                missing=options.missing,
+                are_all_ids=are_all_ids,
+                n_seen=n_seen,
+            )
+            opened = _open_stored(stored, request, is_shard=is_shard)
+            _check_beside_truth(stored, opened, truth, width)
+            _check_reading(opened.source, were_ids, in_batch=in_batch)
+            return _join_rows(replace(opened, source=opened.fit_width(width.or_none)), options, truth)
+        if truth.judgments is not None:
+            raise DataError(
+                f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
+                "cannot follow (hint: pass {query: {document: score}})"
+            )
+        _refuse_ids(truth, name)
+        values, own_rows, own_labels = _split_names(matrix, name)
+        source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
+        _check_reading(source, were_ids, in_batch=in_batch)
+        own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns of ids are ranks
+        check_pair(truth.source, source)
+        known = _known_labels(labels, truth.names, own_labels, truth)
+        return _in_known_order(source, matrix, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
+
     if isinstance(value, Shards):
         _refuse_judgments(truth.judgments, value)
         is_paired, parts = len(truth.parts) == len(value), list[Opened]()
@@ -204,16 +222,17 @@ def open_scores(
             # With a single truth file, the number of rows of a shard is not known.
             partner, n_rows = replace(truth, rows=None, by_row=None), None
             if is_paired:
-                of_shard = truth.parts[number]
-                partner, n_rows = replace(truth, rows=of_shard.rows, by_row=of_shard.by_row), of_shard.source.n_rows
-            name = f"y_score[{number}]"
-            shard = open_part(part, name, partner, n_rows, labels=labels, were_ids=were_ids, is_shard=True)
-            labels, were_ids = first_labels(labels, shard.labels), were_they_ids(were_ids, shard)
-            parts.append(shard)
+                partner = replace(truth.parts[number], names=truth.names, ids=truth.ids)
+                n_rows = partner.source.n_rows
+            parts.append(open_part(part, f"y_score[{number}]", partner, n_rows, is_shard=True))
+            labels, were_ids = first_labels(labels, parts[-1].labels), were_they_ids(were_ids, parts[-1])
         opened = _join_shards(value, parts, are_scores=True)
-        opened = opened if is_paired else _check_row_order(truth, opened)
+        if not is_paired:
+            opened = _check_row_order(truth, opened)
+        elif opened.rows is not None and opened.rows.names is not None and opened.rows_by.startswith("position"):
+            _check_row_order(truth, opened)  # shards in another order than those of the truth, as far as an index tells
     else:
-        opened = open_part(value, "y_score", truth, truth.source.n_rows, labels=labels, were_ids=were_ids)
+        opened = open_part(value, "y_score", truth, truth.source.n_rows)
     inputs = [each.parts or (each,) for each in (truth, opened)]
     if all("JSON lines" in part.description for parts_of_input in inputs for part in parts_of_input):
         from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
@@ -224,73 +243,22 @@ def open_scores(
     return opened
 
 
-def _open_scored_part(
-    value: Any,
-    name: str,
-    truth: Opened,
-    n_rows: int | None,
-    *,
-    options: Options,
-    width: Width,
-    labels: Axis | None,
-    were_ids: bool | None,
-    in_batch: bool,
-    is_shard: bool = False,
-) -> Opened:
-    """Open a matrix or file of predictions, or a shard of them; `n_rows` rows are expected."""
-    matrix, rows = value, None
-    are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
-    if not isinstance(value, (str, Path)):
-        if hasattr(value, "iloc"):
-            from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
-
-            refuse_columns_of_sets(value, name)
-        value, rows = split_ids(value, truth.ids, name)
-        matrix = find_stored(value, name, "score")
-    if matrix is not None:
-        request = Request(
-            "scores",
-            truth.names,
-            n_rows,
-            width.or_none,
-            truth.judgments,
-            truth.by_row,
-            options.ties,
-            options.max_line,
-            missing=options.missing,
-            are_all_ids=are_all_ids,
-            n_seen=truth.n_seen,
-        )
-        opened = _open_lean(matrix, request, is_shard=is_shard)
-        _check_beside_truth(matrix, opened, truth, width)
-        _check_reading(opened.source, were_ids, in_batch=in_batch)
-        opened = replace(opened, source=opened.fit_width(width.or_none), name=str(matrix))
-        return _join_rows(opened, opened.rows or Axis(opened.name, "row"), options, truth)
-    if truth.judgments is not None:
-        raise DataError(
-            f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
-            "cannot follow (hint: pass {query: {document: score}})"
-        )
-    _refuse_ids(truth, name)
-    values, own_rows, own_labels = _split_names(value, name)
-    source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=truth.n_seen)
-    _check_reading(source, were_ids, in_batch=in_batch)
-    own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns of ids are ranks
-    check_pair(truth.source, source)
-    known = _known_labels(labels, truth.names, own_labels, truth)
-    return _in_known_order(source, value, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
+def _split_ids(value: Any, columns: Sequence[IdColumn], name: str, noun: str) -> tuple[Any, Any, Axis | None]:
+    """Return the file, records or table that a value is, if any, else it without ids, and the rows that they name."""
+    if isinstance(value, (str, Path)):
+        return value, value, None
+    matrix, rows = split_ids(value, columns, name)
+    return find_stored(matrix, name, noun), matrix, rows
 
 
-def _open_lean(matrix: str | Path | QuerySource | Table, request: Request, *, is_shard: bool) -> Opened:
+def _open_stored(matrix: str | Path | QuerySource | Table, request: Request, *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
-    opened = open_source(matrix, request)
-    if not (is_shard and opened.is_held and isinstance(matrix, (str, Path))):
-        return opened
-    path = to_path(matrix)
-    if pipe_key(path) is not None:
-        return opened
-    files = () if isinstance(path, RemotePath) else find_files(path)
-    return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, matrix, request), files))
+    opened = replace(open_source(matrix, request), name=str(matrix))
+    if is_shard and opened.is_held and isinstance(matrix, (str, Path)) and pipe_key(path := to_path(matrix)) is None:
+        files = () if isinstance(path, RemotePath) else find_files(path)
+        source = ReopenedSource(opened.source, partial(_open_again, matrix, request), files)
+        opened = replace(opened, source=source)
+    return opened
 
 
 def _open_again(matrix: str | Path, request: Request) -> Source:
@@ -364,26 +332,26 @@ def _in_known_order(
     order = None if known is None else find_order(known, labels)
     if truth is not None and known is not None and truth.labels is not None:
         if order is not None and truth.labels.is_numbered:
-            raise unnamed_error(known, labels, truth.source.name)
-        if truth.are_reordered and labels.is_numbered:
-            raise unnamed_error(known, replace(truth.labels, source=truth.source.name), labels.source)
+            raise unnamed_error(known, labels, truth.name)
+        if truth.reordered is not None and labels.is_numbered:
+            raise unnamed_error(known, truth.reordered, labels.source)
     opened = Opened(
         source if order is None else source.ordered(None, order),
         facts=(source.reading.replace("dense array", "data frame") if is_frame(value) else source.reading,),
         name=source.name,
         is_ranked=source.is_ranked,
+        rows=rows,
         labels=labels if order is None else known,
         labels_by=say_how(known, labels, "number"),
-        are_reordered=order is not None,
+        reordered=None if order is None else labels,
     )
-    return _join_rows(opened, rows, options, truth, in_batch=in_batch)
+    return _join_rows(opened, options, truth, in_batch=in_batch)
 
 
-def _join_rows(
-    opened: Opened, rows: Axis, options: Options, truth: Opened | None = None, *, in_batch: bool = False
-) -> Opened:
-    """Return an input in the order of the rows that were named before; its own have the names of `rows`."""
-    source, ours, is_by_query = opened.source, None, opened.judgments is not None or opened.is_joined
+def _join_rows(opened: Opened, options: Options, truth: Opened | None = None, *, in_batch: bool = False) -> Opened:
+    """Return an input in the order of the rows that were named before."""
+    source, ours, rows = opened.source, None, opened.rows or Axis(opened.name, "row")
+    is_by_query = opened.judgments is not None or opened.is_joined
     if truth is not None:
         ours, rows = _named_rows(truth, rows, opened.by_row)
     order = None if ours is None or is_by_query else find_order(ours, rows, in_batch=in_batch)
@@ -391,7 +359,7 @@ def _join_rows(
         source = source.ordered(order)
     return replace(
         opened,
-        source=merge_duplicate_labels(source) if options.duplicates == "max" else source,
+        source=RepairedSource(source) if options.duplicates == "max" else source,
         rows=rows,
         rows_by="query" if is_by_query else say_how(ours, rows, "position"),
         labels_by="name" if is_by_query else opened.labels_by,
@@ -475,9 +443,12 @@ def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
 
 def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     """Return the numbers of a matrix in memory, and its rows and labels, which data frames name."""
-    if is_frame(matrix):
-        return as_frame(matrix, name)
     rows = rows_of(matrix, name)
+    if is_frame(matrix):  # whose missing numbers become NaN
+        numbers = to_numbers(matrix)
+        if numbers.dtype.kind == "O":
+            raise DataError(f"{name}: expected a data frame of numbers, one column per label")
+        return numbers, rows, Axis.of(name, "label", matrix.columns)
     if isinstance(matrix, (list, tuple)) and len(matrix) == 2 and is_frame(matrix[0]):  # labels and their scores
         rows = rows_of(matrix[0], f"{name}[0]")
         first_named(rows, rows_of(matrix[1], f"{name}[1]"), name)
@@ -532,7 +503,8 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
         parts=tuple(parts),
         is_ranked=all(part.is_ranked for part in parts),
         rows=rows or Axis(name, "row"),
-        labels=parts[0].labels,
+        labels=next((part.labels for part in parts if are_both_named(part.labels)), parts[0].labels),
+        reordered=next((part.reordered for part in parts if part.reordered is not None), None),
         rows_by=parts[0].rows_by,
         labels_by=parts[0].labels_by,
         by_row=by_row,
@@ -608,16 +580,3 @@ def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, s
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise DataError(f"{name}: expected one number per {per}, got shape {array.shape} of {array.dtype}")
     return array.astype(np.float64), name
-
-
-def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None:
-    """Take the pairs of a filter, and check them against the size of the truth, where known."""
-    if pairs is None:
-        return None
-    from xmceval.files.sidecars.filters import take_filter  # not loaded by a score without it
-
-    checked = take_filter(pairs)
-    if truth is not None and truth.n_rows is not None:
-        checked.check_rows(truth.n_rows, truth.name)
-    checked.check_labels(width)
-    return checked

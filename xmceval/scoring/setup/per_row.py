@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,51 +36,52 @@ from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
 
 
-def find_ids(options: Options, truth: Opened) -> RowIds | None:
-    """Return the ids of the rows that were passed, or the queries of the truth; None without either."""
-    passed, judgments = options.row_ids, truth.judgments
-    if passed is None:
-        return None if judgments is None else judgments.row_ids
-    if judgments is not None:
-        raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
-    ids = passed if isinstance(passed, RowIds) else read_row_ids(passed)
-    if truth.source.n_rows is not None:
-        ids.check_number(truth.source.n_rows)
-    return ids
+class PerRow(NamedTuple):
+    """Ids, weights and groups of the rows of a truth, in its order."""
+
+    ids: RowIds | None  # those that were passed, or the queries of the truth
+    truth: Opened  # with its rows under the ids that were passed
+    rows: Axis | None  # as weights or groups name them, where the truth does not
+    weights: Any
+    groups: RowGroups | None
+    lines: list[str]  # how weights and groups were read
 
 
-def name_rows(ids: RowIds, truth: Opened) -> Axis:
-    """Return the rows under the ids that were passed; an index of the truth may not have another order of them."""
-    rows = Axis.of("row_ids", "row", ids.ids)
-    if truth.rows is not None and find_order(rows, truth.rows) is not None:
-        raise DataError(
-            f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
-            f"{argument('row_ids')}, or pass {truth.rows.unnamed})"
-        )
-    return rows
-
-
-def find_named_rows(options: Options, truth: Opened) -> Axis | None:
-    """Return the rows that weights or groups name, where the truth does not."""
-    if truth.judgments is not None or are_both_named(truth.rows):
-        return None
-    rows = rows_of(options.sample_weight, "sample_weight")
-    return first_named(rows, rows_of(options.by_group, "by_group"), truth.source.name)
-
-
-def read_groups(options: Options, truth: Opened, ids: RowIds | None) -> tuple[RowGroups, str]:
-    """Return the group of each row, and how they were read."""
-    passed, line = join_values(options.by_group, "by_group", "group", ids, truth.rows)
-    if isinstance(passed, RowGroups):
-        groups = passed
-    elif isinstance(passed, (str, Path, Shards)):
-        groups, are_by_id = read_row_groups(passed, ids, RowIds.of_rows(truth.rows))
-        line = f"{passed}: a group per row; rows by {'name' if are_by_id else 'position'}"
-    else:
-        groups = RowGroups.of(passed)
-    if truth.source.n_rows is not None:
-        groups.check_number(truth.source.n_rows, describe_left(options))
-    return groups, line
+def read_per_row(options: Options, truth: Opened) -> PerRow:
+    """Read the ids, weights and groups of rows that options name, and put them into the order of the truth."""
+    judgments, n_rows = truth.judgments, truth.source.n_rows
+    ids = None if judgments is None else judgments.row_ids
+    if options.row_ids is not None:
+        if judgments is not None:
+            raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
+        ids = options.row_ids if isinstance(options.row_ids, RowIds) else read_row_ids(options.row_ids)
+        if n_rows is not None:
+            ids.check_number(n_rows)
+        named = Axis.of("row_ids", "row", ids.ids)
+        if truth.rows is not None and find_order(named, truth.rows) is not None:
+            raise DataError(
+                f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
+                f"{argument('row_ids')}, or pass {truth.rows.unnamed})"
+            )
+        truth = replace(truth, rows=named)
+    rows, lines, weights, groups = None, list[str](), options.sample_weight, None
+    if judgments is None and not are_both_named(truth.rows):
+        of_groups = rows_of(options.by_group, "by_group")
+        rows = first_named(rows_of(weights, "sample_weight"), of_groups, truth.source.name)
+    if weights is not None:
+        weights, line = join_values(weights, "sample_weight", "weight", ids, truth.rows)
+        lines.append(line)
+    if options.by_group is not None:
+        joined, line = join_values(options.by_group, "by_group", "group", ids, truth.rows)
+        if isinstance(joined, (str, Path, Shards)):
+            groups, are_by_id = read_row_groups(joined, ids, RowIds.of_rows(truth.rows))
+            line = f"{joined}: a group per row; rows by {'name' if are_by_id else 'position'}"
+        else:
+            groups = joined if isinstance(joined, RowGroups) else RowGroups.of(joined)
+        if n_rows is not None:
+            groups.check_number(n_rows, describe_left(options))
+        lines.append(line)
+    return PerRow(ids, truth, rows, weights, groups, lines)
 
 
 def describe_left(options: Options) -> str:

@@ -40,7 +40,6 @@ from xmceval.scoring.setup.inputs import (
     are_same,
     check_inputs,
     check_numbers,
-    find_filter,
     find_width,
     first_labels,
     look_at_columns,
@@ -103,7 +102,7 @@ def check_systems(systems: object) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class OpenedTruth:
     """A truth, opened once, and how systems are scored on it."""
 
@@ -151,26 +150,17 @@ class OpenedTruth:
                 kept, warnings = keep_common(options, truth, [(system.name, system.input) for system in systems])
                 truth = open_kept(kept=kept)
         _check_numbers(program, truth, options)
-        ids, rows, weights, groups = None, None, options.sample_weight, options.by_group
-        if any(value is not None for value in (options.row_ids, weights, groups)):
-            from xmceval.scoring.setup import per_row
+        ids, rows, weights, groups = None, None, options.sample_weight, None
+        if any(value is not None for value in (options.row_ids, weights, options.by_group)):
+            from xmceval.scoring.setup.per_row import read_per_row
 
-            ids = per_row.find_ids(options, truth)
-            if options.row_ids is not None and ids is not None:
-                truth = replace(truth, rows=per_row.name_rows(ids, truth))
-            rows = per_row.find_named_rows(options, truth)
-            if weights is not None:
-                weights, line = per_row.join_values(weights, "sample_weight", "weight", ids, truth.rows)
-                lines.append(line)
+            ids, truth, rows, weights, groups, lines = read_per_row(options, truth)
         setup = find_setup(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
         named_pairs = None
         if options.filter is not None and truth.judgments is not None:
             from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
 
             named_pairs = read_named_pairs(options.filter, truth.judgments)
-        if groups is not None:
-            groups, line = per_row.read_groups(options, truth, ids)
-            lines.append(line)
         setup = replace(
             setup,
             groups=groups,
@@ -179,16 +169,7 @@ class OpenedTruth:
             labels=first_labels(first_labels(None, truth.labels), setup.labels),
             warnings=(*warnings, *setup.warnings),
         )
-        return cls(
-            setup=setup,
-            input=truth,
-            name=name,
-            named_pairs=named_pairs,
-            executor=executor,
-            stamps=stamps,
-            rows=rows,
-            ids=ids,
-        )
+        return cls(setup, truth, name, named_pairs, executor, stamps, rows, ids)
 
     @property
     def row_ids(self) -> RowIds | None:
@@ -197,7 +178,7 @@ class OpenedTruth:
         return self.ids if self.ids is not None or judgments is None else judgments.row_ids
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
-        """Open the scores of systems."""
+        """Open the scores of systems, whose rows and labels may have names that the truth lacks."""
         setup, truth, rows, opened = self.setup, self.input, self.rows, list[System]()
         labels = setup.labels
         for system in systems:
@@ -207,24 +188,20 @@ class OpenedTruth:
             if truth.judgments is None and not are_both_named(truth.rows) and not is_joined:
                 rows = first_named(rows, _called(scores.rows, system.name), truth.source.name)
             labels = first_labels(labels, _called(scores.labels, system.name))
-            opened.append(self._system(system, scores))
+            warnings = setup.warnings
+            is_alike = len({truth.value, scores.value} - {None}) < 2  # no other column of the same table
+            if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth.source):
+                doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
+                warnings = (*warnings, doubt)
+            of_system = replace(
+                self._setup_of(scores.source),
+                inputs=(*setup.inputs, scores.line),
+                labels=first_labels(setup.labels, scores.labels),
+                warnings=warnings,
+            )
+            name, file = system.name or scores.source.name, input_name(system.y_score)
+            opened.append(System(scores.source, of_system, name, file, are_lists=scores.is_ranked))
         return opened
-
-    def _system(self, system: Named, scores: Opened) -> System:
-        """Return a system whose scores were opened."""
-        truth, warnings = self.input.source, self.setup.warnings
-        is_alike = len({self.input.value, scores.value} - {None}) < 2  # no other column of the same table
-        if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth):
-            doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
-            warnings = (*warnings, doubt)
-        setup = replace(
-            self._setup_of(scores.source).with_row_length(truth, scores.source),
-            inputs=(*self.setup.inputs, scores.line),
-            labels=first_labels(self.setup.labels, scores.labels),
-            warnings=warnings,
-        )
-        name = system.name or scores.source.name
-        return System(scores.source, setup, name, input_name(system.y_score), are_lists=scores.is_ranked)
 
     def _setup_of(self, scores: Source) -> Setup:
         """Return how a system is scored: with its own number of labels where the truth declares none."""
@@ -243,9 +220,9 @@ class OpenedTruth:
         if options.by_frequency is not None and not width.is_known:
             raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
         setup = setup.with_width(width)
-        if self.named_pairs is None or judgments is None:
-            return setup
-        return replace(setup, filter=self.named_pairs.filter(judgments.documents))
+        if self.named_pairs is not None and judgments is not None:
+            setup = replace(setup, filter=self.named_pairs.filter(judgments.documents))
+        return setup.with_row_length(self.input.source, scores)
 
 
 def _called(axis: Axis | None, name: str | None) -> Axis | None:
@@ -270,7 +247,16 @@ def find_setup(
     setup = Setup(options=options, program=program, width=find_width(options, truth))
     if program.needs_propensities or options.by_frequency is not None:
         setup = _find_propensities(setup, train, truth)
-    program = _fit_program(setup)
+    if program.needing_training and not setup.propensities.from_training:
+        raise UsageError(
+            f"{listed(program.needing_training)}: over=train needs training labels "
+            f"(hint: pass {argument('train')} or {argument('counts')})"
+        )
+    if program.needs_propensities and setup.propensities is NO_PROPENSITIES:  # estimated from too few rows
+        rest = without_propensities(program)
+        if rest is None:
+            raise DataError(setup.warnings[-1])
+        program = rest
     setup.width.check_cutoff(program.deepest)
     weights, unit, pairs = None, 1.0, None
     if sample_weight is not None or max_weight is not None:
@@ -278,9 +264,14 @@ def find_setup(
 
         weights, unit = read_weights(sample_weight, source, max_weight, describe_left(options))
     if options.filter is not None and (truth is None or truth.judgments is None):
+        from xmceval.files.sidecars.filters import take_filter  # not loaded by a score without it
+
         if truth is not None:
             check_numbers(truth, Opened(truth.source, name=input_name(options.filter)))
-        pairs = find_filter(options.filter, source, setup.width)
+        pairs = take_filter(options.filter)
+        if source is not None and source.n_rows is not None:
+            pairs.check_rows(source.n_rows, source.name)
+        pairs.check_labels(setup.width)
     warnings = setup.warnings
     if options.threshold is not None and all(measure.metric.family != "confusion" for measure in program.measures):
         unused = "the threshold has no effect: no metric of decisions was requested"
@@ -350,22 +341,6 @@ def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert:
         inputs=(line,),
         labels=labels if order is None else known,
     )
-
-
-def _fit_program(setup: Setup) -> Program:
-    """Return the program without the measures for which there are no propensities."""
-    program, propensities = setup.program, setup.propensities
-    if program.needing_training and not propensities.from_training:
-        raise UsageError(
-            f"{listed(program.needing_training)}: over=train needs training labels "
-            f"(hint: pass {argument('train')} or {argument('counts')})"
-        )
-    if propensities is not NO_PROPENSITIES or not program.needs_propensities:
-        return program
-    rest = without_propensities(program)
-    if rest is None:
-        raise DataError(setup.warnings[-1])
-    return rest
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:

@@ -10,7 +10,6 @@ from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.labels.counts import GrowingCounts
 from xmceval.metrics.confusion import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.rows.block import Rows, Scratch
@@ -128,9 +127,7 @@ any_limit = pytest.mark.parametrize("limit", [1 << 27, 16])
 def by_ids(counters, weighted):
     """Return the same counts, of which none is in the array."""
     copied = label_counts.LabelCounters(UNKNOWN, 2, weighted=weighted)
-    ids, counts = (counters.arrays()[name] for name in ("ids", "counts"))
-    copied._dense, copied._high = copied._dense[:0], GrowingCounts(ids, counts)
-    copied._rows, copied._n_labels = counters._rows, counters._n_labels
+    copied.fill(counters.arrays())
     return copied
 
 

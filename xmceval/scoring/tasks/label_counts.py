@@ -1,14 +1,13 @@
 """Count labels over batches of rows, in one set of counters shared by all threads.
 
 They cost memory in labels, not in rows: four bytes for each label and count. Labels up to 2^27 are counted in an array,
-whose untouched pages take no memory; labels above, by sorted unique ids. Counts of a long array that is mostly zeros
-are read, merged and saved by ids too.
+whose untouched pages take no memory; where there are labels above, all by sorted unique ids. Counts of a long array
+that is mostly zeros are read, merged and saved by ids too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -80,7 +79,8 @@ class LabelCounters(Part):
     """Counts by label of the rows added so far; threads may add at the same time.
 
     There are `n_spans` spans of ranks in which predictions are counted. With `in_ideal` the labels of ideal rankings
-    are counted too, with `weighted` rows have sample weights; `n_labels` may be UNKNOWN.
+    are counted too, with `weighted` rows have sample weights; `n_labels` may be UNKNOWN. Counts are in an array of all
+    labels, or else all of them by ids, where a label is beyond DENSE_IDS or after counts by ids were added.
     """
 
     def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
@@ -89,34 +89,29 @@ class LabelCounters(Part):
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans
         self._room = n_labels
-        self._clear()
-
-    def _clear(self) -> None:
-        """Hold no counts."""
-        shape = min(self._room, FIRST_ROOM, DENSE_IDS), self._slots  # more once there are rows
-        self._dense: Counts = np.zeros(shape, dtype=np.int64 if self._bits else np.int32)
-        self._high = no_counts(self._slots)  # of labels beyond the array
         self._n_labels = self._rows = 0  # of labels, the largest seen + 1
+        self._dense: Counts = np.zeros((0, self._slots), dtype=np.int32)
+        self._by_id = no_counts(self._slots)
+        self._go_dense(min(n_labels, FIRST_ROOM, DENSE_IDS))  # more once there are rows
 
     def table(self) -> CountTable:
         """Return the counts of all rows so far; adding more rows changes them."""
-        dense, has_ids = self._dense[: self._n_labels], self._high.columns()[0].size > 0
-        if has_ids or len(dense) > COMPACT_ABOVE:
-            used = self._used()
-            if has_ids or used.size * COMPACT_SHARE < len(dense):
-                return self._by_ids(used)
+        dense = self._dense[: self._n_labels]
+        is_long = len(dense) > COMPACT_ABOVE
+        if self._by_id.columns()[0].size or (is_long and self._used().size * COMPACT_SHARE < len(dense)):
+            return self._table_by_id()
         return CountTable(NO_IDS, dense, self._rows, self._bits)
 
-    def _by_ids(self, used: Int64) -> CountTable:
-        """Return the counts of the labels of the array that have any, and of those beyond."""
-        low, (ids, counts) = self._dense[used].astype(np.int64), self._high.columns()
-        return CountTable(np.concatenate([used, ids]), np.concatenate([low, counts]), self._rows, self._bits)
+    def _table_by_id(self) -> CountTable:
+        """Return the counts of the labels that have any."""
+        used = self._used()
+        ids, counts = (used, self._dense[used].astype(np.int64)) if used.size else self._by_id.columns()
+        return CountTable(ids, counts, self._rows, self._bits)
 
     def _used(self) -> Int64:
         """Return the labels of the array that have a count."""
         chunks = ((start, self._dense[start : start + CHUNK]) for start in range(0, len(self._dense), CHUNK))
-        used = (start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)
-        return np.concatenate([NO_IDS, *used])
+        return np.concatenate([NO_IDS, *(start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)])
 
     def begin(self) -> LabelCounters:
         """Return these: they are too large for a part of each block, so threads count in them one after the other."""
@@ -141,20 +136,17 @@ class LabelCounters(Part):
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counters of the rows of both; associative, and commutative."""
         both = copy(self)
-        with both._lock:
-            both._take(other.table(), other._n_labels)
+        both._dense, both._by_id = self._dense.copy(), GrowingCounts(*self._by_id.columns())
+        both.absorb(other)
         return both
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: those of labels that have a count.
-
-        They are int64 arrays: `ids` [n], `counts` [n, n_slots] and `rows` [1].
-        """
-        table = self._by_ids(self._used())
+        """Return the int64 arrays of a state: `ids` [n] with a count, `counts` [n, n_slots] and `rows` [1]."""
+        table = self._table_by_id()
         return {"ids": table.ids, "counts": table.counts, "rows": np.array([self._rows], dtype=np.int64)}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state: the int64 arrays `ids` [n], `counts` [n, n_slots] and `rows` [1]."""
+        """Take the arrays of a state, as `arrays` returns them."""
         most = MOST_WEIGHT << self._bits if self._bits else MOST_STORED
         [rows] = take(arrays, "rows", "i", (1,), 0, most).tolist()
         ids = take(arrays, "ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
@@ -166,23 +158,20 @@ class LabelCounters(Part):
         missed = true - hits.sum(axis=1)
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
             raise ValueError("counts has more hits than true labels or predictions, or more than its rows")
-        self._clear()
         self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
-        """Add counts, in new arrays; those by ids come into the array where they fill enough of it."""
+        """Add counts: to the array those of an array, by ids the others."""
         if table.bits != self._bits:
             raise DataError("totals with and without sample weights cannot be added")
         check_weight(self._rows + table.rows, self._bits)
         self._rows, self._n_labels = self._rows + table.rows, max(self._n_labels, n_labels)
-        if table.ids.size:
-            self._high = self._high.merge(GrowingCounts(table.ids, table.counts))
-            ids = self._high.columns()[0]
-            n_low = int(np.searchsorted(ids, DENSE_IDS))
-            n_dense = int(ids[n_low - 1]) + 1 if n_low else 0
-            self._widen(n_dense if n_low * COMPACT_SHARE >= n_dense else 0)
+        if table.ids.size or self._by_id.columns()[0].size:
+            self._go_by_id()
+            has_any = table.counts.any(axis=1)
+            self._by_id.add(table.labels[has_any], table.counts[has_any].astype(np.int64))
         else:
-            self._widen(len(table.counts))
+            self._go_dense(len(table.counts))
             self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype, copy=False)
 
     def add_ranked(
@@ -190,58 +179,60 @@ class LabelCounters(Part):
         drop_empty: bool = False, propensities: Propensities | None = None,
     ) -> None:  # fmt: skip
         """Count some rows and their rankings, best label first, down to each cutoff; `weights` is empty or per row."""
-        units, used = self._units(weights), truth.indices[: truth.indptr[-1]]
+        used = truth.indices[: truth.indptr[-1]]
         valid = np.arange(ranked.shape[1]) < np.minimum(n_ranked, cutoffs[-1])[:, None]
-        largest = max(int(used.max(initial=-1)), int(ranked.max(initial=-1, where=valid)))
         codes = propensities.codes_of(used) if self._in_ideal and propensities is not None else None
 
-        def count(true: Int64, labels: Int64, counters: Counts) -> None:
-            kernel = count_ranked if counters.dtype == np.int32 else count_ranked_wide
-            kernel(truth.indptr, true, labels, n_ranked, read_only(cutoffs), units, drop_empty, counters)
+        def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
+            true, kernel = place(truth.indices), count_ranked if counters.dtype == np.int32 else count_ranked_wide
+            kernel(truth.indptr, true, place(ranked), n_ranked, read_only(cutoffs), units, drop_empty, counters)
             if codes is not None:
                 self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
 
-        with self._lock:
-            self._make_room(largest, truth, units, drop_empty)
-            if largest < len(self._dense):
-                count(truth.indices, ranked, self._dense)
-            else:
-                with self._counters_of(used, ranked.ravel()[valid.ravel()]) as (ids, counters):
-                    count(np.searchsorted(ids, truth.indices), np.searchsorted(ids, ranked), counters)
+        largest = int(ranked.max(initial=-1, where=valid))
+        self._add(truth, largest, weights, drop_empty, count, lambda: ranked.ravel()[valid.ravel()])
 
     def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
         """Count some rows and the labels that are decided on; `weights` is empty or float64 [n_rows]."""
-        units, used = self._units(weights), truth.indices[: truth.indptr[-1]]
-        largest = max(int(used.max(initial=-1)), decided.largest)
 
-        def count(true: Int64, decisions: Int64, counters: Counts) -> None:
-            kernel = count_decisions if counters.dtype == np.int32 else count_decisions_wide
-            kernel(truth.indptr, true, decided.counts, decisions, units, drop_empty, counters)
+        def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
+            kernel, labels = count_decisions if counters.dtype == np.int32 else count_decisions_wide, decided.labels
+            if counters is not self._dense:
+                labels = 2 * place(labels >> 1) + (labels & 1)
+            kernel(truth.indptr, place(truth.indices), decided.counts, labels, units, drop_empty, counters)
 
-        with self._lock:
-            self._make_room(largest, truth, units, drop_empty)
-            if largest < len(self._dense):
-                count(truth.indices, decided.labels, self._dense)
-            else:
-                decisions = decided.labels[: int(decided.counts[:, DECISIONS].sum())]
-                with self._counters_of(used, decisions >> 1) as (ids, counters):
-                    coded = 2 * np.searchsorted(ids, decisions >> 1) + (decisions & 1)
-                    count(np.searchsorted(ids, truth.indices), coded, counters)
+        n_decided = int(decided.counts[:, DECISIONS].sum())
+        self._add(truth, decided.largest, weights, drop_empty, count, lambda: decided.labels[:n_decided] >> 1)
 
-    @contextmanager
-    def _counters_of(self, true: Int64, labels: Int64) -> Iterator[tuple[Int64, Counts]]:
-        """Yield the labels of some rows, ascending, and counters for their places among these, which are then added.
+    def _add(
+        self, truth: Rows, largest: int, weights: Float64, drop_empty: bool,
+        count: Callable[[Counts, Int64, Callable[[Int64], Int64]], None], find_others: Callable[[], Int64],
+    ) -> None:  # fmt: skip
+        """Count some rows, whose truth and `largest` other label are given, in the array or by ids.
 
-        Counts go to the array as far as it goes, the others to those beyond.
+        `count` adds to counters with the weights in their units, and with the place that each label has in them;
+        `find_others` returns the labels that are not those of the truth.
         """
-        ids = np.unique(np.concatenate([true, labels]))
-        counts = np.zeros((ids.size, self._slots), dtype=np.int64)
-        yield ids, counts
-        used = counts.any(axis=1)
-        ids, counts = ids[used], counts[used]
-        n_low = int(np.searchsorted(ids, len(self._dense)))
-        self._dense[ids[:n_low]] += counts[:n_low].astype(self._dense.dtype)
-        self._high.add(ids[n_low:], counts[n_low:])
+        used, units = truth.indices[: truth.indptr[-1]], NO_IDS
+        if self._bits:
+            units = np.rint(np.ldexp(weights, self._bits)).astype(np.int64)
+        kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
+        with self._lock:
+            rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
+            check_weight(rows, self._bits)
+            self._rows = rows
+            self._n_labels = max(self._n_labels, largest + 1, int(used.max(initial=-1)) + 1)
+            if self._n_labels <= DENSE_IDS:
+                room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
+                self._go_dense(min(room, DENSE_IDS) if self._n_labels > len(self._dense) else 0)
+                count(self._dense, units, lambda labels: labels)
+                return
+            ids = np.unique(np.concatenate([used, find_others()]))
+            counts = np.zeros((ids.size, self._slots), dtype=np.int64)
+            count(counts, units, lambda labels: np.searchsorted(ids, labels))
+            has_any = counts.any(axis=1)
+            self._go_by_id()
+            self._by_id.add(ids[has_any], counts[has_any])
 
     def _count_ideal(self, indptr: Int64, true: Int64, codes: Int64, cutoffs: Int64, counters: Counts) -> None:
         """Count the labels of ideal rankings: the largest inverse propensity first, then the lowest label."""
@@ -251,37 +242,21 @@ class LabelCounters(Part):
         kept = spans < cutoffs.size
         np.add.at(counters, (true[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]), 1)
 
-    def _units(self, weights: Float64) -> Int64:
-        """Return the weight of each row in units of the counters; empty if all count 1."""
-        if not self._bits:
-            return NO_IDS
-        return np.rint(np.ldexp(weights, WEIGHT_BITS)).astype(np.int64)
+    def _go_dense(self, n_labels: int) -> None:
+        """Have all counts in an array, at least as long as there are labels, and as wide as its counts may be."""
+        ids, counts = self._by_id.columns()
+        dtype = np.int64 if self._bits or self._rows > MOST_ROWS else np.int32
+        if ids.size or n_labels > len(self._dense) or dtype != self._dense.dtype:
+            wider: Counts = np.zeros((max(n_labels, len(self._dense)), self._slots), dtype=dtype)
+            wider[: len(self._dense)] = self._dense
+            wider[ids] += counts.astype(dtype)
+            self._dense, self._by_id = wider, no_counts(self._slots)
 
-    def _make_room(self, largest: int, truth: Rows, units: Int64, drop_empty: bool) -> None:
-        """Grow to the largest label, and to 64 bits where there are as many rows."""
-        kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
-        rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
-        check_weight(rows, self._bits)
-        self._rows = rows
-        self._n_labels = max(self._n_labels, largest + 1)
-        if len(self._dense) < min(self._n_labels, DENSE_IDS):
-            self._widen(min(max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room, DENSE_IDS))
-        elif self._rows > MOST_ROWS and self._dense.dtype == np.int32:
-            self._widen(0)
-
-    def _widen(self, n_labels: int) -> None:
-        """Make the array as long as there are labels, if it is shorter, and as wide as its counts may be.
-
-        Counts by ids that have their place there now are moved into it.
-        """
-        is_wide = self._bits > 0 or self._rows > MOST_ROWS
-        shape = max(n_labels, len(self._dense)), self._slots
-        wider: Counts = np.zeros(shape, dtype=np.int64 if is_wide else np.int32)
-        wider[: len(self._dense)] = self._dense
-        ids, counts = self._high.columns()
-        n_low = int(np.searchsorted(ids, len(wider)))
-        wider[ids[:n_low]] += counts[:n_low].astype(wider.dtype)
-        self._dense, self._high = wider, GrowingCounts(ids[n_low:], counts[n_low:])
+    def _go_by_id(self) -> None:
+        """Have all counts by ids."""
+        used = self._used()
+        self._by_id.add(used, self._dense[used].astype(np.int64))
+        self._dense = np.zeros((0, self._slots), dtype=self._dense.dtype)
 
 
 def check_weight(rows: int, bits: int) -> None:

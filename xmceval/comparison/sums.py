@@ -80,11 +80,9 @@ class PairSums(Part):
 
     def __init__(self, n_columns: int) -> None:
         super().__init__(
-            {
-                "products": np.zeros((n_columns, PRODUCTS, WORDS), dtype=np.int64),
-                "counts": np.zeros((n_columns, COUNTS), dtype=np.int64),
-                "kept": np.full((n_columns, FEW_DIFFER, 4), np.nan),
-            }
+            products=np.zeros((n_columns, PRODUCTS, WORDS), dtype=np.int64),
+            counts=np.zeros((n_columns, COUNTS), dtype=np.int64),
+            kept=np.full((n_columns, FEW_DIFFER, 4), np.nan),
         )
 
     def add(self, a: Float64, b: Float64, weights: Float64, signs: Float64) -> None:

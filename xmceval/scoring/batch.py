@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import Fault, counted
+from xmceval.errors import Fault
 from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.labelwise import find_decisions
 from xmceval.kernels.metrics.topk import SLOTS
@@ -23,26 +23,15 @@ NONE_OMITTED = np.empty(0, dtype=np.int64)
 class Ranking(NamedTuple):
     """The best labels of each row, one more than the deepest cutoff."""
 
-    arrays: tuple[Any, ...]  # as kernels take them: `labels`, `scores` and `n_ranked`
+    labels: Int64  # int64 [n_rows, depth]
+    scores: Float64  # float64 [n_rows, depth]
+    n_ranked: Int64  # int64 [n_rows]; the number of labels of each row
     n_tied: int  # the number of rows with a tie among them
 
     @property
-    def labels(self) -> Int64:
-        """The labels, int64 [n_rows, depth]."""
-        labels: Int64 = self.arrays[0]
-        return labels
-
-    @property
-    def scores(self) -> Float64:
-        """Their scores, float64 [n_rows, depth]."""
-        scores: Float64 = self.arrays[1]
-        return scores
-
-    @property
-    def n_ranked(self) -> Int64:
-        """The number of labels of each row, int64 [n_rows]."""
-        n_ranked: Int64 = self.arrays[2]
-        return n_ranked
+    def arrays(self) -> tuple[Int64, Float64, Int64]:
+        """The arrays as kernels take them."""
+        return self.labels, self.scores, self.n_ranked
 
 
 class Decided(NamedTuple):
@@ -89,7 +78,7 @@ class Batch:
             self,
             truth=rows_where(self.truth, kept, rooms[0]),
             scores=rows_where(self.scores, kept, rooms[1]),
-            ranking=Ranking(tuple(array[kept] for array in ranking.arrays), ranking.n_tied),
+            ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
             ends=ends,
@@ -159,20 +148,19 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     """Return the `depth` best labels of each row."""
     arrays, space = scratch.held("ranking", (scores.indptr.size - 1, depth), _make_ranking)
     if depth > ranking.SHALLOW:
-        return Ranking(arrays, ranking.top_many(tuple(scores), arrays, space))
-    return Ranking(arrays, ranking.top_k(tuple(scores), arrays, space[1]))
+        return Ranking(*arrays, ranking.top_many(tuple(scores), arrays, space))
+    return Ranking(*arrays, ranking.top_k(tuple(scores), arrays, space[1]))
 
 
-def _make_ranking(scratch: Scratch, n_rows: int, depth: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _make_ranking(
+    scratch: Scratch, n_rows: int, depth: int
+) -> tuple[tuple[Int64, Float64, Int64], tuple[Int64, Float64]]:
     """Return the arrays of a ranking, and working space for it."""
-    arrays = (
-        scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth),
-        scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
-        scratch.array("n_ranked", n_rows, np.int64),
-    )
+    labels = scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth)
+    scores = scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth)
     room = max(4 * depth, ranking.LANES)
     space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
-    return tuple(arrays), tuple(space)
+    return (labels, scores, scratch.array("n_ranked", n_rows, np.int64)), space
 
 
 def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Float64:
@@ -206,15 +194,3 @@ def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
     copy.indices[:] = rows.indices[: entries.size][entries]
     copy.values[:] = rows.values[: entries.size][entries]
     return copy
-
-
-def check_lengths(block: Block, rows: Rows, setup: Setup, longest: int) -> None:
-    """Refuse a row with more predictions than the header declares."""
-    lengths: NDArray[Any] = np.diff(rows.indptr)
-    if lengths.size and lengths.max() > longest:
-        row = int(np.argmax(lengths > longest))
-        raise Fault(
-            block.first_row + row,
-            f"{block.place(row)}: {setup.declaration}, and this row has {counted(int(lengths[row]), 'prediction')}: "
-            "the header's second number is neither the number of labels nor of predictions per row",
-        )

@@ -49,5 +49,10 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
     untaken = [measure for measure in measures if takers[id(measure)] != 1]
     if untaken:
         raise LookupError(f"no task computes {listed(untaken)}")
-    tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
+    tasks: list[Task] = []
+    for kind, of_kind in taken.items():
+        groups: dict[tuple[bool, int], list[Measure]] = {}  # those at cutoffs first, then by grade
+        for measure in of_kind:
+            groups.setdefault((measure.metric.family == "confusion", measure.rel), []).append(measure)
+        tasks += [kind.compile(tuple(groups[key]), key[1]) for key in sorted(groups)]
     return Program(measures, np.array(cutoffs, dtype=np.int64), tuple(tasks))

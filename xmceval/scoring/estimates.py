@@ -63,10 +63,6 @@ class Estimate:
         """`tie_low` and `tie_high`; NaN if missing."""
         return as_bounds(self.tie_low, self.tie_high)
 
-    def without_ceiling(self) -> Estimate:
-        """Return it without a ceiling."""
-        return self if self.ceiling is None else replace(self, ceiling=None)
-
     def without_tie_bounds(self) -> Estimate:
         """Return it without bounds over orders of ties."""
         return replace(self, tie_low=None, tie_high=None)
@@ -101,19 +97,14 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceilin
     if best or worst:
         tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
     rows = RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)  # the unit of values is the last bit of a sum
-    low, high, caution = _interval(rows, n, extremes, is_share=measure.is_mean_share)
+    interval = ratio_interval(rows, n, is_share=measure.is_mean_share)
+    if interval is None:
+        may_be_off = is_uncertain(rows, n)
+    else:
+        may_be_off = n < FEWEST_ROWS or not measure.is_mean_share or few_hits(rows, n) is None  # else it is exact
+    caution = _find_caution(rows, n, extremes) if may_be_off else None
+    low, high = interval or (None, None)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=most / den if ceiling else None, caution=caution)
-
-
-def _interval(
-    sums: RowSums, n: int, extremes: Float64, *, is_share: bool
-) -> tuple[float | None, float | None, str | None]:
-    """Return the ends of an interval, and why it may be off or has none, None where nothing suggests it."""
-    found = ratio_interval(sums, n, is_share=is_share)
-    if found is None:
-        return None, None, _find_caution(sums, n, extremes) if is_uncertain(sums, n) else None
-    is_exact = n >= FEWEST_ROWS and is_share and few_hits(sums, n) is not None
-    return *found, None if is_exact else _find_caution(sums, n, extremes)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:

@@ -17,7 +17,7 @@ from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
-from xmceval.scoring.batch import NONE_OMITTED, Batch, JointSums, check_lengths, rank
+from xmceval.scoring.batch import NONE_OMITTED, Batch, JointSums, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup, System
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
@@ -81,9 +81,8 @@ def evaluate(
 ) -> list[Totals]:
     """Return the totals of systems on the same truth, which is read once: the same bits as if each were scored alone.
 
-    Systems have the same rows, program, weights and filter; each may have a width of its own where the truth has none.
-    Rows are added to the sums over `pairs` of systems too, their values are `held`, and `first` gets copies of the
-    first ones. `progress` is called with a number of rows each time that many more are done.
+    Systems have the same rows, program, weights and filter. Rows are added to the sums over `pairs` of systems too,
+    their values are `held`, and `first` gets copies of the first ones; `progress` is called with numbers of rows done.
     """
     totals = [empty(system.setup) for system in systems]
     sources = [select_scores(system.setup, system.scores) for system in systems]
@@ -145,48 +144,44 @@ def score_block(
 
     With `are_few` the first rows of all are too few to look for low scores that are the best.
     """
-    values: list[Float64] = []
-    shares: list[Float64] = []
-    batch = None
+    values: list[Float64] = []  # numerators and denominators by system, [n_rows, n_measures, 2]
+    shares: list[Float64] = []  # likewise of bins, [n_rows, n_measures * n_bins, 2]; there may be none
+    batch, are_kept = None, pairs is not None or held is not None
     for number, (batch, whole) in enumerate(make_batches(scratch, blocks, systems)):
         if first is not None:
             copy_first_rows(number, batch, None if are_few else blocks[number + 1], first)
-        fractions = _add_batch(batch, totals[number], whole, copy=pairs is not None or held is not None)
-        values.append(_join([of_values for of_values, _ in fractions]))
-        shares.append(_join([of_shares for _, of_shares in fractions]))
+        of_block, by_task = totals[number].begin(), []
+        for rows in _add_rows(batch, of_block, whole):
+            if are_kept:  # the next task writes into the same arrays
+                by_task += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
+        totals[number].absorb(of_block)
+        values.append(_join([of_values for of_values, _ in by_task]))
+        shares.append(_join([of_shares for _, of_shares in by_task]))
         groups, block = batch.setup.groups, batch.block
-        if groups is not None:
-            for code, inside in groups.split(block.first_row, block.n_rows, batch.kept):
-                _add_batch(batch.where(inside, scratch.group), totals[number].groups[code], empty_whole())
+        for code, inside in () if groups is None else groups.split(block.first_row, block.n_rows, batch.kept):
+            group = totals[number].groups[code]
+            of_block = group.begin()
+            for _ in _add_rows(batch.where(inside, scratch.group), of_block, empty_whole()):
+                pass
+            group.absorb(of_block)
     if batch is not None and pairs is not None:
         pairs.add_batch(batch, values, shares)
     if batch is not None and held is not None:
         held.add(batch, values, shares)
 
 
-def _add_batch(batch: Batch, totals: Totals, whole: Int64, *, copy: bool = False) -> list[tuple[Float64, Float64]]:
-    """Add the rows of a batch to totals; `whole` has the counts of them that `Tally.whole` has.
-
-    With `copy`, return the numerators and denominators of the rows by task, and those of the shares of bins: float64
-    [n_rows, n_measures, 2] and [n_rows, n_measures * n_bins, 2]; there may be no shares.
-    """
-    fractions, own = [], totals.begin()
-    for rows in add_rows(batch, own, whole):
-        if copy:  # the next task writes into the same arrays
-            fractions += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
-    totals.absorb(own)
-    return fractions
-
-
 def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: System, totals: Totals) -> None:
     """Add the rows of a block of truth, and of scores, to totals that no other thread has."""
     for batch, whole in make_batches(scratch, blocks, [system]):
-        for _ in add_rows(batch, totals, whole):
+        for _ in _add_rows(batch, totals, whole):
             pass
 
 
-def add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]:
-    """Add the rows of a batch to totals that no other thread has, and yield their values, task by task."""
+def _add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]:
+    """Add the rows of a batch to totals that no other thread has, and yield their values, task by task.
+
+    `whole` has the counts of them that `Tally.whole` has.
+    """
     program = batch.setup.program
     totals.tally.add(batch, program.cutoffs, whole)
     for task, part in zip(program.tasks, totals.parts, strict=True):
@@ -245,8 +240,14 @@ def _make_batch(
         if n_columns is not None and program.decides and options.threshold is None:
             _check_binary(other, scores)
             whole[BINARY_ROWS], threshold = other.n_rows, 1.0
-        if setup.longest_row is not None:
-            check_lengths(other, scores, setup, setup.longest_row)
+        if setup.longest_row is not None and np.diff(scores.indptr).max(initial=0) > setup.longest_row:
+            row = int(np.argmax(np.diff(scores.indptr) > setup.longest_row))
+            n_predicted = int(scores.indptr[row + 1] - scores.indptr[row])
+            raise Fault(
+                other.first_row + row,
+                f"{other.place(row)}: {setup.declaration}, and this row has {counted(n_predicted, 'prediction')}: "
+                "the header's second number is neither the number of labels nor of predictions per row",
+            )
         if not setup.width.is_known:
             whole[LARGEST_LABEL] = largest_label(scores)
         if setup.filter is not None:

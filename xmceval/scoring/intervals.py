@@ -28,8 +28,7 @@ FEWEST_ROWS = 30
 class RowSums:
     """Sums over rows of numerators, denominators, their squares, and their products; exact.
 
-    Numerators and denominators may be in any common unit, on which neither the ratio nor its interval depends. As whole
-    numbers of a small one they take a fraction of the time; the results are then divided once, at the end.
+    They may be in any common unit: as whole numbers of a small one they take a fraction of the time.
     """
 
     num: Fraction | int
@@ -60,41 +59,25 @@ class RowSums:
 
 
 def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[float, float] | None:
-    """Return the 95% interval of a ratio of sums, or of a mean where every denominator is 1.
+    """Return the 95% interval of a ratio of sums, or of a mean where every denominator is 1; None where it has no end.
 
-    Parameters
-    ----------
-    sums : RowSums
-        With a sum of denominators above 0.
-    n : int
-        The number of rows.
-    is_share : bool
-        Whether it is a mean, or a weighted one, of values that cannot be below 0 or above 1.
-
-    Returns
-    -------
-    pair of float, or None
-        None below 2 rows, where all rows have the same value, so that there is no spread to go by, and where the
-        denominators are so few large ones that no ratio can be excluded.
-
-    Notes
-    -----
-    t s / sqrt(n) around a mean. For a ratio the delta method (Cochran, Sampling Techniques, 1977, ch. 6): with
-    e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den). Where a share is 0 or 1 in every row, and fewer than
-    20 are 0 or fewer than 20 are 1, the interval of Clopper and Pearson: t is too narrow there (of 1,000 rows of which
-    one in 1,000 is a hit, it misses the truth in 37% of all samples). Where the mean denominator of 30 rows or more is
-    not known to 20%, the delta method is too narrow, and the interval is that of Fieller.
+    There is none below 2 rows, and where all rows have the same value, so that there is no spread to go by. `is_share`
+    says that it is a mean, or a weighted one, of values that cannot be below 0 or above 1.
     """
     if n < 2:
         return None
+    # Where a share is 0 or 1 in every row, and few are 0 or few are 1, t is too narrow: of 1,000 rows of which one in
+    # 1,000 is a hit, it misses the truth in 37% of all samples.
     hits = few_hits(sums, n) if is_share else None
     if hits is not None:
         return binomial_interval(hits, n)
     squares, square = sums.squares, sums.den**2
     if ALIKE * squares <= sums.num2 * square:
         return None
-    if is_uncertain(sums, n):
+    if is_uncertain(sums, n):  # then the delta method is too narrow
         return fieller_interval(sums, n)
+    # t s / sqrt(n) around a mean. For a ratio the delta method (Cochran, Sampling Techniques, 1977, ch. 6): with
+    # e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
     error = math.sqrt(squares / (square * n * (n - 1))) / float(sums.den / n)
     value, margin = float(sums.num / sums.den), t_quantile(n - 1) * error
     return value - margin, value + margin
@@ -199,21 +182,15 @@ def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
     Each is the sum of the upper bits of the remainders of all numbers, few enough that no addition rounds.
     """
     left = numbers
-    largest = _largest(left)
-    while largest > 0.0:
+    while (largest := max(float(left.max(initial=0.0)), -float(left.min(initial=0.0)))) > 0.0:
         # Adding and subtracting it rounds to its last bit; 2^52 of these exceed all numbers together.
         rounder = math.ldexp(1.5, math.frexp(largest)[1] + left.size.bit_length())
         upper = left + rounder
         upper -= rounder
         yield float(upper.sum())
         left = np.subtract(left, upper, out=upper)
-        largest = _largest(left)
 
 
 def exact_total(counts: NDArray[np.int64]) -> int:
     """Return the sum, which int64 may not hold, of fewer than 2^31 whole numbers, int64 [n]."""
     return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
-
-
-def _largest(numbers: NDArray[np.float64]) -> float:
-    return max(float(numbers.max()), -float(numbers.min())) if numbers.size else 0.0

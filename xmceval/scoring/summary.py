@@ -20,7 +20,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.groups import Group
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
+from xmceval.scoring.tasks.task import RowTask, Unscored
 from xmceval.scoring.totals import Totals
 
 
@@ -103,49 +103,41 @@ class Summary:
 
 def finish_totals(totals: Totals, setup: Setup) -> Summary:
     """Compute the numbers of a system from its totals, whose number of labels is known."""
-    estimates = _finish(totals, setup)
-    figures = tuple(Value(measure, estimates[measure.name]) for measure in setup.program.measures)
-    slices = (*_list_bins(totals, setup), *_list_groups(totals, setup))
-    return Summary(figures, _count_input(totals, setup), slices)
+    slices = [*_list_bins(totals, setup)]
+    # The figures of a group of rows are those of its rows alone.
+    for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
+        slices.append(Slice(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
+    return Summary(_list_figures(totals, setup, "total"), _count_input(totals, setup), tuple(slices))
 
 
-def _finish(totals: Totals, setup: Setup) -> dict[str, Estimate]:
-    """Return the estimates of all measures."""
-    scored = ScoredRows(totals.tally.n_rows, setup, setup.options.ceiling)
+def _list_figures(totals: Totals, setup: Setup, kind: str) -> tuple[Value, ...]:
+    """Return the values of all measures."""
     estimates: dict[str, Estimate] = {}
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
-        estimates |= task.finish(part, scored)
-    return estimates
+        estimates |= task.finish(part, setup, totals.tally.n_rows)
+    return tuple(Value(measure, estimates[measure.name], kind) for measure in setup.program.measures)
 
 
 def _list_bins(totals: Totals, setup: Setup) -> Iterator[Slice]:
     """Yield the figures of each bin of labels, in the order of the measures."""
     if setup.bins is None:
         return
-    scored = ScoredRows(totals.tally.n_rows, setup)
     by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         if task.has_bins:
-            for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
+            for all_tasks, of_task in zip(by_bin, task.finish_bins(part, setup, totals.tally.n_rows), strict=True):
                 all_tasks.update(of_task)
     for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
-        kinds = {measure: "share" if measure.metric.is_additive else "average" for measure in setup.program.measures}
-        present = ((each, kind) for each, kind in kinds.items() if each.name in estimates)
-        yield Slice(bin_, tuple(Value(each, estimates[each.name], kind) for each, kind in present))
-
-
-def _list_groups(totals: Totals, setup: Setup) -> Iterator[Slice]:
-    """Yield the figures of each group of rows, which are those of its rows alone."""
-    for name, own in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
-        estimates = _finish(own, setup)
-        figures = tuple(Value(measure, estimates[measure.name], "group") for measure in setup.program.measures)
-        yield Slice(Group(name, own.tally.n_rows), figures)
+        present = [measure for measure in setup.program.measures if measure.name in estimates]
+        kinds = ["share" if measure.metric.is_additive else "average" for measure in present]
+        values = (Value(one, estimates[one.name], kind) for one, kind in zip(present, kinds, strict=True))
+        yield Slice(bin_, tuple(values))
 
 
 def _count_input(totals: Totals, setup: Setup) -> Counts:
     program = setup.program
     cutoffs, counts, whole = program.cutoffs.tolist(), totals.tally["counts"].tolist(), totals.tally.whole
-    tasks = list(zip(program.tasks, totals.parts, strict=True))
+    tasks, (least, greatest) = list(zip(program.tasks, totals.parts, strict=True)), totals.tally["grades"].tolist()
     left_out = {
         measure.name: n
         for task, part in tasks
@@ -166,14 +158,9 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
         tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
-        grades=_round_grades(*totals.tally["grades"].tolist()),
+        grades=(int(least), int(greatest)) if least <= greatest else (1, 1),  # that of binary truth without any
         unpredicted=whole.unpredicted,
         binary_rows=whole.binary_rows,
         lowest_rows=counts[LOWEST],
         rounded_rows=counts[ROUNDED],
     )
-
-
-def _round_grades(least: float, greatest: float) -> tuple[int, int]:
-    """Return a range of grades, which are whole numbers; that of binary truth without any."""
-    return (int(least), int(greatest)) if least <= greatest else (1, 1)

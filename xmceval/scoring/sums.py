@@ -28,16 +28,11 @@ def no_sums(n: int) -> Int64:
 
 def no_extremes(n: int) -> Float64:
     """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]."""
-    extremes = np.empty((n, 2, KEPT, 2))
-    extremes.fill(-np.inf)
-    return extremes
+    return np.full((n, 2, KEPT, 2), -np.inf)
 
 
 def merge_extremes(left: Float64, right: Float64) -> Float64:
-    """Return the most extreme rows of both, float64 [n, 2, KEPT, 2].
-
-    They are `left` itself where no row of `right` is as extreme as its last.
-    """
+    """Return the most extreme rows of both, float64 [n, 2, KEPT, 2]; `left` itself where `right` has none of these."""
     if (left[:, :, 0, 0] == -np.inf).all():  # of no rows
         return right
     if (right[:, :, 0] == left[:, :, -1]).all():
@@ -114,22 +109,17 @@ class Sums(Part):
 
     def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
         super().__init__(
-            {
-                "sums": no_sums(n_outputs),
-                "shares": no_sums(n_shares),
-                "left_out": np.zeros(n_outputs, dtype=np.int64),
-                "true": np.zeros(2, dtype=np.int64),
-                "extremes": no_extremes(n_outputs + n_shares),
-            }
+            sums=no_sums(n_outputs),
+            shares=no_sums(n_shares),
+            left_out=np.zeros(n_outputs, dtype=np.int64),
+            true=np.zeros(2, dtype=np.int64),
+            extremes=no_extremes(n_outputs + n_shares),
         )
 
     def begin(self) -> Sums:
-        """Return sums of no rows.
-
-        All their extremes are the last that is kept here: a less extreme row is not worth keeping, and where both are
-        merged they change nothing, as those that are kept here are as extreme or more.
-        """
+        """Return sums of no rows, to be added to these."""
         sums = Sums(len(self["sums"]), len(self["shares"]))
+        # A row less extreme than the last that is kept here is not worth keeping: merging these changes nothing.
         sums.values["extremes"] = self["extremes"][:, :, -1:].repeat(KEPT, axis=2)
         return sums
 

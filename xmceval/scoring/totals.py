@@ -39,16 +39,11 @@ class Field(NamedTuple):
 
 
 class Part:
-    """Named arrays of some rows.
-
-    A thread writes its own counts into the arrays of a part that `begin` or `spare` returns; `absorb` takes in
-    the rows of another part, and threads may call it at the same time. A copy, also in another process, has a lock
-    of its own.
-    """
+    """Named arrays of some rows; threads may `absorb` parts at the same time, which `begin` or `spare` returned."""
 
     fields: ClassVar[Mapping[str, Field]] = {}
 
-    def __init__(self, arrays: dict[str, Any]) -> None:
+    def __init__(self, **arrays: Any) -> None:
         self.values = arrays
         self._lock = threading.Lock()
 
@@ -111,10 +106,7 @@ def take(
     low: float | None = None,
     high: float | None = None,
 ) -> NDArray[Any]:
-    """Remove an array from those of a file, and return it once its kind, shape and range are checked.
-
-    Its kind is ``"i"`` or ``"f"``; in the shape -1 stands for any number.
-    """
+    """Remove an array from a file's, and check kind (``"i"``, ``"f"``), shape (-1: of any length) and range."""
     if name not in arrays:
         raise ValueError(f"the array {name} is missing")
     array = arrays.pop(name)
@@ -123,8 +115,7 @@ def take(
         raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
     if array.dtype.kind != kind:
         raise ValueError(f"{name} has numbers of type {array.dtype}")
-    is_inside = (low is None or (array >= low).all()) and (high is None or (array <= high).all())
-    if not is_inside:
+    if not ((low is None or (array >= low).all()) and (high is None or (array <= high).all())):
         raise ValueError(f"{name} has numbers out of their range")
     return array
 
@@ -198,23 +189,15 @@ class Tally(Part):
     )
 
     def __init__(self, n_cutoffs: int) -> None:
-        super().__init__(
-            {
-                "counts": np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64),
-                "whole": empty_whole(),
-                "grades": np.array([np.inf, -np.inf]),
-            }
-        )
+        counts = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
+        super().__init__(counts=counts, whole=empty_whole(), grades=np.array([np.inf, -np.inf]))
 
     def begin(self) -> Tally:
         """Return counts of no rows."""
         return Tally((self["counts"].size - FIRST_CUTOFF) // 2)
 
     def add(self, batch: Batch, cutoffs: Int64, whole: Int64) -> None:
-        """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs].
-
-        `whole` are the other counts of the batch, but for the longest row.
-        """
+        """Count the rows of a batch, with ties at `cutoffs`; `whole` has other counts, but for the longest row."""
         truth, ends, counts = batch.truth, batch.score_ends, self.values["counts"]
         whole[LONGEST_ROW] = count_rows(
             truth.indptr, ends, batch.ranking.arrays, read_only(cutoffs), batch.setup.drop_empty, counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from xmceval.scoring.tasks.curves import (
     sort_by_score,
 )
 from xmceval.scoring.tasks.label_counts import WEIGHT_BITS, check_weight
-from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, Unscored, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, Task, Unscored, rule_of
 from xmceval.scoring.totals import Field, Part
 
 Bools = NDArray[np.bool_]
@@ -49,14 +49,9 @@ class ScoredCells(NamedTuple):
     is_true: Bools
     units: Int64
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory that they take."""
-        return sum(each.nbytes for each in self)
-
     def take(self, places: NDArray[Any]) -> ScoredCells:
         """Return some of the cells, or all in another order: those at `places`, int [n_taken] or bool [n_cells]."""
-        return ScoredCells._make(each[places] if each.size else each for each in self)
+        return ScoredCells._make(array[places] if array.size else array for array in self)
 
 
 NO_CELLS = ScoredCells(
@@ -73,7 +68,7 @@ class StoredCells(Part):
     fields = MappingProxyType({"chunks": Field(add), "rows": Field(add)})
 
     def __init__(self, bits: int = 0, chunks: Sequence[ScoredCells] = (), rows: int = 0) -> None:
-        super().__init__({"chunks": [*chunks], "rows": rows})
+        super().__init__(chunks=[*chunks], rows=rows)
         self.bits = bits
 
     def begin(self) -> StoredCells:
@@ -89,8 +84,8 @@ class StoredCells(Part):
         """Return all cells as one, and hold them so."""
         with self._lock:
             if len(self["chunks"]) > 1:
-                arrays: list[Any] = [np.concatenate(each) for each in zip(*self["chunks"], strict=True)]
-                self.values["chunks"] = [ScoredCells(*arrays)]
+                arrays = zip(*self["chunks"], strict=True)
+                self.values["chunks"] = [ScoredCells._make(map(np.concatenate, arrays))]
             cells: ScoredCells = self["chunks"][0] if self["chunks"] else NO_CELLS
             return cells
 
@@ -110,12 +105,11 @@ class LabelAreas(Task):
         return measure.metric.family == "column"
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[LabelAreas]:
-        """Return one task for each `rel`."""
-        measures = list(measures)
+    def compile(cls, measures: tuple[Measure, ...], rel: int) -> LabelAreas:
+        """Return the task of these measures, whose folds are known."""
         for measure in measures:
-            look_up(FOLDS, measure.metric.fold, "rule of columns", measure)
-        return [cls(group, rel) for rel, group in by_rel(measures)]
+            rule_of(FOLDS, measure.metric.fold, "rule of columns", measure)
+        return cls(measures, rel)
 
     def empty(self, setup: Setup) -> StoredCells:
         """Return no cells."""
@@ -131,13 +125,19 @@ class LabelAreas(Task):
         match_cells(*truth[:2], *scores[:2], is_true, is_scored)
         is_counted = batch.is_counted(truth)
         units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
-        rows = [np.repeat(np.arange(batch.n_rows), np.diff(each.indptr)) for each in (truth, scores)]
-        scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, units, rows[1])
+
+        def copy_cells(labels: Int64, scores: Float64, is_true: Bools, rows: NDArray[np.intp]) -> ScoredCells:
+            """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
+            dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
+            return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
+
+        rows = np.repeat(np.arange(batch.n_rows), np.diff(scores.indptr))
+        scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, rows)
         if not is_counted.all():
-            scored = scored.take(is_counted[rows[1]])
+            scored = scored.take(is_counted[rows])
+        rows = np.repeat(np.arange(batch.n_rows), np.diff(truth.indptr))[~is_scored]
         missing = truth.indices[:n_true][~is_scored]
-        no_scores, all_true = np.full(missing.size, np.nan), np.ones(missing.size, dtype=np.bool_)
-        unscored = copy_cells(missing, no_scores, all_true, units, rows[0][~is_scored])
+        unscored = copy_cells(missing, np.full(rows.size, np.nan), np.ones(rows.size, dtype=np.bool_), rows)
         n_counted = int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted))
         part.absorb(StoredCells(part.bits, (scored, unscored), n_counted))
 
@@ -146,21 +146,20 @@ class LabelAreas(Task):
         n_unscored = sum(int(np.count_nonzero(np.isnan(cells.scores))) for cells in part["chunks"])
         return Unscored(n_unscored, sum(int(np.count_nonzero(cells.is_true)) for cells in part["chunks"]))
 
-    def finish(self, part: StoredCells, scored: ScoredRows) -> Estimates:
+    def finish(self, part: StoredCells, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - cells have them
         """Return the value of each measure; there is no interval of them."""
-        areas = self._areas(part, scored.setup, ("labels", "cells", "stored"))
-        return {name: Estimate.plain(_mean(values)) for name, (_, values) in areas.items()}
+        areas = self._areas(part, setup, ("labels", "cells", "stored"))
+        return {name: _mean(values) for name, (_, values) in areas.items()}
 
-    def finish_bins(self, part: StoredCells, scored: ScoredRows) -> Sequence[Estimates]:
+    def finish_bins(self, part: StoredCells, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
         """Return the means within each bin of labels; all cells together have none."""
-        setup, bins = scored.setup, scored.setup.bins
-        if bins is None:
+        if setup.bins is None:
             return []
-        estimates: list[Estimates] = [{} for _ in range(len(bins))]
+        estimates: list[Estimates] = [{} for _ in range(setup.n_bins)]
         for name, (labels, values) in self._areas(part, setup, ("labels",)).items():
-            of_label = bins.by_code[setup.propensities.codes_of(labels)]
-            for number, of_bin in enumerate(estimates):
-                of_bin[name] = Estimate.plain(_mean(values[of_label == number]))
+            bin_of_label = setup.bins.by_code[setup.propensities.codes_of(labels)]
+            for number, bin_ in enumerate(estimates):
+                bin_[name] = _mean(values[bin_of_label == number])
         return estimates
 
     def _areas(self, part: StoredCells, setup: Setup, groups: Sequence[str]) -> dict[str, tuple[Int64, Float64]]:
@@ -180,22 +179,25 @@ class LabelAreas(Task):
             )
             for measure in measures:
                 if measure.metric.fold == RECALL:
-                    found = recalls_at_precision(ranked, measure.number("precision"))
+                    of_groups = recalls_at_precision(ranked, measure.number("precision"))
                 else:
-                    found = roc_areas(ranked) if measure.metric.fold == "AUC" else average_precisions(ranked)
-                areas[measure.name] = labels[found.has_both], found.values[found.has_both]
+                    of_groups = roc_areas(ranked) if measure.metric.fold == "AUC" else average_precisions(ranked)
+                areas[measure.name] = labels[of_groups.has_both], of_groups.values[of_groups.has_both]
         return areas
 
     def remarks(self, part: StoredCells, n_labels: int) -> list[str]:
-        """Report how many cells were held in memory, and how many labels have a value."""
-        n_cells, n_bytes = (
-            sum(each.labels.size for each in part["chunks"]),
-            sum(each.n_bytes for each in part["chunks"]),
-        )
+        """Report how many cells were held in memory, and how many labels are true in some rows and not in others."""
+        n_cells = sum(cells.labels.size for cells in part["chunks"])
+        n_bytes = sum(array.nbytes for cells in part["chunks"] for array in cells)
         lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
         means = [measure for measure in self.measures if measure.average != "micro"]
         if means:
-            lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
+            true = StoredCells(part.bits, [cells.take(cells.is_true) for cells in part["chunks"]]).cells()
+            labels, places = np.unique(true.labels, return_inverse=True)
+            n_true = np.zeros(labels.size, dtype=np.int64)
+            np.add.at(n_true, places, true.units if true.units.size else 1)
+            n_mixed = np.count_nonzero(n_true < part["rows"])
+            lines.append(f"{listed(means)}: mean over {n_mixed:,} of {counted(n_labels, 'label')}")
         return lines
 
 
@@ -232,15 +234,9 @@ def rank_cells(
     return labels[first].astype(np.int64), RankedGroups(starts, cells.is_true, scores, weights, spare)
 
 
-def copy_cells(labels: Int64, scores: Float64, is_true: Bools, units: Int64, rows: NDArray[np.intp]) -> ScoredCells:
-    """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
-    dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
-    return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
-
-
-def _mean(values: Float64) -> float | None:
-    """Average areas, with the sum rounded once; None without any."""
-    return exact_sum(values) / values.size if values.size else None
+def _mean(values: Float64) -> Estimate:
+    """Average areas, with the sum rounded once; undefined without any."""
+    return Estimate.plain(exact_sum(values) / values.size if values.size else None)
 
 
 def _group_of(measure: Measure) -> str:
@@ -248,12 +244,3 @@ def _group_of(measure: Measure) -> str:
     if measure.average != "micro":
         return "labels"
     return "stored" if measure.metric.fold == "AP" else "cells"
-
-
-def _count_mixed(part: StoredCells) -> int:
-    """Count the labels that are true in some rows and not in others."""
-    cells = StoredCells(part.bits, [each.take(each.is_true) for each in part["chunks"]]).cells()
-    labels, places = np.unique(cells.labels, return_inverse=True)
-    n_true = np.zeros(labels.size, dtype=np.int64)
-    np.add.at(n_true, places, cells.units if cells.units.size else 1)
-    return int(np.count_nonzero(n_true < part["rows"]))

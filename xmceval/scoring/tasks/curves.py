@@ -24,15 +24,13 @@ def sort_by_score(scores: Float64, groups: NDArray[Any] | None = None, *, stable
     come in any order, or with `stable` in the order of their places.
     """
     order = np.argsort(-scores, kind="stable" if stable else None)
-    return order if groups is None else order[_sort_stably(groups[order])]
-
-
-def _sort_stably(keys: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the places of keys in ascending order, equal ones in the order of their places."""
-    if not keys.size or keys.dtype.kind not in "iu" or keys.min() < 0 or keys.max() >= 1 << 32:
-        return np.argsort(keys, kind="stable")
-    order = np.argsort(keys.astype(np.uint16), kind="stable")  # numpy sorts 16 bits by radix, in linear time
-    upper = (keys >> 16).astype(np.uint16)
+    if groups is None:
+        return order
+    if not groups.size or groups.dtype.kind not in "iu" or groups.min() < 0 or groups.max() >= 1 << 32:
+        return order[np.argsort(groups[order], kind="stable")]
+    # numpy sorts 16 bits by radix, in linear time
+    order = order[np.argsort(groups[order].astype(np.uint16), kind="stable")]
+    upper = (groups >> 16).astype(np.uint16)
     return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
 
 
@@ -132,25 +130,20 @@ def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
     ends = np.flatnonzero(is_last)
     of_end = np.searchsorted(starts, ends, side="right") - 1
     # Sums over several groups may leave 64 bits, and come back when those of the groups before are subtracted.
-    true, every = (np.concatenate([[0], np.cumsum(each)]) for each in (np.where(is_true, units, 0), units))
+    true, every = (np.concatenate([[0], np.cumsum(terms)]) for terms in (np.where(is_true, units, 0), units))
     hits, above = (sums[ends + 1] - sums[starts[of_end]] for sums in (true, every))
     further = np.where(scores[ends] <= 0, spare[of_end], 0.0)  # entries with score 0
     positive, total = (np.ldexp((sums[starts[1:]] - sums[starts[:-1]]).astype(float), -bits) for sums in (true, every))
-    reached = _reach(hits, above, np.ldexp(further, bits), Fraction(repr(float(least))))
-    recalls = np.zeros(spare.size)
-    of_end, own = of_end[reached], np.ldexp(hits[reached].astype(np.float64), -bits)
-    np.maximum.at(recalls, of_end[own > 0], own[own > 0] / positive[of_end[own > 0]])
-    return GroupAreas(recalls, positive, total - positive + spare)
-
-
-def _reach(hits: Int64, above: Int64, further: Float64, least: Fraction) -> Bools:
-    """Return whether hits / (above + further) is at least a fraction, exactly; all are whole numbers [n]."""
-    margin = hits - float(least) * (above + further)
+    further = np.ldexp(further, bits)
+    # Whether hits / (above + further) is at least `least`, exactly; all are whole numbers.
+    margin, limit = hits - float(least) * (above + further), Fraction(repr(float(least)))
     reached = margin > 0
-    near = np.flatnonzero(np.abs(margin) <= CLOSE * (above + further))
-    for i in near.tolist():
-        reached[i] = int(hits[i]) * least.denominator >= (int(above[i]) + int(further[i])) * least.numerator
-    return reached
+    for i in np.flatnonzero(np.abs(margin) <= CLOSE * (above + further)).tolist():
+        reached[i] = int(hits[i]) * limit.denominator >= (int(above[i]) + int(further[i])) * limit.numerator
+    recalls, reached = np.zeros(spare.size), reached & (hits > 0)
+    groups_reached, true_reached = of_end[reached], np.ldexp(hits[reached].astype(np.float64), -bits)
+    np.maximum.at(recalls, groups_reached, true_reached / positive[groups_reached])
+    return GroupAreas(recalls, positive, total - positive + spare)
 
 
 def average_precisions(groups: RankedGroups) -> GroupAreas:

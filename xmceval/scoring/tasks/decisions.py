@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,8 +14,9 @@ from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
 
 # Values of rows that are no rate.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -43,12 +44,12 @@ class Decisions(RowTask):
         return measure.average in {"samples", "rows"} or is_ratio
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[Decisions]:
-        """Return one task for each `rel`."""
+    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Decisions:
+        """Return the task of these measures, whose rates are known."""
         for measure in measures:
             rules: Mapping[str, Any] = ROW_VALUES if measure.average == "rows" else RATES
-            look_up(rules, measure.metric.fold, "rate", measure)
-        return [cls(group, rel) for rel, group in by_rel(measures)]
+            rule_of(rules, measure.metric.fold, "rate", measure)
+        return cls(measures, rel)
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
@@ -75,8 +76,8 @@ class Decisions(RowTask):
         """Return how many labels were decided on."""
         return int(part["true"][0])
 
-    def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
+    def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:
         """Divide; 0/0 counts as the option of the measure says."""
-        estimates = super().finish(part, scored)
+        estimates = super().finish(part, setup, n_rows)
         ones = [measure.name for measure in self.measures if measure.option("zero") == "1"]
         return estimates | {name: Estimate(1.0) for name in ones if estimates[name].undefined}

@@ -84,7 +84,7 @@ class LabelCounters(Part):
     """
 
     def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
-        super().__init__({})
+        super().__init__()
         self._n_spans, self._in_ideal = n_spans, in_ideal
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.width import Width
+from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.intervals import exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.label_counts import Counts, CountTable
@@ -41,10 +41,10 @@ COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
 RULES = frozenset({*RATES, *COUNTS, "coverage"})
 
 
-def label_values(
+def label_estimates(
     measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup
-) -> dict[str, float | None]:
-    """Return the values of label-wise measures by name, None if no label contributes.
+) -> dict[str, Estimate]:
+    """Return the values of label-wise measures by name, undefined if no label contributes.
 
     `cutoffs`, int64 [n_cutoffs], ascend; there are none for decisions. The number of labels of the setup is known.
     """
@@ -54,21 +54,21 @@ def label_values(
         cells = LabelCells(labels, counts, max(cutoffs.size, 1), table.rows)
         for mean in by_span:
             mean.add(cells)
-    return {name: mean.finish() for name, mean in means.items()}
+    return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
 
 
-def bin_values(
+def bin_estimates(
     measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup, bins: Bins
-) -> list[dict[str, float | None]]:
-    """Return the values of measures within each bin of labels, as `label_values`; `over=largest` has none there."""
+) -> list[dict[str, Estimate]]:
+    """Return the values of measures within each bin of labels, as `label_estimates`; `over=largest` has none there."""
     training = setup.propensities
     codes = training.codes_of(table.labels)
     inside = [measure for measure in measures if measure.option("over") != "largest"]
     values = []
-    for number, each in enumerate(bins.bins):
-        own_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
-        of_bin = replace(setup, width=Width(each.n_labels), propensities=replace(training, codes=own_codes))
-        values.append(label_values(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
+    for number, bin_ in enumerate(bins.bins):
+        bin_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
+        of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
+        values.append(label_estimates(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
     return values
 
 
@@ -107,11 +107,6 @@ class LabelCells:
         """Which labels are true in some row, bool [n]."""
         return self.true > 0
 
-    @cached_property
-    def support(self) -> Float64:
-        """The rows in which each label is true, float64 [n]."""
-        return self.true.astype(np.float64)
-
     def is_seen(self, span: int) -> Bools:
         """Return which labels are true in some row, or predicted down to the end of a span, bool [n]."""
         seen: Bools = self._once(span, "seen", lambda: self.is_true | (self.predicted[span] > 0))
@@ -134,29 +129,23 @@ class LabelCells:
         return self._of_span[key]
 
 
-@dataclass
-class _Mean(ABC):
-    """An accumulator of labels, which yields one number."""
+# Accumulators of labels: `add` takes some of them, `finish` returns one number, or None if no label contributes.
 
+
+@dataclass
+class _Common:
     rate: LabelRate
     span: int
     table: CountTable
     setup: Setup
     over: str = "all"  # the labels that count
 
-    @abstractmethod
-    def add(self, cells: LabelCells) -> None:
-        """Add some labels."""
-
-    @abstractmethod
-    def finish(self) -> float | None:
-        """Return the number, or None if no label contributes."""
-
 
 @dataclass
-class _Macro(_Mean):
+class _Macro(_Common):
     """The mean of a rate over a set of labels; its sum is rounded once, so that the order has no effect."""
 
+    is_weighted: bool = False  # by the rows in which a label is true
     parts: list[float] = field(default_factory=list)
     n_inside: int = 0
     n_defined: int = 0
@@ -165,7 +154,9 @@ class _Macro(_Mean):
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; those of `largest` that have none are like those beyond."""
         values, defined = cells.rates(self.rate, self.span)
-        if self.over == "all":
+        if self.is_weighted:
+            values, defined = values * cells.true, cells.true * defined
+        elif self.over == "all":
             self.n_inside += cells.labels.size
         else:
             inside = cells.is_true if self.over == "truth" else cells.is_seen(self.span)
@@ -175,13 +166,13 @@ class _Macro(_Mean):
                 self.largest = max(self.largest, int(cells.labels[np.flatnonzero(inside)[-1]]))
             self.n_inside += int(np.count_nonzero(inside))
             values, defined = values * inside, defined & inside
-        self.n_defined += int(np.count_nonzero(defined))
+        self.n_defined += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
         self.parts += exact_parts(values)  # 0 where the rate is not defined
 
     def finish(self) -> float | None:
-        """Divide the sum, with that of labels without any count, by the number of labels."""
+        """Divide the sum, with that of labels without any count, by the number of labels, or by their weights."""
         n_labels = self.largest + 1 if self.over == "largest" else self.n_inside
-        if self.over == "all":
+        if self.over == "all" and not self.is_weighted:
             n_labels = self.setup.width.n_labels
         elif self.over == "train":
             n_labels = int(np.count_nonzero(self.setup.propensities.codes))
@@ -192,7 +183,7 @@ class _Macro(_Mean):
 
 
 @dataclass
-class _FOfMeans(_Mean):
+class _FOfMeans(_Common):
     """The F measure of the mean precision and the mean recall over a set of labels."""
 
     def __post_init__(self) -> None:
@@ -200,12 +191,10 @@ class _FOfMeans(_Mean):
         self.halves = [_Macro(self.rate._replace(rule=rule), *common) for rule in ("precision", "recall")]
 
     def add(self, cells: LabelCells) -> None:
-        """Add labels to both means."""
         for half in self.halves:
             half.add(cells)
 
     def finish(self) -> float | None:
-        """Combine the means."""
         precision, recall = [half.finish() for half in self.halves]
         if precision is None or recall is None:
             return None
@@ -215,40 +204,19 @@ class _FOfMeans(_Mean):
 
 
 @dataclass
-class _Weighted(_Mean):
-    """The mean of a rate over labels, each weighted by the rows in which it is true."""
-
-    parts: list[float] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
-
-    def add(self, cells: LabelCells) -> None:
-        """Add labels; those whose rate is not defined have no weight."""
-        values, defined = cells.rates(self.rate, self.span)
-        self.parts += exact_parts(values * cells.support)
-        self.weights += exact_parts(cells.support * defined)
-
-    def finish(self) -> float | None:
-        """Divide."""
-        weight = math.fsum(self.weights)
-        return math.fsum(self.parts) / weight if weight else None
-
-
-@dataclass
-class _Micro(_Mean):
-    """The rate of all cells together, or their number."""
+class _Micro(_Common):
+    """The rate of all cells together, or their number, without the units of the counts."""
 
     hits: int = 0
     predicted: int = 0
     true: int = 0
 
     def add(self, cells: LabelCells) -> None:
-        """Add up counts."""
         self.hits += exact_total(cells.hits[self.span])
         self.predicted += exact_total(cells.predicted[self.span])
         self.true += exact_total(cells.true)
 
     def finish(self) -> float | None:
-        """Divide, or undo the units of the counts."""
         cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.setup.width.n_labels)
         if self.rate.rule in COUNTS:
             number = COUNTS[self.rate.rule](cells)
@@ -258,7 +226,7 @@ class _Micro(_Mean):
 
 
 @dataclass
-class _Coverage(_Mean):
+class _Coverage(_Common):
     """The share of labels with at least one hit, of those that `over` names.
 
     ``truth``: labels true in some row; ``all``: all labels; ``ideal``: labels within the cutoff of some row's ideal
@@ -270,7 +238,6 @@ class _Coverage(_Mean):
     n_inside: int = 0
 
     def add(self, cells: LabelCells) -> None:
-        """Count labels."""
         inside = cells.in_ideal[self.span] > 0 if self.over == "ideal" else cells.is_true
         covered = cells.hits[self.span] > 0
         if self.of_recommended:
@@ -280,12 +247,13 @@ class _Coverage(_Mean):
         self.n_covered += int(np.count_nonzero(covered))
 
     def finish(self) -> float | None:
-        """Divide."""
         n = self.setup.width.n_labels if self.over == "all" else self.n_inside
         return self.n_covered / n if n else None
 
 
-def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> _Mean:
+def _mean_of(
+    measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup
+) -> _Macro | _FOfMeans | _Micro | _Coverage:
     """Return an empty accumulator for a measure."""
     fold, of = measure.metric.fold, measure.option("of")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
@@ -297,4 +265,4 @@ def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) 
         return _Micro(*common)
     if of == "means":
         return _FOfMeans(*common)
-    return _Macro(*common) if measure.average == "macro" else _Weighted(*common)
+    return _Macro(*common, is_weighted=measure.average == "weighted")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +11,11 @@ from xmceval.kernels.metrics.labelwise import FIRST_SPAN
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Batch
-from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.label_counts import LabelCounters
-from xmceval.scoring.tasks.label_means import RULES, bin_values, label_values
-from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
+from xmceval.scoring.tasks.label_means import RULES, bin_estimates, label_estimates
+from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
 
 
 @dataclass(frozen=True)
@@ -36,29 +35,23 @@ class Labelwise(Task):
         return measure.metric.family in {"label", "confusion"} and not Decisions.computes(measure)
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[Labelwise]:
-        """Return one task for each `rel`, those at cutoffs first."""
-        measures = list(measures)
+    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Labelwise:
+        """Return the task of measures that are all at cutoffs, or all of decisions."""
         for measure in measures:
-            look_up(RULES, measure.metric.fold, "rate", measure)
-        at_cutoffs = [measure for measure in measures if measure.metric.family != "confusion"]
-        decisions = [measure for measure in measures if measure.metric.family == "confusion"]
-        return [
-            cls(
-                group,
-                rel,
-                np.array(sorted({measure.k for measure in group if measure.k is not None}), dtype=np.int64),
-                in_ideal=any(measure.option("over") == "ideal" for measure in group),
-            )
-            for rel, group in (*by_rel(at_cutoffs), *by_rel(decisions))
-        ]
+            rule_of(RULES, measure.metric.fold, "rate", measure)
+        cutoffs = sorted({measure.k for measure in measures if measure.k is not None})
+        in_ideal = any(measure.option("over") == "ideal" for measure in measures)
+        return cls(measures, rel, np.array(cutoffs, dtype=np.int64), in_ideal)
 
     @property
     def needs_scores(self) -> bool:
         """Whether decisions are counted, and not the labels at cutoffs."""
         return not self.cutoffs.size
 
-    follows_ties = needs_scores  # which labels are within a cutoff follows the order by label
+    @property
+    def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
+        """All measures at cutoffs: which labels are within one follows the order by label."""
+        return dict.fromkeys(TREATMENTS, self.measures) if self.cutoffs.size else {}
 
     def empty(self, setup: Setup) -> LabelCounters:
         """Return counters of no rows, one set for all threads."""
@@ -80,17 +73,10 @@ class Labelwise(Task):
         """Return how many labels were decided on, in units of sample weights."""
         return None if self.cutoffs.size else int(part.table().counts[:, FIRST_SPAN].sum())
 
-    def finish(self, part: LabelCounters, scored: ScoredRows) -> Estimates:
+    def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
         """Return the value of each measure; there is no interval of label-wise values."""
-        values = label_values(self.measures, part.table(), self.cutoffs, scored.setup)
-        return {name: Estimate.plain(value) for name, value in values.items()}
+        return label_estimates(self.measures, part.table(), self.cutoffs, setup)
 
-    def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
+    def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
         """Return the values within each bin of labels."""
-        bins = scored.setup.bins
-        if bins is None:
-            return [{} for _ in range(scored.setup.n_bins)]
-        return [
-            {name: Estimate.plain(value) for name, value in values.items()}
-            for values in bin_values(self.measures, part.table(), self.cutoffs, scored.setup, bins)
-        ]
+        return [] if setup.bins is None else bin_estimates(self.measures, part.table(), self.cutoffs, setup, setup.bins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,14 +31,6 @@ class Unscored(NamedTuple):
     n_true: int
 
 
-class ScoredRows(NamedTuple):
-    """How many rows were scored, without those that are left out, and how, with the number of labels known."""
-
-    n_rows: int
-    setup: Setup
-    ceiling: bool = False  # whether estimates have the best value that any ranking could reach
-
-
 class Task(ABC):
     """Measures that are computed together, from the labels that are true from one grade on."""
 
@@ -53,14 +45,9 @@ class Task(ABC):
         return True
 
     @property
-    def follows_ties(self) -> bool:
-        """Whether any treatment of ties is possible, or only the order by label."""
-        return True
-
-    @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """The measures that follow the order by label, by the treatment of ties that they cannot follow."""
-        return {} if self.follows_ties else dict.fromkeys(TREATMENTS, self.measures)
+        return {}
 
     @staticmethod
     @abstractmethod
@@ -69,8 +56,8 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[Any]:
-        """Return the tasks that compute these measures."""
+    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Task:
+        """Return the task that computes these measures, which have the same `rel`."""
 
     @abstractmethod
     def empty(self, setup: Setup) -> Any:
@@ -84,10 +71,10 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def finish(self, part: Any, scored: ScoredRows) -> Estimates:
-        """Return the estimate of each measure."""
+    def finish(self, part: Any, setup: Setup, n_rows: int) -> Estimates:
+        """Return the estimate of each measure; `n_rows` are not left out, and the number of labels is known."""
 
-    def finish_bins(self, part: Any, scored: ScoredRows) -> Sequence[Estimates]:
+    def finish_bins(self, part: Any, setup: Setup, n_rows: int) -> Sequence[Estimates]:
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
 
@@ -104,18 +91,11 @@ class Task(ABC):
         return ()
 
 
-def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ...]]]:
-    """Yield the measures with the same `rel`, ascending."""
-    measures = list(measures)
-    for rel in sorted({measure.rel for measure in measures}):
-        yield rel, tuple(measure for measure in measures if measure.rel == rel)
-
-
-def look_up(table: Collection[str], name: str, what: str, measure: Measure) -> Any:
-    """Return an entry of a table of rules, or a name of a set of rules."""
-    if name not in table:
-        raise LookupError(f"{measure}: there is no {what} {name!r}; known: {listed(table)}")
-    return table[name] if isinstance(table, Mapping) else name
+def rule_of(rules: Collection[str], name: str, what: str, measure: Measure) -> Any:
+    """Return a rule of a table, or a name of a set of rules."""
+    if name not in rules:
+        raise LookupError(f"{measure}: there is no {what} {name!r}; known: {listed(rules)}")
+    return rules[name] if isinstance(rules, Mapping) else name
 
 
 class RowValues(NamedTuple):
@@ -139,10 +119,9 @@ class RowTask(Task):
     # whether the values have that of the ideal ranking, and bins of labels have shares in them
     has_ceiling: ClassVar[bool] = False
 
-    @property
-    def without_ceiling(self) -> Sequence[Measure]:
-        """The measures whose ideal ranking is not known."""
-        return () if self.has_ceiling else self.measures
+    def has_ideal(self, measure: Measure) -> bool:  # noqa: ARG002 - it depends on the measure in one task
+        """Return whether the ideal ranking of a measure is known."""
+        return self.has_ceiling
 
     @abstractmethod
     def compute(self, batch: Batch) -> RowValues:
@@ -176,13 +155,11 @@ class RowTask(Task):
             arrays["true"] += rows.true
         return rows
 
-    def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
+    def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:
         """Divide."""
-        n_counted, extremes = scored.n_rows - part["left_out"], part["extremes"][: len(self.measures)]
-        rows = zip(self.measures, part["sums"], n_counted.tolist(), extremes, strict=True)
-        estimates = {each.name: estimate(each, sums, n, most, ceiling=scored.ceiling) for each, sums, n, most in rows}
-        for measure in self.without_ceiling if scored.ceiling else ():
-            estimates[measure.name] = estimates[measure.name].without_ceiling()
-        for measure in self.tied_by_label.get("best", ()):
-            estimates[measure.name] = estimates[measure.name].without_tie_bounds()
+        estimates, unbounded = {}, self.tied_by_label.get("best", ())
+        for o, (measure, n_left_out) in enumerate(zip(self.measures, part["left_out"].tolist(), strict=True)):
+            has_ceiling, n = setup.options.ceiling and self.has_ideal(measure), n_rows - n_left_out
+            value = estimate(measure, part["sums"][o], n, part["extremes"][o], ceiling=has_ceiling)
+            estimates[measure.name] = value.without_tie_bounds() if measure in unbounded else value
         return estimates

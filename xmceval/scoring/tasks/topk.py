@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -15,8 +15,9 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
 
 GAINS = MappingProxyType(
     {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
@@ -93,6 +94,11 @@ DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyT
     }
 )
 
+# The share of true labels in the denominator of a micro average, from beta; the rest is that of predictions.
+MICRO: Mapping[str, Callable[[float], float]] = MappingProxyType(
+    {"predicted": lambda _: 0.0, "n": lambda _: 1.0, "F": weight_of_recall}
+)
+
 BY_IDEAL = "ideal"  # the divisor that is the ideal ranking's sum
 
 
@@ -130,9 +136,50 @@ class TopK(RowTask):
         return is_top_k and measure.norm.divisor != BY_ORDER
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[TopK]:
-        """Return one task for each `rel`."""
-        return [_compile(group, rel) for rel, group in by_rel(measures)]
+    def compile(cls, measures: tuple[Measure, ...], rel: int) -> TopK:
+        """Return the task of these measures, with the arrays that tell the kernel what to compute."""
+        deepest = max(measure.k or 0 for measure in measures)
+        ranks = np.arange(1, deepest + 1, dtype=np.float64)
+        curves: dict[tuple[int, int, int], int] = {}
+        discounts: dict[tuple[str, float], Float64] = {}
+        sums: dict[tuple[str, float], Float64] = {}
+        levels: dict[tuple[str, Any], int] = {}
+        tables = [np.zeros(deepest + 1)]
+        outputs, divisors, micro = [], [], []
+        for o, measure in enumerate(measures):
+            metric, k, beta = measure.metric, measure.k or 0, measure.number("beta")
+            discount = measure.discount, measure.number("p")
+            if discount not in discounts:
+                discounts[discount] = rule_of(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
+                sums[discount] = np.concatenate([[0.0], np.cumsum(discounts[discount])])
+            rule_of(OVER, measure.norm.over, "way over rows", measure)
+            gain = rule_of(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
+            curve = gain, list(discounts).index(discount), rule_of(FOLDS, metric.fold, "fold", measure)
+            name = measure.norm.divisor
+            if measure.norm.over == "micro":
+                of_true = rule_of(MICRO, name, "micro divisor", measure)(beta)
+                micro.append(Micro(o, of_true, 1 - of_true))
+                name = "1"
+            divisor, level = Divisor(), -1
+            if name != BY_IDEAL:
+                divisor = rule_of(DIVISORS, name, "divisor", measure)(k, sums[discount], beta or 1.0)
+                level = 0
+            if divisor.levels is not None:
+                level = levels.setdefault((name, discount), len(tables))
+                tables += [divisor.levels] if level == len(tables) else []
+            is_ratio, is_complement = OVER[measure.norm.over], int(metric.complement)
+            outputs.append((curves.setdefault(curve, len(curves)), k, is_ratio, is_complement, level))
+            divisors.append((divisor.slope, divisor.constant, divisor.returned))
+        return cls(
+            measures,
+            rel,
+            curves=np.array(list(curves), dtype=np.int64),
+            discounts=np.stack(list(discounts.values())),
+            outputs=np.array(outputs, dtype=np.int64),
+            divisors=np.array(divisors),
+            levels=np.stack(tables),
+            micro=tuple(micro),
+        )
 
     @cached_property
     def recipe(self) -> tuple[Any, ...]:
@@ -188,7 +235,12 @@ class TopK(RowTask):
             values,
             shares,
         )
-        self._divide_micro(batch, truth, values, shares)
+        for micro in self.micro:
+            n_predicted = np.minimum(batch.ranking.n_ranked, self.outputs[micro.output, 1])
+            total = micro.of_true * np.diff(truth.indptr) + micro.of_predicted * n_predicted
+            values[:, micro.output, 1] = total * batch.is_counted(truth)
+            first = micro.output * n_bins
+            shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
         return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
 
     def _bound_ties(self, batch: Batch, truth: Rows, is_expected: bool, values: Float64) -> None:
@@ -211,92 +263,21 @@ class TopK(RowTask):
             values,
         )
 
-    def _divide_micro(self, batch: Batch, truth: Rows, values: Float64, shares: Float64) -> None:
-        """Write the denominators of micro averages."""
-        n_bins = batch.setup.n_bins
-        for micro in self.micro:
-            n_predicted = np.minimum(batch.ranking.n_ranked, self.outputs[micro.output, 1])
-            total = micro.of_true * np.diff(truth.indptr) + micro.of_predicted * n_predicted
-            values[:, micro.output, 1] = total * batch.is_counted(truth)
-            first = micro.output * n_bins
-            shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
+    def has_ideal(self, measure: Measure) -> bool:
+        """Return whether a measure does not divide by predictions; another ranking could have fewer of these."""
+        o = self.measures.index(measure)
+        return not (self.divisors[o, 2] or any(micro.output == o and micro.of_predicted for micro in self.micro))
 
-    @property
-    def without_ceiling(self) -> Sequence[Measure]:
-        """The measures that divide by predictions; another ranking could have fewer of these."""
-        by_returned = [measure for measure, divisor in zip(self.measures, self.divisors, strict=True) if divisor[2]]
-        return [*by_returned, *(self.measures[micro.output] for micro in self.micro if micro.of_predicted)]
-
-    def finish_bins(self, part: Sums, scored: ScoredRows) -> Sequence[Estimates]:
+    def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
-        n_bins, n_outputs = scored.setup.n_bins, len(self.measures)
-        measures = (measure for measure in self.measures for _ in range(n_bins))
-        counted = np.repeat(scored.n_rows - part["left_out"], n_bins)
-        shares = [
-            estimate(measure, sums, int(n), extremes).without_tie_bounds()
-            for measure, sums, n, extremes in zip(
-                measures, part["shares"], counted, part["extremes"][n_outputs:], strict=True
-            )
-        ]
-        return [
-            {
-                measure.name: shares[o * n_bins + b]
-                for o, measure in enumerate(self.measures)
-                if not measure.metric.complement
-            }
-            for b in range(n_bins)
-        ]
+        bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
+        shares, extremes = iter(part["shares"]), iter(part["extremes"][len(self.measures) :])
+        for measure, n_left_out in zip(self.measures, part["left_out"].tolist(), strict=True):
+            for estimates in bins:
+                share = estimate(measure, next(shares), n_rows - n_left_out, next(extremes))
+                if not measure.metric.complement:
+                    estimates[measure.name] = share.without_tie_bounds()
+        return bins
 
 
 _NO_BINS = np.zeros(1, dtype=np.int64)
-
-
-def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
-    deepest = max(measure.k or 0 for measure in measures)
-    ranks = np.arange(1, deepest + 1, dtype=np.float64)
-    curves: dict[tuple[int, int, int], int] = {}
-    discounts: dict[tuple[str, float], Float64] = {}
-    sums: dict[tuple[str, float], Float64] = {}
-    levels: dict[tuple[str, Any], int] = {}
-    tables = [np.zeros(deepest + 1)]
-    outputs, divisors, micro = [], [], []
-    for o, measure in enumerate(measures):
-        metric, k, beta = measure.metric, measure.k or 0, measure.number("beta")
-        discount = measure.discount, measure.number("p")
-        if discount not in discounts:
-            discounts[discount] = look_up(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
-            sums[discount] = np.concatenate([[0.0], np.cumsum(discounts[discount])])
-        look_up(OVER, measure.norm.over, "way over rows", measure)
-        gain = look_up(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
-        curve = gain, list(discounts).index(discount), look_up(FOLDS, metric.fold, "fold", measure)
-        name = measure.norm.divisor
-        if measure.norm.over == "micro":
-            of_true = look_up(_MICRO, name, "micro divisor", measure)(beta)
-            micro.append(Micro(o, of_true, 1 - of_true))
-            name = "1"
-        divisor, level = Divisor(), -1
-        if name != BY_IDEAL:
-            divisor = look_up(DIVISORS, name, "divisor", measure)(k, sums[discount], beta or 1.0)
-            level = 0
-        if divisor.levels is not None:
-            level = levels.setdefault((name, discount), len(tables))
-            tables += [divisor.levels] if level == len(tables) else []
-        is_ratio, is_complement = OVER[measure.norm.over], int(metric.complement)
-        outputs.append((curves.setdefault(curve, len(curves)), k, is_ratio, is_complement, level))
-        divisors.append((divisor.slope, divisor.constant, divisor.returned))
-    return TopK(
-        measures,
-        rel,
-        curves=np.array(list(curves), dtype=np.int64),
-        discounts=np.stack(list(discounts.values())),
-        outputs=np.array(outputs, dtype=np.int64),
-        divisors=np.array(divisors),
-        levels=np.stack(tables),
-        micro=tuple(micro),
-    )
-
-
-# The share of true labels in the denominator of a micro average, from beta; the rest is that of predictions.
-_MICRO: Mapping[str, Callable[[float], float]] = MappingProxyType(
-    {"predicted": lambda _: 0.0, "n": lambda _: 1.0, "F": weight_of_recall}
-)

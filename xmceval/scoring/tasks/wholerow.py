@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, by_rel, look_up
+from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, rule_of
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -105,9 +105,20 @@ class WholeRow(RowTask):
         return measure.metric.family == "row" or (measure.metric.family == "top-k" and is_along_list)
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[WholeRow]:
-        """Return one task for each `rel`."""
-        return [_compile(group, rel) for rel, group in by_rel(measures)]
+    def compile(cls, measures: tuple[Measure, ...], rel: int) -> WholeRow:
+        """Return the task of these measures, with the arrays that tell the kernel what to compute."""
+        places: dict[tuple[str, float], int] = {}
+        specs, numbers = [], []
+        for measure in measures:
+            kind, place = kind_of(measure), 0
+            if kind in DISCOUNTED:
+                rule_of(DISCOUNTS, measure.discount, "discount of whole lists", measure)
+                place = places.setdefault((measure.discount, measure.number("p")), len(places))
+            is_exp, is_ratio = measure.option("gain") == "exp", measure.norm.over == "ratio"
+            number = rule_of(KINDS, kind, "kind of row", measure)
+            specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
+            numbers.append(NUMBERS[kind](measure) if kind in NUMBERS else 0.0)
+        return cls(measures, rel, np.array(specs, dtype=np.int64), np.array(numbers), tuple(places))
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
@@ -150,21 +161,6 @@ class WholeRow(RowTask):
             ties: [measure for measure in self.measures if kind_of(measure) in kinds]
             for ties, kinds in (("expected", NO_EXPECTED_TIES), ("best", NO_TIE_BOUNDS), ("worst", NO_TIE_BOUNDS))
         }
-
-
-def _compile(measures: tuple[Measure, ...], rel: int) -> WholeRow:
-    places: dict[tuple[str, float], int] = {}
-    specs, numbers = [], []
-    for measure in measures:
-        kind, place = kind_of(measure), 0
-        if kind in DISCOUNTED:
-            look_up(DISCOUNTS, measure.discount, "discount of whole lists", measure)
-            place = places.setdefault((measure.discount, measure.number("p")), len(places))
-        is_exp, is_ratio = measure.option("gain") == "exp", measure.norm.over == "ratio"
-        number = look_up(KINDS, kind, "kind of row", measure)
-        specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
-        numbers.append(NUMBERS[kind](measure) if kind in NUMBERS else 0.0)
-    return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(numbers), tuple(places))
 
 
 @lru_cache(maxsize=16)

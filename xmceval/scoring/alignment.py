@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,18 +60,38 @@ class FirstRows(NamedTuple):
     ranked: Ranked
 
 
-def copy_first_rows(system: int, batch: Batch, scores: Block | None, pieces: list[FirstRows]) -> None:
-    """Copy the rows of a batch that are among the first, if there are any.
+def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list[FirstRows]) -> None:
+    """Copy the rows of a batch that are among the first, if there are any, and describe their scores.
 
-    `scores` is the block of its scores; None where there are too few rows to look for low scores that are the best.
+    `block` is that of its scores; None where there are too few rows to look for low scores that are the best.
     """
     first_row = batch.block.first_row
     n = N_ROWS - first_row
     n = min(n, batch.n_rows) if batch.kept is None else int(np.searchsorted(batch.kept, n))
-    if n > 0:
-        indptr, labels, grades = _first(batch.truth, n)
-        truth = Rows(indptr.copy(), labels.copy(), grades.copy())
-        pieces.append(FirstRows(first_row, system, truth, _first_ranked(batch, n, scores)))
+    if n <= 0:
+        return
+    indptr, indices, grades = _first(batch.truth, n)
+    labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
+    best, depth = np.full((n, 2), NO_LABEL), min(2, labels.shape[1])
+    best[:, :depth] = np.where(np.arange(depth) < n_ranked[:, None], labels[:, :depth], NO_LABEL)
+    ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
+    lengths = np.diff(batch.score_ends[: n + 1])
+    if batch.ends is None:
+        last, kinds, ascends = _describe_scores(_first(batch.scores, n))
+    else:
+        # Selected labels of a dense row: all scores are equal where no label is left but those that tie with the last.
+        n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
+        kinds = np.where((lengths > 1) & (n_equal == lengths) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
+        last, ascends = np.full(n, NO_LABEL), np.zeros(n, dtype=np.bool_)
+        # Where a third of the best labels are hits, the lowest ones are not the best.
+        n_hits = np.count_nonzero(indices == np.repeat(best[:, 0], np.diff(indptr)))
+        if block is not None and MUCH_BETTER * n_hits < n:
+            kept = slice(n) if batch.kept is None else batch.kept[:n]
+            lowest = block.stored.lowest_labels(n if batch.kept is None else int(batch.kept[n - 1]) + 1)
+            last = last if lowest is None else np.where(best[:, 0] >= 0, lowest[kept], NO_LABEL)
+    truth = Rows(indptr.copy(), indices.copy(), grades.copy())
+    ranked = Ranked(best, last, ends, lengths, kinds, ascends)
+    pieces.append(FirstRows(first_row, system, truth, ranked))
 
 
 def find_doubts(
@@ -85,16 +105,15 @@ def find_doubts(
 ) -> tuple[str, Sequence[Doubt]]:
     """Return the likely mistake that the first rows of a system show, or else the reasons to doubt its scores.
 
-    `pieces` are of all systems and blocks, in any order. `place` says for messages which predictions they are, such as
-    `` of preds.txt``. With `drop_empty` rows without a true label do not count for P@1; with `order_counts` False lines
-    come in any order; with `are_lists` the order of labels alone ranks them.
+    `pieces` are of all systems and blocks, in any order; `place` names the predictions, such as `` of preds.txt``. With
+    `order_counts` False lines come in any order; with `are_lists` the order of labels alone ranks them.
     """
-    own = sorted((piece for piece in pieces if piece.system == system), key=lambda piece: piece.first_row)
-    if not own:
+    of_system = sorted((piece for piece in pieces if piece.system == system), key=lambda piece: piece.first_row)
+    if not of_system:
         return "", ()
-    ranked = Ranked(*map(np.concatenate, zip(*(piece.ranked for piece in own), strict=True)))
-    lengths = np.concatenate([np.diff(piece.truth.indptr) for piece in own])
-    labels, grades = (np.concatenate(arrays) for arrays in zip(*(piece.truth[1:] for piece in own), strict=True))
+    ranked = Ranked._make(map(np.concatenate, zip(*(piece.ranked for piece in of_system), strict=True)))
+    lengths = np.concatenate([np.diff(piece.truth.indptr) for piece in of_system])
+    labels, grades = map(np.concatenate, zip(*(piece.truth[1:] for piece in of_system), strict=True))
     sample = f" (in the first {counted(lengths.size, 'instance')})" if lengths.size == N_ROWS else ""
     rows = np.repeat(np.arange(lengths.size), lengths)
     n_counted = int(np.count_nonzero(lengths)) if drop_empty else lengths.size
@@ -110,17 +129,16 @@ def _find_mistake(
 ) -> str:
     """Describe the wrong order that rows, labels or scores seem to have; empty if they look right.
 
-    Labels or rows seem to be shifted by one, or low scores to be the best, where P@1 read in this way is three times as
-    large, or the one without is that of a random order of rows; where the difference is 6 standard deviations; and
-    where the larger one is 8 standard deviations above that of a random order, so that it is not due to popular labels.
+    ``labels`` are the true ones, in ``rows``; P@1 is of ``n_counted`` rows. Labels or rows seem to be shifted by one,
+    or low scores to be the best, where P@1 read in this way is three times as large, or the one without is that of a
+    random order of rows; where the difference is 6 standard deviations; and where the larger one is 8 standard
+    deviations above that of a random order, so that it is not due to popular labels.
     In fewer rows than MIN_ROWS only low scores may seem to be the best, where both are 4 standard deviations.
 
     Rows seem to be shuffled where the best two labels of the rows hit no more than in a random order of rows, although
     the model cannot be weak: its two best labels of a row are far more often true together, in whatever row, than its
     best label and the second one of other rows. A weak model has not learned which labels belong together; one that
     ranks by popularity has no such pairs; and of one label per row nothing is concluded.
-
-    ``labels`` are the true ones, in ``rows``; P@1 is of ``n_counted`` rows.
     """
     (best, second), n_rows = ranked.best.T, ranked.lengths.size
     if n_rows <= OF_FEW**2:  # so few hits are no clear difference
@@ -146,7 +164,7 @@ def _find_mistake(
     most = np.unique(best, return_counts=True)[1].max() * labels.size / n_rows  # hits that chance can explain
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without what takes longer
         return ""
-    chance, deeper = (_Chance.of(rows, labels, each) for each in (best, second))
+    chance, deeper = (_Chance.of(rows, labels, predicted) for predicted in (best, second))
     is_chance = chance.explains(number) and deeper.explains(_count_hits(rows, labels, second))
     if is_chance and _are_true_together(rows, labels, best, second):
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
@@ -258,42 +276,13 @@ def _first(rows: Rows, n: int) -> Rows:
     return Rows(rows.indptr[: n + 1], rows.indices[:end], rows.values[:end])
 
 
-def _first_ranked(batch: Batch, n: int, block: Block | None) -> Ranked:
-    """Copy the best labels of the first rows, and describe their scores if all of them are held."""
-    labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
-    best = np.full((n, 2), NO_LABEL)
-    depth = min(2, labels.shape[1])
-    best[:, :depth] = np.where(np.arange(depth) < n_ranked[:, None], labels[:, :depth], NO_LABEL)
-    ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
-    lengths = np.diff(batch.score_ends[: n + 1])
-    if batch.ends is None:
-        return Ranked(best, ends=ends, lengths=lengths, **_describe_scores(_first(batch.scores, n)))
-    # Selected labels of a dense row: all scores are equal where no label is left but those that tie with the last one.
-    n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
-    kinds = np.where((lengths > 1) & (n_equal == lengths) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
-    return Ranked(best, _find_lowest(batch, n, best[:, 0], block), ends, lengths, kinds, np.zeros(n, dtype=np.bool_))
-
-
-def _find_lowest(batch: Batch, n: int, best: Int64, block: Block | None) -> Int64:
-    """Return the labels with the lowest scores where they can be the best: a third of hits is too many for that."""
-    truth = _first(batch.truth, n)
-    hits = np.count_nonzero(truth.indices == np.repeat(best, np.diff(truth.indptr)))
-    n_block = n if batch.kept is None else int(batch.kept[n - 1]) + 1
-    lowest = None if block is None or MUCH_BETTER * hits >= n else block.stored.lowest_labels(n_block)
-    if lowest is None:
-        return np.full(n, NO_LABEL)
-    return np.where(best >= 0, lowest if batch.kept is None else lowest[batch.kept[:n]], NO_LABEL)
-
-
-def _describe_scores(scores: Rows) -> dict[str, Any]:
-    """Return the label with the lowest score of each row, NO_LABEL without any, and how its scores are stored."""
+def _describe_scores(scores: Rows) -> tuple[Int64, Int64, NDArray[np.bool_]]:
+    """Return `last`, `kinds` and `ascends` of scores that are all held, as `Ranked` has them."""
     starts, lengths = scores.indptr[:-1], np.diff(scores.indptr)
     last, kinds = np.full(lengths.size, NO_LABEL), np.full(lengths.size, UNKNOWN)
-    ascends = np.zeros(lengths.size, dtype=np.bool_)
-    described = {"last": last, "kinds": kinds, "ascends": ascends}
-    has_any = lengths > 0
+    ascends, has_any = np.zeros(lengths.size, dtype=np.bool_), lengths > 0
     if not has_any.any():
-        return described
+        return last, kinds, ascends
     starts, lengths, values = starts[has_any], lengths[has_any], scores.values
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     all_low = np.repeat(low, lengths)
@@ -301,15 +290,14 @@ def _describe_scores(scores: Rows) -> dict[str, Any]:
     last[has_any] = scores.indices[lowest[np.searchsorted(lowest, starts)]]
     is_between = (values > all_low) & (values < np.repeat(high, lengths))
     has_three = np.logical_or.reduceat(is_between, starts)
-    is_next = np.ones(values.size, dtype=bool)
-    is_next[starts] = False  # the first of a row has none before it
     falls, is_back = np.zeros((2, values.size), dtype=bool)
     np.less(values[1:], values[:-1], out=falls[1:])
     np.less(scores.indices[1:], scores.indices[:-1], out=is_back[1:])
-    has_fall, has_back = (np.logical_or.reduceat(steps & is_next, starts) for steps in (falls, is_back))
-    of_rows = np.where(has_three, np.where(has_back & ~has_fall, RISING, ORDERED), UNKNOWN)
-    of_rows[(low == high) | np.isinf(low) & np.isinf(high) & ~has_three] = EQUAL
-    of_rows[lengths < 2] = UNKNOWN
-    kinds[has_any] = of_rows
+    falls[starts] = is_back[starts] = False  # the first of a row has none before it
+    has_fall, has_back = (np.logical_or.reduceat(steps, starts) for steps in (falls, is_back))
+    kinds_of_any = np.where(has_three, np.where(has_back & ~has_fall, RISING, ORDERED), UNKNOWN)
+    kinds_of_any[(low == high) | np.isinf(low) & np.isinf(high) & ~has_three] = EQUAL
+    kinds_of_any[lengths < 2] = UNKNOWN
+    kinds[has_any] = kinds_of_any
     ascends[has_any] = ~has_back & (lengths > 1)
-    return described
+    return last, kinds, ascends

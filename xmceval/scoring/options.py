@@ -110,7 +110,7 @@ def _plain(value: Any) -> Any:
     """Return numbers, strings and lists of them unchanged; anything else as text."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     is_number = isinstance(value, (int, float)) and math.isfinite(value)
     return value if is_number else str(value)
 
@@ -286,7 +286,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for name, spec, value in self._passed():
+        for name, spec, value in self._list_passed():
             if spec.is_file:
                 object.__setattr__(self, name, as_input(value))
             if spec.choices and value not in spec.choices:
@@ -299,7 +299,12 @@ class Options:
                 raise UsageError(f"{argument(name)} must be a name, got {value!r}")
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
-        self._take_groups()
+        groups = self.by_group
+        is_named = isinstance(groups, (str, Path, Shards, Mapping)) or hasattr(groups, "to_numpy")
+        if groups is not None and not is_named:  # those of ids are taken where the ids are known
+            from xmceval.rows.groups import RowGroups  # it needs numpy, which help is listed without
+
+            object.__setattr__(self, "by_group", groups if isinstance(groups, RowGroups) else RowGroups.of(groups))
         _ = self.measures
         if self.by_frequency is not None and self.by_group is not None:
             raise UsageError(
@@ -315,28 +320,6 @@ class Options:
             )
         if self.threshold is not None and math.isnan(self.threshold):
             raise UsageError("the threshold is NaN; expected a number")
-        self._check_propensities()
-        if self.filter is None and self.filter_truth:
-            raise UsageError(
-                f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
-            )
-
-    def _passed(self) -> list[tuple[str, Spec, Any]]:
-        """Return the options that are not the default: their names, how they are shown, and their values."""
-        values = ((name, spec, default, getattr(self, name)) for name, spec, default in _list_defaults())
-        return [(name, spec, value) for name, spec, default, value in values if value is not default]
-
-    def _take_groups(self) -> None:
-        """Take groups of rows in memory; those of ids are taken where the ids are known."""
-        passed = self.by_group
-        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)) or hasattr(passed, "to_numpy"):
-            return
-        from xmceval.rows.groups import RowGroups  # it needs numpy, which help is listed without
-
-        found = passed if isinstance(passed, RowGroups) else RowGroups.of(passed)
-        object.__setattr__(self, "by_group", found)
-
-    def _check_propensities(self) -> None:
         sources = self.sources
         if len(sources) > 1:
             raise UsageError(
@@ -348,6 +331,15 @@ class Options:
             raise UsageError(f"counts need the number of training instances (hint: pass {argument('n_train')})")
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
+        if self.filter is None and self.filter_truth:
+            raise UsageError(
+                f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
+            )
+
+    def _list_passed(self) -> list[tuple[str, Spec, Any]]:
+        """Return the options that are not the default: their names, how they are shown, and their values."""
+        values = ((name, spec, getattr(self, name)) for name, spec in specs().items())
+        return [(name, spec, value) for name, spec, value in values if value is not getattr(Options, name)]
 
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
         """Refuse groups of rows, and rules for missing queries, where all of them are unknown."""
@@ -392,7 +384,7 @@ class Options:
     @property
     def files(self) -> tuple[Any, ...]:
         """The values that may be paths, where any are passed."""
-        return tuple([value for _, spec, value in self._passed() if spec.is_file])
+        return tuple([value for _, spec, value in self._list_passed() if spec.is_file])
 
     def changed(self) -> dict[str, Any]:
         """Return the options that differ from the default and may change a value, by name, as reports record them.
@@ -400,32 +392,23 @@ class Options:
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """
         changed = {}
-        for name, spec, passed in self._passed():
-            if spec.shown == "nowhere":
-                continue
-            value, default = self.cutoffs if name == "k" else passed, getattr(type(self), name)
+        for name, spec, passed in self._list_passed():
+            value, default = self.cutoffs if name == "k" else passed, getattr(Options, name)
             is_default = default is not None and value == default
             is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
-            if not is_default:
+            if spec.shown != "nowhere" and not is_default:
                 changed[name] = spec.record(self.measures if name == "metrics" else value)
         return changed
 
 
-def specs(of: type[Any] | None = None) -> Mapping[str, Spec]:
+def specs(of: Any = Options) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    kind: Any = of or Options
-    return _list_specs(kind)
-
-
-@cache
-def _list_defaults() -> list[tuple[str, Spec, Any]]:
-    """Return the options of scoring: their names, how they are shown, and their defaults."""
-    return [(name, spec, getattr(Options, name)) for name, spec in specs().items()]
+    return _list_specs(of)
 
 
 @cache
 def _list_specs(of: Any) -> Mapping[str, Spec]:
-    return MappingProxyType({each.name: each.metadata["spec"] for each in fields(of) if "spec" in each.metadata})
+    return MappingProxyType({part.name: part.metadata["spec"] for part in fields(of) if "spec" in part.metadata})
 
 
 def recorded_options(changed: Mapping[str, Any]) -> Options:

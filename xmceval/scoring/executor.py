@@ -33,7 +33,7 @@ from xmceval.rows.threads import COUNTED, Progress, as_error, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import recorded_options
-from xmceval.scoring.setup.setup import Program, Setup, System
+from xmceval.scoring.setup.setup import Setup, System
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
@@ -126,21 +126,24 @@ def evaluate_in_parts(
     first: list[FirstRows] | None,
     progress: Progress | None,
 ) -> list[Totals]:
-    """Score systems on the same truth by the tasks of an executor; see `evaluate`.
-
-    The executor has processes, threads, or a cluster whose workers see the files under the same paths.
-    """
+    """Score systems on the same truth by the tasks of an executor, whose workers see the files; see `evaluate`."""
     sources = [truth, *(system.scores for system in systems)]
-    setup = systems[0].setup
-    _check_possible(sources, setup.program, held)
+    setup, where = systems[0].setup, argument("executor")
+    setup.program.check_mergeable(where)  # groups were refused when options were read
+    if held is not None:
+        raise UsageError(
+            f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
+            f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
+        )
+    for path in (path for source in sources for path in source.files()):
+        if pipe_key(path) is not None:
+            raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
     sharded = _find_shards(executor, sources)
     n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
         return evaluate(truth, systems, pairs=pairs, first=first)
-    totals = [empty(system.setup) for system in systems]
-    no_pairs = deepcopy(pairs)
-    faults: list[Fault] = []
-    error = None
+    totals, no_pairs = [empty(system.setup) for system in systems], deepcopy(pairs)
+    faults, error = list[Fault](), None
     options = recorded_options(setup.options.changed())  # what tasks get has no files and arrays
     lean = [
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
@@ -176,20 +179,6 @@ def evaluate_in_parts(
     return totals
 
 
-def _check_possible(sources: Sequence[Source], program: Program, held: HeldRows | None) -> None:
-    """Refuse options that need all rows in one process; groups were refused when options were read."""
-    where = argument("executor")
-    program.check_mergeable(where)
-    if held is not None:
-        raise UsageError(
-            f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
-            f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
-        )
-    for path in (path for source in sources for path in source.files()):
-        if pipe_key(path) is not None:
-            raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
-
-
 def _copied(source: Source) -> Source:
     """Return the same source, which takes notes of its own on its rows."""
     return replace(source, source=_copied(source.source)) if isinstance(source, RepairedSource) else copy(source)
@@ -215,7 +204,13 @@ def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[Row
             n_bytes = source.n_bytes
         n_rows, marks = counts.get(id(source), (source.n_rows or 0, []))
         return RowRange(
-            *(shard, whole.name, whole.n_labels, whole.is_exact, whole.dtype, 0, n_rows),
+            source=shard,
+            name=whole.name,
+            n_labels=whole.n_labels,
+            is_exact=whole.is_exact,
+            dtype=whole.dtype,
+            first_row=0,
+            stop_row=n_rows,
             place=place,
             n_bytes=n_bytes,
             local_files=_local_files(shard),
@@ -244,8 +239,7 @@ def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[
 
 def _local_files(source: Source) -> list[LocalFile]:
     """Return the local files of a source."""
-    paths = [path for path in source.files() if not isinstance(path, RemotePath)]
-    stamped = [(path, stamp_of(path)) for path in paths]
+    stamped = [(path, stamp_of(path)) for path in source.files() if not isinstance(path, RemotePath)]
     return [(str(path), str(path.absolute()), stamp) for path, stamp in stamped if stamp is not None]
 
 
@@ -274,14 +268,14 @@ def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]],
     """Return the number of rows; blank lines after the last one of predictions are left out."""
     numbers, *others = [[shard.n_rows for shard in shards] for shards in sharded]
     n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(numbers)
-    fit = (own == numbers if len(own) == len(numbers) else sum(own) == n_rows for own in others)
+    fit = (theirs == numbers if len(theirs) == len(numbers) else sum(theirs) == n_rows for theirs in others)
     if n_weights not in {None, n_rows} or not all(fit):
         for _ in Lockstep(sources[0], sources[1:], n_weights):  # it refuses, but for lines that are blank
             pass
-        for own, shards in zip(others, sharded[1:], strict=True):
+        for theirs, shards in zip(others, sharded[1:], strict=True):
             kept = numbers
-            if len(own) != len(numbers):
-                kept = np.diff(np.minimum(np.cumsum([0, *own]), n_rows)).tolist()
+            if len(theirs) != len(numbers):
+                kept = np.diff(np.minimum(np.cumsum([0, *theirs]), n_rows)).tolist()
             for shard, number in zip(shards, kept, strict=True):
                 shard.stop_row = number
     if setup.filter is not None:
@@ -290,10 +284,7 @@ def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]],
 
 
 def _cut(sharded: Sequence[Sequence[RowRange]], systems: Sequence[System]) -> Iterator[tuple[RowRange, list[System]]]:
-    """Yield parts of all rows: the truth, and systems whose scores are a RowRange.
-
-    None goes beyond the end of a shard, each is of about PART_BYTES.
-    """
+    """Yield parts of about PART_BYTES, none beyond the end of a shard: the truth, and systems with a RowRange."""
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
         places = [int(np.searchsorted(of_source, first, side="right")) - 1 for of_source in starts]
@@ -303,26 +294,22 @@ def _cut(sharded: Sequence[Sequence[RowRange]], systems: Sequence[System]) -> It
         n_parts = int(n_bytes / PART_BYTES) + 1 if all(shard.can_start for shard in shards) else 1
         for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
             truth, *scores = [shard.cut(n, start, stop) for shard, n in zip(shards, before, strict=True)]
-            of_part = []
+            in_part = []
             for system, rows in zip(systems, scores, strict=True):
-                setup = system.setup
+                setup, pairs = system.setup, system.setup.filter
                 if setup.weights is not None:
                     setup = replace(setup, weights=setup.weights[start:stop], weights_from=start)
-                pairs = setup.filter
                 if pairs is not None:
                     inside = slice(*np.searchsorted(pairs.rows, [start, stop]).tolist())
                     setup = replace(setup, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
-                of_part.append(replace(system, scores=rows, setup=setup))
-            yield truth, of_part
+                in_part.append(replace(system, scores=rows, setup=setup))
+            yield truth, in_part
 
 
 def _run(
     executor: Executor, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
 ) -> Generator[tuple[Any, Any], None, None]:
-    """Yield the arguments of each call of a task and its result, in order; at an early end cancel the rest.
-
-    A task returns errors in the data as its value, so an exception is one of the executor.
-    """
+    """Yield the arguments of each call of a task and its result, in order; at an early end cancel the rest."""
     waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
 
     def take_first() -> tuple[Any, Any]:
@@ -331,6 +318,7 @@ def _run(
             error = future.exception()
         except CancelledError as cancelled:
             error = cancelled
+        # A task returns errors in the data as its value, so an exception is one of the executor.
         if isinstance(error, Exception) and not isinstance(error, XmcevalError):
             raise _early_end(error) from error
         result = future.result()

@@ -138,7 +138,17 @@ def unpack_state(content: bytes, name: str) -> State:
         reason = error or type(error).__name__
         raise DataError(f"{name}: the state is damaged or cut short: {reason} (hint: save it again)") from None
     try:
-        state = _restore(_read_header(arrays.pop("header")), arrays, name)
+        header = _read_header(arrays.pop("header"))
+        setup = _restore_setup(header, arrays, name)
+        setup.program.check_mergeable("a state")
+        n_needed = sum(task.numbers_per_row(setup) for task in setup.program.row_tasks)
+        if n_needed > sum(array.size for array in arrays.values()):
+            raise ValueError("there are too few numbers for its metrics and bins")  # before room is made for them
+        totals = empty(setup)
+        totals.fill(arrays)
+        fields: dict[str, Any] = {field: header[field] for field in ("version", "n_rows", "n_shards", "max_weight")}
+        fields |= {field: tuple(header[field]) for field in ("truth", "scores", "systems", "shards", "removed")}
+        state = State(name, setup, totals, weight_range=tuple(header["weight_range"] or NO_RANGE), **fields)
         if arrays:
             raise ValueError(f"there is no array {min(arrays)}")
         _check_sizes(state)
@@ -204,22 +214,6 @@ def _fits(value: Any, kind: Any) -> bool:
     if isinstance(kind, range):
         return type(value) is int and value in kind
     return value is None if kind is None else type(value) is kind
-
-
-def _restore(header: Mapping[str, Any], arrays: Arrays, name: str) -> State:
-    """Return the state that a checked header describes; its arrays are removed from those of the file."""
-    setup = _restore_setup(header, arrays, name)
-    setup.program.check_mergeable("a state")
-    n_needed = sum(task.numbers_per_row(setup) for task in setup.program.row_tasks)
-    if n_needed > sum(array.size for array in arrays.values()):
-        raise ValueError("there are too few numbers for its metrics and bins")  # before room is made for them
-    totals = empty(setup)
-    totals.fill(arrays)
-    alike: dict[str, Any] = {field: header[field] for field in ("version", "n_rows", "n_shards", "max_weight")}
-    lists: dict[str, Any] = {
-        field: tuple(header[field]) for field in ("truth", "scores", "systems", "shards", "removed")
-    }
-    return State(name, setup, totals, weight_range=tuple(header["weight_range"] or NO_RANGE), **alike, **lists)
 
 
 def _restore_options(changed: Mapping[str, Any]) -> Options:

@@ -15,6 +15,7 @@ from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.sums import KEPT, MOMENTS, WORDS, add_values, multiples_of
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
 from xmceval.metrics.names import check_cutoff
+from xmceval.metrics.table import METRICS
 from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.matrices.source import open_pair
@@ -30,7 +31,7 @@ FEW_ROWS = OF_FEW**2  # no more say nothing of shifted or shuffled rows
 
 # Of each function: its name, the metric, the first sentence of the docstring, others, related functions, and the value
 # in the example.
-PLAIN = (
+METRICS_AT_K = (
     ("precision_at_k", "P", "P@k: the mean over rows of hits / k.", "", "recall_at_k, psp_at_k", "0.5"),
     (
         "recall_at_k",
@@ -64,12 +65,11 @@ PLAIN = (
         "ndcg_score, psndcg_at_k",
         "0.6131",
     ),
-)
-PROPENSITY_SCORED = (
     (
         "psp_at_k",
         "PSP",
         "PSP@k: the sum over rows of hits that count 1/p each, divided by that of the ideal rankings.",
+        "",
         "precision_at_k, inverse_propensity",
         "0.4937",
     ),
@@ -77,6 +77,7 @@ PROPENSITY_SCORED = (
         "psr_at_k",
         "PSR",
         "PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by that of the ideal rankings.",
+        "",
         "recall_at_k, inverse_propensity",
         "0.4937",
     ),
@@ -84,6 +85,7 @@ PROPENSITY_SCORED = (
         "psndcg_at_k",
         "PSnDCG",
         "PSnDCG@k: nDCG@k with gains 1/p, as a ratio of sums over rows, like PSP@k.",
+        "",
         "ndcg_at_k, inverse_propensity",
         "0.6037",
     ),
@@ -138,8 +140,10 @@ class PropensityScoredAtK(Protocol):
         """Return its value for truth and scores, at cutoff `k`, with other options of `score`, such as `train`."""
 
 
-def _make_plain(name: str, metric: str, what: str, more: str, others: str, value: str) -> AtK:
-    def function(
+def _make(name: str, metric: str, what: str, more: str, others: str, value: str) -> Any:
+    """Return the function of a row of METRICS_AT_K."""
+
+    def plain(
         y_true: MatrixLike,
         y_score: MatrixLike,
         *,
@@ -150,39 +154,26 @@ def _make_plain(name: str, metric: str, what: str, more: str, others: str, value
             value = _score_small(y_true, y_score, metric, k)
             if value is not None:
                 return value
-        return _score(y_true, y_score, metric, k, sample_weight=sample_weight)
+        return scored(y_true, y_score, k=k, sample_weight=sample_weight)
 
+    def scored(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
+        return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
+
+    function: Any = plain
+    options = "sample_weight : array of float or path, optional\n    One weight per row."
     call = f"{name}(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)"
-    function.__doc__ = DOCSTRING.format(
-        what=f"{what}\n\n{more}".rstrip(),
-        options="sample_weight : array of float or path, optional\n    One weight per row.",
-        others=others,
-        example=f">>> {call}" if len(value) < len("0.1234") else f">>> round({call}, 4)",
-        value=value,
-    )
+    example = f">>> {call}" if len(value) < len("0.1234") else f">>> round({call}, 4)"
+    if METRICS[metric].needs_propensities:
+        function = scored
+        options = "**options\n    Any other option of `score`; the propensities come from `train`, `counts` or "
+        options += "`inverse_propensities`."
+        more = f'p is the propensity of a label; ``METRICS["{metric}"]`` is the exact definition.'
+        training = ">>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])\n"
+        example = f"{training}>>> round({call[:-1]}, train=y_train), 4)"
+    what = f"{what}\n\n{more}".rstrip()
+    function.__doc__ = DOCSTRING.format(what=what, options=options, others=others, example=example, value=value)
     function.__name__ = function.__qualname__ = name
     return function
-
-
-def _make_propensity_scored(name: str, metric: str, what: str, others: str, value: str) -> PropensityScoredAtK:
-    def function(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
-        return _score(y_true, y_score, metric, k, **options)
-
-    function.__doc__ = DOCSTRING.format(
-        what=f'{what}\n\np is the propensity of a label; ``METRICS["{metric}"]`` is the exact definition.',
-        options="**options\n    Any other option of `score`; the propensities come from `train`, `counts` or "
-        "`inverse_propensities`.",
-        others=others,
-        example=">>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])\n"
-        f">>> round({name}(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2, train=y_train), 4)",
-        value=value,
-    )
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
-def _score(y_true: Any, y_score: Any, metric: str, k: int, **options: Any) -> float:
-    return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
 
 
 @lru_cache
@@ -239,5 +230,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     return numerator / denominator if denominator else None
 
 
-precision_at_k, recall_at_k, f1_at_k, hit_at_k, ndcg_at_k = (_make_plain(*row) for row in PLAIN)
-psp_at_k, psr_at_k, psndcg_at_k = (_make_propensity_scored(*row) for row in PROPENSITY_SCORED)
+_plain: list[AtK] = [_make(*row) for row in METRICS_AT_K[:5]]
+_propensity_scored: list[PropensityScoredAtK] = [_make(*row) for row in METRICS_AT_K[5:]]
+precision_at_k, recall_at_k, f1_at_k, hit_at_k, ndcg_at_k = _plain
+psp_at_k, psr_at_k, psndcg_at_k = _propensity_scored

@@ -14,11 +14,8 @@ from xmceval.errors import DataError, UsageError, argument, names_flags
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import check_output, write_output
 from xmceval.files.shards import find_shards
-from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.report.scored import ResultRows
-from xmceval.rows.block import Float64, Int64
-from xmceval.rows.ids import RowIds
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
@@ -76,7 +73,7 @@ def parse_shard(value: Any) -> tuple[int, int] | None:
     numbers = match.groups() if match else value
     is_pair = isinstance(numbers, (tuple, list)) and len(numbers) == 2
     try:
-        number, n_shards = (int(each) for each in numbers) if is_pair else (0, 0)
+        number, n_shards = map(int, numbers) if is_pair else (0, 0)
     except (TypeError, ValueError):
         number, n_shards = 0, 0
     if not 1 <= number <= n_shards:
@@ -157,9 +154,18 @@ def keep_rows(
     held = held_rows.join()
     values = held.values[:, :, columns]
     values[~held.counts[:, :, columns], 0] = np.nan
+    # In a ratio of sums each row has a denominator of its own.
+    has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
     if save_rows is not None:
         from xmceval.files.saved_rows import RowTable, write_row_file  # not loaded by a score that saves nothing
 
+        first = results[0]
+        meta = {  # the digests and rules that compared files must share, and the counts of each system
+            "truth": f"{held_rows.digest:016x}",
+            "rules": {name: value for name, value in first.options.items() if name in RULES},
+            **({} if first.propensities is None else {"propensities": first.propensities.digest}),
+            "counts": [asdict(result.counts) for result in results],
+        }
         table = RowTable(
             str(save_rows),
             systems=tuple(result.name for result in results),
@@ -167,42 +173,19 @@ def keep_rows(
             rows=tuple(row if ids is None else ids.ids[row] for row in held.rows.tolist()),
             values=values,
             weights=held.weights,
-            has_ideal=tuple(_is_ratio(measure) for measure in measures),
-            meta=_describe_data(results, held_rows.digest),
+            has_ideal=has_ideal,
+            meta=meta,
         )
         write_row_file(save_rows, table, force=force)
     if not rows:
         return results
-    weights = np.zeros(held_rows.n_rows)
+    weights, with_rows = np.zeros(held_rows.n_rows), list[Result]()
     weights[held.rows] = held.weights
-    return tuple(
-        replace(result, held_rows=_rows_of_system(measures, held.rows, values[:, number], weights, ids))
-        for number, result in enumerate(results)
-    )
-
-
-def _is_ratio(measure: Measure) -> bool:
-    """Return whether a metric is a ratio of sums, so that each row has a denominator of its own."""
-    return measure.norm.over in {"ratio", "micro", "cells"}
-
-
-def _rows_of_system(
-    measures: Sequence[Measure], rows: Int64, values: Float64, weights: Float64, ids: RowIds | None
-) -> ResultRows:
-    """Return values [n_held, n_metrics, 2] of the rows of a system as those of all rows; `weights` are of all."""
-    every_row = np.full((weights.size, len(measures), 2), np.nan)
-    every_row[rows] = values
-    every_row[np.isnan(every_row[..., 0]), 1] = np.nan
-    ideals = {measure.name: every_row[:, m, 1] for m, measure in enumerate(measures) if _is_ratio(measure)}
-    return ResultRows(measures, every_row[..., 0], ideals, weights, None if ids is None else tuple(ids.ids))
-
-
-def _describe_data(results: Sequence[Result], truth: int) -> dict[str, Any]:
-    """Return the digests and rules that compared files must share, and the counts of each system."""
-    first = results[0]
-    return {
-        "truth": f"{truth:016x}",
-        "rules": {name: value for name, value in first.options.items() if name in RULES},
-        **({} if first.propensities is None else {"propensities": first.propensities.digest}),
-        "counts": [asdict(result.counts) for result in results],
-    }
+    for number, result in enumerate(results):
+        every_row = np.full((weights.size, len(measures), 2), np.nan)
+        every_row[held.rows] = values[:, number]
+        every_row[np.isnan(every_row[..., 0]), 1] = np.nan
+        ideals = {measure.name: every_row[:, m, 1] for m, measure in enumerate(measures) if has_ideal[m]}
+        of_system = ResultRows(measures, every_row[..., 0], ideals, weights, None if ids is None else tuple(ids.ids))
+        with_rows.append(replace(result, held_rows=of_system))
+    return tuple(with_rows)

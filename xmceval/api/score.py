@@ -416,7 +416,7 @@ def score_opened(
         )
     if truth.stamps:
         sources = source, *(system.scores for system in systems)
-        check_unchanged(truth.stamps, [path for each in sources for path in each.files()])
+        check_unchanged(truth.stamps, [path for read in sources for path in read.files()])
     by_row = truth.input.judgments is None
     ranks = any(measure.needs_order for measure in truth.setup.program.measures)
     states = []
@@ -466,57 +466,42 @@ def finish_state(state: State, n_mentioned: int | None = None) -> Result:
     width = setup.width.or_seen(totals.tally.whole.largest_label, n_mentioned)
     if not setup.width.is_known:
         notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-    removed = zip(("y_true", "y_score"), state.removed, strict=True)
     return make_result(
         first_of(state.systems),
         totals,
         setup if width is setup.width else replace(setup, width=width),
         truth=first_of(state.truth),
         scores=first_of(state.scores),
-        warnings=(
-            *setup.warnings,
-            *_check_weights(state),
-            *_doubt_decisions(state),
-            *_check_dataset(state),
-            *(f"{name}: {describe_duplicates(n)}" for name, n in removed if n),
-        ),
+        warnings=(*setup.warnings, *_check_state(state)),
         notes=(*notes, *setup.program.remarks(totals.parts, width.n_labels)),
     )
 
 
-def _check_weights(state: State) -> tuple[str, ...]:
-    """Refuse weights that are all 0, and warn of those that are too small compared with the largest."""
-    if state.setup.weights is None:
-        return ()
-    from xmceval.scoring.setup.per_row import check_any_weight, doubt_small_weights  # not loaded without weights
+def _check_state(state: State) -> Iterator[str]:
+    """Refuse weights that are all 0; warn of small ones, of a threshold, of another data set, and of duplicates."""
+    setup, program, options = state.setup, state.setup.program, state.setup.options
+    if setup.weights is not None:
+        from xmceval.scoring.setup.per_row import check_any_weight, doubt_small_weights  # not loaded without weights
 
-    check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
-    program = state.setup.program
-    return doubt_small_weights(*state.weight_range, are_counted=len(program.row_tasks) < len(program.tasks))
-
-
-def _doubt_decisions(state: State) -> Iterator[Doubt]:
-    """Doubt a threshold that no score reaches."""
-    threshold = state.setup.options.threshold
-    if threshold is None or math.isinf(threshold) or not state.totals.tally["counts"][PREDICTIONS]:
-        return
-    tasks = zip(state.setup.program.tasks, state.totals.parts, strict=True)
-    n_decided = next((n for task, part in tasks if (n := task.n_decided(part)) is not None), None)
-    if n_decided == 0:
-        question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
-        yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
-
-
-def _check_dataset(state: State) -> Iterator[str]:
-    """Report where the data do not fit the data set that was named, or which they fit where none was."""
-    setup, name = state.setup, state.setup.options.dataset
+        check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
+        are_counted = len(program.row_tasks) < len(program.tasks)
+        yield from doubt_small_weights(*state.weight_range, are_counted=are_counted)
+    threshold, has_predictions = options.threshold, state.totals.tally["counts"][PREDICTIONS] > 0
+    if threshold is not None and not math.isinf(threshold) and has_predictions:
+        decided = [task.n_decided(part) for task, part in zip(program.tasks, state.totals.parts, strict=True)]
+        if next((number for number in decided if number is not None), None) == 0:
+            question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
+            yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
     propensities, is_filtered = setup.propensities, setup.filter is not None
     sizes = Sizes(  # as far as they are known for certain
         train=None if propensities.from_truth else propensities.n,
         test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
         labels=setup.width.or_none,
     )
-    if name is None:
+    if options.dataset is None:
         yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
     else:
-        yield from find_dataset(name).mismatches(sizes, is_filtered=is_filtered)
+        yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
+    for name, number in zip(("y_true", "y_score"), state.removed, strict=True):
+        if number:
+            yield f"{name}: {describe_duplicates(number)}"

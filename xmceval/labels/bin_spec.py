@@ -32,33 +32,14 @@ def read_bin_spec(spec: Any) -> AskedBins:
     if max(len(words), 0 if may_be_edges or not numbers else numbers[0]) > MOST_BINS:
         raise UsageError(f"{argument('by_frequency')} has at most {MOST_BINS:,} bins, got {spec!r}")
     if numbers and may_be_edges:
-        return _read_edges(numbers, spec)
-    if not numbers:
-        return AskedBins(_check_names(words, spec))
-    if numbers[0] < 1:
-        raise UsageError(f"{argument('by_frequency')} needs at least 1 bin")
-    return AskedBins(tuple(f"bin {i + 1}" for i in range(numbers[0])))
-
-
-def _split(spec: Any) -> tuple[list[str], bool]:
-    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
-    if isinstance(spec, str):
-        words = [word.strip() for word in spec.split(",")]
-        return words, len(words) > 1
-    if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
-        return [str(word).strip() for word in spec], True
-    return [] if isinstance(spec, bool) else [str(spec)], False
-
-
-def _read_edges(edges: list[int], spec: Any) -> AskedBins:
-    if edges[0] < 1 or any(first >= second for first, second in pairwise(edges)):
-        raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
-    names = [f"from {edge:,}" for edge in reversed(edges)] + [f"below {edges[0]:,}"]
-    return AskedBins(tuple(names), tuple(edges))
-
-
-def _check_names(words: list[str], spec: Any) -> tuple[str, ...]:
-    """Refuse a single name, and a name that appears twice."""
+        if numbers[0] < 1 or any(first >= second for first, second in pairwise(numbers)):
+            raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
+        names = [f"from {edge:,}" for edge in reversed(numbers)] + [f"below {numbers[0]:,}"]
+        return AskedBins(tuple(names), tuple(numbers))
+    if numbers:
+        if numbers[0] < 1:
+            raise UsageError(f"{argument('by_frequency')} needs at least 1 bin")
+        return AskedBins(tuple(f"bin {i + 1}" for i in range(numbers[0])))
     if len(words) == 1:
         raise UsageError(
             f"{argument('by_frequency', spec)} would be one bin with all labels; expected at least two names "
@@ -69,7 +50,17 @@ def _check_names(words: list[str], spec: Any) -> tuple[str, ...]:
         raise UsageError(
             f"{argument('by_frequency')} names {repeated[0]!r} twice; expected a name of its own for each bin"
         )
-    return tuple(words)
+    return AskedBins(tuple(words))
+
+
+def _split(spec: Any) -> tuple[list[str], bool]:
+    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
+    if isinstance(spec, str):
+        words = [word.strip() for word in spec.split(",")]
+        return words, len(words) > 1
+    if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
+        return [str(word).strip() for word in spec], True
+    return [] if isinstance(spec, bool) else [str(spec)], False
 
 
 def _is_number(word: str) -> bool:

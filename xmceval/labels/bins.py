@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.labels.bin_spec import read_bin_spec
@@ -55,19 +54,7 @@ class Bins:
 
 
 def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities, n_labels: int) -> Bins:
-    """Group labels by training frequency.
-
-    Parameters
-    ----------
-    spec : int, str or sequence
-        A number of bins of equal mass, each with about the same share of the training positives; or their names, from
-        the most frequent labels on, such as ``"head,torso,tail"``; or ascending numbers of training rows at which bins
-        begin, such as ``"10,100"``; a sequence may have a single one, ``[10]``. Labels of one frequency are never
-        separated.
-    propensities : Propensities
-        From training counts.
-    n_labels : int
-    """
+    """Group labels by training frequency, into bins as `score` takes them; labels of one frequency stay together."""
     if propensities.n is None:
         raise DataError(
             f"bins by frequency need training counts (hint: pass {argument('train')} or {argument('counts')})"
@@ -84,13 +71,11 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         n_bins, mass = len(asked.names), positives[::-1]
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
-    by_code = by_code.astype(np.int64)
-    return Bins(tuple(_bin(name, by_code == i, labels, counts) for i, name in enumerate(asked.names)), by_code)
-
-
-def _bin(name: str, inside: NDArray[np.bool_], labels: Int64, counts: Int64) -> Bin:
-    positives = labels * counts.astype(np.float64)
-    present = counts[inside & (labels > 0)]
-    low, high = (int(present[0]), int(present[-1])) if present.size else (0, 0)
-    mass = float(positives[inside].sum() / max(positives.sum(), 1.0))
-    return Bin(name, low, high, int(labels[inside].sum()), mass)
+    by_code, bins = by_code.astype(np.int64), []
+    for number, name in enumerate(asked.names):
+        inside = by_code == number
+        present = counts[inside & (labels > 0)]
+        low, high = (int(present[0]), int(present[-1])) if present.size else (0, 0)
+        share = float(positives[inside].sum() / max(positives.sum(), 1.0))
+        bins.append(Bin(name, low, high, int(labels[inside].sum()), share))
+    return Bins(tuple(bins), by_code)

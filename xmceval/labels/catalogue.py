@@ -168,8 +168,8 @@ def hint_at_dataset(
     if any((entry.a, entry.b, entry.filter) != used for entry, _ in fitting):
         entry, _ = fitting[0]
         names = " and ".join(
-            each.name if split == each.splits[0] else f"{each.name} in the split of {split.who}"
-            for each, split in fitting
+            dataset.name if split == dataset.splits[0] else f"{dataset.name} in the split of {split.who}"
+            for dataset, split in fitting
         )
         options = argument("dataset", entry.name) + (
             f" and {argument('filter', kind='FILE')}" if entry.has_filter else ""

@@ -29,7 +29,7 @@ from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_named
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
-from xmceval.rows.width import UNKNOWN, Width
+from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
@@ -70,13 +70,9 @@ class Evaluator:
         Cutoffs of metrics that name none; default as in `score`.
     n_labels : int, optional
         The number of labels; default that of the first batch.
-    train : sparse matrix, array or path [n_train, n_labels], optional
-        Training labels, from whose frequencies propensities are estimated. PSP and its family, and `by_frequency`, need
-        this, `counts` or `inverse_propensities`: nothing is estimated from batches.
-    counts, n_train : array of int or path, int, optional
-        Instead of `train`: the training rows in which each label is true, and the number of training rows.
-    inverse_propensities : array of float or path, optional
-        Instead of `train`: 1/p of each label.
+    train, counts, n_train, inverse_propensities : optional
+        As in `score`. PSP and its family, and `by_frequency`, need one of these sources: nothing is estimated from
+        batches.
     max_weight : float, optional
         The largest sample weight that may come, which is the scale of exact sums; every batch then has weights. The
         bits are those of `score` where the largest weight that comes lies between the same powers of two.
@@ -225,11 +221,10 @@ class Evaluator:
         with self._lock:
             setup, pair = self._base.setup, None
             _check_growing(self._base)
-            has_no_names, n_labels = setup.labels is None and not self._ids, setup.width.n_labels
+            has_no_names = setup.labels is None and not self._ids
             if self._n_rows and has_no_names and setup.options.duplicates == "error":  # like earlier batches
                 are_all_ids = True if setup.options.n_labels is not None and self._were_ids is None else self._were_ids
-                known = None if n_labels == UNKNOWN else n_labels
-                pair = open_pair(y_true, y_score, known, are_all_ids=are_all_ids)
+                pair = open_pair(y_true, y_score, setup.width.or_none, are_all_ids=are_all_ids)
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)
             else:
@@ -312,10 +307,18 @@ class Evaluator:
             weighted = setup
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=self._n_rows)
-        spare = totals.spare()
-        if not self._add_block(truth, scores, weighted, spare):
-            spare = totals.spare()
-            spare.absorb(self._score_blocks(*self._in_batch(truth, scores), weighted))
+        spare, system = totals.spare(), System(scores, weighted)
+        if not self._add_block(truth, system, spare):
+            blocks_of, others_of = self._in_batch(truth, scores)
+            steps = Lockstep(blocks_of, [others_of], most_rows=self._most_rows)
+            spare, of_batch = totals.spare(), [empty(weighted)]
+            systems = [replace(system, scores=others_of)]
+
+            def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
+                score_block(scratch, blocks, systems, of_batch)
+
+            each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
+            spare.absorb(of_batch[0])
         self._is_torn = True  # counters by label are added to in place
         try:
             self._totals = totals.adopt(spare)
@@ -358,9 +361,9 @@ class Evaluator:
         wider = empty(setup)
         return setup, wider.merge(self._totals) if self._n_rows else wider  # also rows of a file or another Evaluator
 
-    def _add_block(self, truth: Source, scores: Source, setup: Setup, totals: Totals) -> bool:
+    def _add_block(self, truth: Source, system: System, totals: Totals) -> bool:
         """Add a batch of one block to totals; return False for one of several, or whose rows are not all right."""
-        self._most_rows = self._most_rows or rows_at_once([setup])
+        scores, self._most_rows = system.scores, self._most_rows or rows_at_once([system.setup])
         if not (isinstance(truth, MatrixSource) and isinstance(scores, MatrixSource)):
             return False
         if truth.n_rows != scores.n_rows or truth.n_rows > self._most_rows:
@@ -370,21 +373,10 @@ class Evaluator:
         if block is None or other is None:
             return False
         try:
-            add_block(self._scratch, (block, other), System(scores, setup), totals)
+            add_block(self._scratch, (block, other), system, totals)
         except Fault:  # then all faults are found, and reported
             return False
         return True
-
-    def _score_blocks(self, truth: Source, scores: Source, setup: Setup) -> Totals:
-        """Return the totals of a batch, whose blocks are scored in threads."""
-        totals, systems = empty(setup), [System(scores, setup)]
-
-        def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-            score_block(scratch, blocks, systems, [totals])
-
-        steps = Lockstep(truth, [scores], most_rows=self._most_rows)
-        each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
-        return totals
 
     def result(self) -> Result:
         """Return the values of all rows so far, with intervals and counts as `score` has them.
@@ -515,9 +507,10 @@ class Evaluator:
 
         `name` is that of messages.
         """
-        own, state = self._state, unpack_state(content, name)
-        _without_filter(own).check_compatible(state)
-        return self._of(replace(state, name=NAME, setup=replace(state.setup, filter=own.setup.filter)), self._threads)
+        current, state = self._state, unpack_state(content, name)
+        _without_filter(current).check_compatible(state)
+        setup = replace(state.setup, filter=current.setup.filter)
+        return self._of(replace(state, name=NAME, setup=setup), self._threads)
 
     def __repr__(self) -> str:
         state = self._state

@@ -136,10 +136,10 @@ class Metric(torchmetrics.Metric):
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
         """Return the rows so far as a tensor of bytes, if they are persistent."""
-        found: dict[str, Any] = super().state_dict(destination=destination, prefix=prefix, keep_vars=keep_vars)
+        state: dict[str, Any] = super().state_dict(destination=destination, prefix=prefix, keep_vars=keep_vars)
         if self._is_persistent:
-            found[prefix + STATE] = torch.frombuffer(bytearray(self._evaluator._packed()), dtype=torch.uint8)
-        return found
+            state[prefix + STATE] = torch.frombuffer(bytearray(self._evaluator._packed()), dtype=torch.uint8)
+        return state
 
     def _load_from_state_dict(
         self,

@@ -250,7 +250,7 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
 def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> list[str]:
     """Parse the numbers after the @ of a metric that has a level there; without an @ the one given, or the default."""
     if at is None:
-        return [chosen[metric.level]] if metric.level in chosen else [format_number(each) for each in DEFAULT_LEVELS]
+        return [chosen[metric.level]] if metric.level in chosen else [format_number(level) for level in DEFAULT_LEVELS]
     if metric.level in chosen:
         raise UsageError(f"{metric.name} has its {metric.level} twice: as an option and after the @")
     return [_parse_number(metric, metric.level, part.strip()) for part in at.split(",")]

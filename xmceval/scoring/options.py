@@ -401,9 +401,9 @@ class Options:
         return changed
 
 
-def specs(of: Any = Options) -> Mapping[str, Spec]:
+def specs(of: Any = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    return _list_specs(of)
+    return _list_specs(of or Options)
 
 
 @cache

@@ -20,15 +20,10 @@ from xmceval.report.pictures import save
 
 @options.command("benchmark", short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE_NAME)
-@options.option(
-    "--init",
-    type=options.FILE,
-    metavar="DIR",
-    help="Write DIR/benchmark.toml for the files in DIR and its folders, without scoring.",
+@options.file_option(
+    "--init", metavar="DIR", help="Write DIR/benchmark.toml for the files in DIR and its folders, without scoring."
 )
-@options.option(
-    "--plot", type=options.FILE, group="Output", metavar="FILE", help="Draw all metrics: .svg, .png or .pdf."
-)
+@options.file_option("--plot", group="Output", help="Draw all metrics: .svg, .png or .pdf.")
 @options.force
 @options.fail_if_worse
 @options.threads

@@ -92,6 +92,11 @@ def option(*flags: str, **how: Any) -> Callable[[Function], Function]:
     return click.option(*flags, cls=GroupedOption, **how)
 
 
+def file_option(*flags: str, metavar: str = "FILE", **how: Any) -> Callable[[Function], Function]:
+    """Make an option that takes a file."""
+    return option(*flags, type=FILE, metavar=metavar, **how)
+
+
 def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function], Function]:
     """Make all options that a dataclass of options has, without those that a command does not have."""
 
@@ -193,13 +198,7 @@ layout = derived(Layout)
 layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
 report_form = form_option(CHOICES)
-save_rows = option(
-    "--save-rows",
-    type=FILE,
-    group="Output",
-    metavar="FILE",
-    help="Write the values of every instance: .npz or .csv.",
-)
+save_rows = file_option("--save-rows", group="Output", help="Write the values of every instance: .npz or .csv.")
 fail_if_worse = option(
     "--fail-if-worse",
     multiple=True,

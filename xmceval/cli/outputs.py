@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmceval.cli.messages import say_written
-from xmceval.cli.options import FILE, Function, option
+from xmceval.cli.options import Function, file_option, option
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path, without_secrets
 from xmceval.report.forms.layout import Layout
@@ -30,14 +30,8 @@ def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], F
     """Make the options for pictures of some kinds, and for the page."""
 
     def decorate(function: Function) -> Function:
-        plots = option(
-            *("--plot", "plots"),
-            multiple=True,
-            type=FILE,
-            group="Output",
-            metavar="FILE",
-            help="Draw a picture: .svg, .png or .pdf.",
-        )
+        picture = "Draw a picture: .svg, .png or .pdf."
+        plots = file_option("--plot", "plots", multiple=True, group="Output", help=picture)
         plot_kinds = option(
             *("--plot-kind", "plot_kinds"),
             multiple=True,
@@ -45,13 +39,7 @@ def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], F
             group="Output",
             help=f"Kind of picture, for all or for each --plot.  [default: {default}]",
         )
-        page = option(
-            "--page",
-            type=FILE,
-            group="Output",
-            metavar="FILE",
-            help="Write a page with tables and pictures.",
-        )
+        page = file_option("--page", group="Output", help="Write a page with tables and pictures.")
         return plots(plot_kinds(page(function)))
 
     return decorate

@@ -33,19 +33,8 @@ MAIN = (
     help="Exit with code 3 unless it holds: 'P@5>=40'.",
 )
 @options.save_rows
-@options.option(
-    "--save-state",
-    type=options.FILE,
-    group="Output",
-    metavar="FILE",
-    help="Write the totals of one system, for xmceval merge.",
-)
-@options.option(
-    "--shard",
-    group="Output",
-    metavar="I/N",
-    help="This is shard I of N, with --save-state.",
-)
+@options.file_option("--save-state", group="Output", help="Write the totals of one system, for xmceval merge.")
+@options.option("--shard", group="Output", metavar="I/N", help="This is shard I of N, with --save-state.")
 @options.option(
     "--max-weight",
     type=float,

@@ -19,12 +19,7 @@ from xmceval.cli.messages import long_work, say, warn
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if SRC does not declare it."
 )
-@click.option(
-    "--labels",
-    metavar="FILE",
-    type=options.FILE,
-    help="Names of labels, one per line, if SRC has names instead of numbers.",
-)
+@options.file_option("--labels", help="Names of labels, one per line, if SRC has names instead of numbers.")
 @options.force
 @options.threads
 @options.quiet

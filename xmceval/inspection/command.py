@@ -13,22 +13,14 @@ from xmceval.cli.messages import long_work
 @options.command("inspect", short_help="Describe files and check whether they are valid.")
 @click.argument("files", nargs=-1, required=True, type=options.FILE)
 @click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
-@click.option(
-    "--filter",
-    metavar="FILE",
-    type=options.FILE,
-    help="Pairs 'row label', or 'query document', that the predictions should not contain.",
+@options.file_option(
+    "--filter", help="Pairs 'row label', or 'query document', that the predictions should not contain."
 )
-@click.option("--train", metavar="FILE", type=options.FILE, help="Training labels, to compare with the truth.")
+@options.file_option("--train", help="Training labels, to compare with the truth.")
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if a file does not declare it."
 )
-@click.option(
-    "--labels",
-    metavar="FILE",
-    type=options.FILE,
-    help="Names of labels, one per line, for files with names instead of numbers.",
-)
+@options.file_option("--labels", help="Names of labels, one per line, for files with names instead of numbers.")
 @options.form
 @options.threads
 def command(files: tuple[str, ...], form: str, **settings: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import Doubt, argument
 from xmceval.files.io.streams import quote
 from xmceval.files.sidecars.label_names import Names, unknown_name
-from xmceval.rows.block import Int64
+from xmceval.rows.block import EntryNames, Int64
 from xmceval.rows.ids import RowIds
 
 if TYPE_CHECKING:
@@ -163,3 +163,17 @@ def doubt_names(name: str, noun: str, truth: str, here: bytes, there: bytes) -> 
     return Doubt(
         f"{name}: has no {noun} of {truth}: are they named alike, such as {quote(here)} here and {quote(there)} there?"
     )
+
+
+@dataclass(frozen=True)
+class EntryNamer:
+    """How messages name the entries of a label in a row; pickled for another process, it leaves the names out."""
+
+    name: Callable[[int, int], EntryNames]
+
+    def __call__(self, row: int, label: int) -> EntryNames:
+        """Return the names of the entries of a label in a row."""
+        return self.name(row, label)
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()

@@ -6,7 +6,8 @@ Records in memory are read as files with the same lines would be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
@@ -16,7 +17,7 @@ from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import frame_code
-from xmceval.files.ranking.judgments import QRELS, Documents, Judgments, doubt_names, name_queries
+from xmceval.files.ranking.judgments import QRELS, Documents, EntryNamer, Judgments, doubt_names, name_queries
 from xmceval.files.ranking.lines import Entries, Lines, QuerySource, break_ties
 from xmceval.files.tables.table import pass_frame
 from xmceval.rows.block import EntryNames
@@ -237,33 +238,21 @@ def _held(
     if labels.max(initial=0) < 2**31:
         labels = labels.astype(np.int32)
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
-    names = QueryNames(str(source), lines, queries, csr, documents)
+    names = EntryNamer(partial(_name_entries, str(source), lines, queries, csr, documents))
     matrix = MatrixSource(str(source), csr.n_rows, None, [csr], is_exact=False, names=names)
     is_ranked = request.are_scores and source.is_ranked
     return Opened(matrix, source.form, (*source.facts, *facts), request.role, is_held=True, is_ranked=is_ranked)
 
 
-@dataclass(frozen=True)
-class QueryNames:
-    """The queries and documents of rows and labels, for messages."""
-
-    name: str
-    lines: Lines
-    queries: Iterable[bytes]
-    csr: Csr
-    documents: Documents
-
-    def __call__(self, row: int, label: int) -> EntryNames:
-        """Return how messages name the entries of a document for a query."""
-        query = next(islice(self.queries, row, None))
-        document = self.lines.documents[int(np.argmax(self.documents.labels(self.lines.documents) == label))]
-        labels = self.csr.indices[self.csr.indptr[row] : self.csr.indptr[row + 1]]
-        places = [f"{self.name}: query {quote(query)}"]
-        if self.lines.place is not None:
-            first = np.flatnonzero(labels == label)[:2]  # messages name no more, and lines are counted for each
-            places = list(map(self.lines.place, self.lines.find(row, first)))
-        return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")
-
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Leave names out when pickled for another process."""
-        return type(None), ()
+def _name_entries(
+    name: str, lines: Lines, queries: Iterable[bytes], csr: Csr, documents: Documents, row: int, label: int
+) -> EntryNames:
+    """Return how messages name the entries of a document for a query."""
+    query = next(islice(queries, row, None))
+    document = lines.documents[int(np.argmax(documents.labels(lines.documents) == label))]
+    places = [f"{name}: query {quote(query)}"]
+    if lines.place is not None:
+        labels = csr.indices[csr.indptr[row] : csr.indptr[row + 1]]
+        first = np.flatnonzero(labels == label)[:2]  # messages name no more, and lines are counted for each
+        places = list(map(lines.place, lines.find(row, first)))
+    return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")

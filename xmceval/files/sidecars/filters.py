@@ -24,10 +24,9 @@ from xmceval.files.ranking.dicts import add_records
 from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
 from xmceval.files.ranking.lines import Entries, Lines
 from xmceval.files.tables.arrow import to_float, to_whole
-from xmceval.files.tables.by_query import query_table
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
-from xmceval.files.tables.open import table_at
+from xmceval.files.tables.open import query_table, table_at
 from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered

@@ -154,22 +154,20 @@ def to_numbers(column: Column) -> AnyArray:
     import pyarrow
 
     column = column.checked()
-    kind, type_ = pyarrow.types, column.array.type
+    kind, array = pyarrow.types, column.array
     if is_text(column):
         array = _parse(column, pyarrow.float64(), "a number")
-    elif kind.is_float32(type_) or kind.is_float64(type_):
-        array = column.array
-    elif kind.is_float16(type_) or kind.is_boolean(type_):
-        array = column.array.cast(pyarrow.uint8()) if kind.is_boolean(type_) else column.array
-        return to_numpy(array).astype(np.float64)
-    elif kind.is_integer(type_) or kind.is_decimal(type_):
+    elif kind.is_boolean(array.type):
+        array = array.cast(pyarrow.uint8())
+    elif kind.is_integer(array.type) or kind.is_decimal(array.type):
         try:
-            array = column.array.cast(pyarrow.float64())
+            array = array.cast(pyarrow.float64())
         except pyarrow.ArrowInvalid:
             raise column.refuse(0, f"the column {column.name!r} has numbers that float64 would round") from None
-    else:
+    elif not kind.is_floating(array.type):
         raise column.refuse_type("numbers")
-    return to_numpy(array)
+    numbers = to_numpy(array)
+    return numbers if numbers.dtype.itemsize >= 4 else numbers.astype(np.float64)
 
 
 def to_numpy(array: Any) -> AnyArray:

@@ -13,7 +13,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.judgments import Documents, doubt_names
+from xmceval.files.ranking.judgments import Documents, EntryNamer, doubt_names
 from xmceval.files.ranking.lines import break_ties
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.arrow import Column, flatten, is_text, to_float, to_numbers, to_text, to_whole
@@ -200,7 +200,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         csr = Csr(*coo_to_csr(table.name, *Entries.join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
         pieces = [csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)]
-    names_of = None if labels is None else LabelNames(table.name, labels)
+    names_of = None if labels is None else EntryNamer(partial(_name_entries, table.name, labels))
     source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
     return Opened(
         source,
@@ -279,22 +279,11 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
     return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores)
 
 
-@dataclass(frozen=True)
-class LabelNames:
-    """The labels that are text, for messages."""
-
-    name: str
-    labels: Documents
-
-    def __call__(self, row: int, label: int) -> EntryNames:
-        """Return how messages name the entries of a label in a row."""
-        words = self.labels.words or Words()
-        word = words[int(np.argmax(self.labels.labels(words) == label))]
-        return EntryNames([f"{self.name} row {row}"], f"label {quote(word)}", "in this row")
-
-    def __reduce__(self) -> tuple[Any, tuple[()]]:
-        """Leave names out when pickled for another process."""
-        return type(None), ()
+def _name_entries(name: str, labels: Documents, row: int, label: int) -> EntryNames:
+    """Return how messages name the entries of a label that is text in a row."""
+    words = labels.words or Words()
+    word = words[int(np.argmax(labels.labels(words) == label))]
+    return EntryNames([f"{name} row {row}"], f"label {quote(word)}", "in this row")
 
 
 def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:

@@ -1,4 +1,4 @@
-"""Open a table, and decide from its columns whether it is joined by query or read row by row.
+"""Open a table, and decide from its columns whether it is read here, to be joined by query, or row by row.
 
 Tables with a column per label, lists that are text and ranks that contradict scores are refused.
 """
@@ -11,7 +11,9 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +25,9 @@ from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
-from xmceval.files.tables.arrow import is_text_type
-from xmceval.files.tables.by_query import RANKS_LOOKED_AT, query_table
-from xmceval.files.tables.by_row import open_by_row
+from xmceval.files.ranking.lines import Lines, QuerySource
+from xmceval.files.tables.arrow import Column, is_text_type, to_numpy, to_text, to_whole
+from xmceval.files.tables.by_row import open_by_row, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
     INDEX,
     UNUSED,
@@ -46,7 +48,10 @@ from xmceval.files.tables.table import (
     file_table,
     split_fields,
 )
+from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
+
+RANKS_LOOKED_AT = 1 << 15  # lines
 
 _ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as Kaggle has them
 
@@ -73,6 +78,56 @@ def open_table(table: Table, request: Request) -> Opened:
     else:
         opened = open_by_row(table, columns, request)
     return replace(opened, value=columns.value)
+
+
+def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySource:
+    """Return a table whose lines have the names of queries."""
+    return QuerySource(
+        table.name,
+        table.form,
+        (*table.facts, f"columns {', '.join(columns.names)}"),
+        "document" if columns.are_lists else "line",
+        partial(_read_lines, table, columns, are_scores),
+        is_ranked=columns.are_ranked,
+    )
+
+
+def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) -> None:
+    """Add the lines of a table, or the documents in its lists."""
+    from pyarrow import compute
+
+    lines.place = None if columns.are_lists else table.place
+    n_entries = 0
+    for batch in table.batches(columns.names):
+        by_name = {column.name: column for column in batch}
+        key = by_name[columns.key or ""].checked()
+        runs = compute.run_end_encode(key.array)  # lines of one query mostly follow one another
+        ends = to_numpy(runs.run_ends).astype(np.int64)
+
+        def place(run: int, key: Column = key, ends: Int64 = ends) -> str:
+            return key.place(int(ends[run - 1]) if run else 0)
+
+        queries = lines.queries.number(*to_text(Column(runs.values, key.name, place)))
+        n_lines = np.diff(ends, prepend=0)
+        rows = np.repeat(lines.rows_of(queries), n_lines)
+        value = None if columns.value is None else by_name[columns.value]
+        label, values, lengths = read_values(columns, by_name[columns.label], value, are_scores=are_scores)
+        if lengths is not None:
+            rows = np.repeat(rows, lengths)
+        if value is not None:
+            wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
+            if wrong.size:
+                raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN")
+        if columns.rank is not None and not lines.ranked:
+            column = by_name[columns.rank]
+            with suppress(DataError):  # ranks that are no whole numbers are not looked at
+                ranks = to_whole(column._replace(array=column.array[:RANKS_LOOKED_AT]))
+                of_lines = np.repeat(queries, n_lines)[: ranks.size], ranks, values[: ranks.size]
+                lines.ranked = list(zip(*(array.tolist() for array in of_lines), strict=True))
+        text = to_text(label)
+        lines.add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
+        n_entries += rows.size
+        refuse_repeats(table.name, n_entries, len(lines.queries) * max(len(lines.documents), 1), "document")
 
 
 class HeaderLine(NamedTuple):

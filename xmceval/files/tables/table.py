@@ -156,14 +156,8 @@ def _open_parquet(path: Path) -> Any:
 
 
 def _read_parquet(path: Path, names: list[str]) -> Iterator[Any]:
-    file = _open_parquet(path)
-    batch_size = _batch_rows(str(path), file, names)
-    yield from file.iter_batches(batch_size=batch_size, columns=names, use_threads=False)
-
-
-def _batch_rows(path: str, file: Any, names: list[str]) -> int:
-    """Return how many lines are read at a time, fewer of long lists; refuse columns that are huge once decoded."""
-    most = BATCH_ROWS
+    """Yield the lines, fewer at a time of long lists; columns that are huge once decoded are refused."""
+    file, most = _open_parquet(path), BATCH_ROWS
     for group in range(file.metadata.num_row_groups):
         chunks = file.metadata.row_group(group)
         for number in range(chunks.num_columns):
@@ -176,7 +170,7 @@ def _batch_rows(path: str, file: Any, names: list[str]) -> int:
             if n_values > LONGEST_ROW * max(chunks.num_rows, 1):
                 raise DataError(f"{path}: the lists in {chunk.path_in_schema!r} have more than {LONGEST_ROW:,} entries")
             most = min(most, BATCH_ROWS * chunks.num_rows // n_values)
-    return max(most, 1)
+    yield from file.iter_batches(batch_size=max(most, 1), columns=names, use_threads=False)
 
 
 def _open_arrow(path: Path) -> Any:

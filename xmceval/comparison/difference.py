@@ -19,7 +19,7 @@ from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import MINUS, Listing
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
-from xmceval.scoring.summary import Slice, Value
+from xmceval.scoring.summary import Slice
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 LEAST_P = 0.0001
@@ -201,14 +201,13 @@ class RunsOf:
 
     def average(self, first: Result) -> Result:
         """Return a result whose values are means over the runs; `first` is the result of the first run."""
-        slices = tuple(Slice(part.bin, self._list_means(part.figures, part.bin.name)) for part in first.slices)
-        means = self._list_means(first.figures)
-        return replace(first, name=self.name, figures=means, slices=slices, held_rows=None)
-
-    def _list_means(self, figures: Sequence[Value], bin_name: str = "") -> tuple[Value, ...]:
-        spreads = (spread for spread in (*self.spreads, *self.spreads_in_bins) if spread.bin == bin_name)
-        means = {spread.measure.name: spread.mean for spread in spreads}
-        return tuple(replace(figure, estimate=Estimate(means[figure.name])) for figure in figures)
+        means = {(spread.bin, spread.measure): spread.mean for spread in (*self.spreads, *self.spreads_in_bins)}
+        figures = {
+            name: tuple(replace(figure, estimate=Estimate(means[name, figure.measure])) for figure in figures)
+            for name, figures in first.by_bin.items()
+        }
+        slices = tuple(Slice(part.bin, figures[part.bin.name]) for part in first.slices)
+        return replace(first, name=self.name, figures=figures[""], slices=slices, held_rows=None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,11 +269,11 @@ class Compared:
         against = self.testing.against
         if against is None or system == against:
             return None
-        of_system = [
-            difference for difference in self.differences if (difference.system, difference.bin) == (system, bin)
-        ]
-        untested = {figure.name: UNTESTED for figure in self.results[0].figures}
-        return untested | {difference.measure.name: difference.mark for difference in of_system}
+        marks = {figure.name: UNTESTED for figure in self.results[0].figures}
+        for difference in self.differences:
+            if (difference.system, difference.bin) == (system, bin):
+                marks[difference.measure.name] = difference.mark
+        return marks
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
         """Return the differences of one pair.
@@ -286,11 +285,8 @@ class Compared:
         bin : str
             A bin of labels; empty for all labels.
         """
-        return [
-            difference
-            for difference in self.differences
-            if (*difference.pair, difference.bin) == (system, baseline, bin)
-        ]
+        place = system, baseline, bin
+        return [difference for difference in self.differences if (*difference.pair, difference.bin) == place]
 
 
 def format_p(p: float | None, *, relation: bool = False) -> str:

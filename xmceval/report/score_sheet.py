@@ -169,8 +169,8 @@ def _rows(figures: Iterable[Value], layout: Layout) -> tuple[Row, ...]:
     for figure in figures:
         measure, estimate = figure.measure, figure.estimate
         head, column = measure.head, f"@{measure.cutoff}" if measure.cutoff else ""
-        value = layout.format(measure, estimate.value)
-        rows.setdefault(head, {})[column] = Cell(value, format_interval(figure, layout))
+        interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
+        rows.setdefault(head, {})[column] = Cell(layout.format(measure, estimate.value), interval)
         if estimate.ceiling is not None:
             ceilings[f"{head} {CEILING}"] = head
             rows.setdefault(f"{head} {CEILING}", {})[column] = Cell(layout.format(measure, estimate.ceiling))
@@ -227,12 +227,13 @@ def make_section(
     for line, figures in zip(lines, of_lines, strict=True):
         cells, of_line = {}, {}
         for name, figure in figures.items():
-            value = layout.format(figure.measure, figure.estimate.value)
+            measure, estimate = figure.measure, figure.estimate
+            value = layout.format(measure, estimate.value)
+            interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
             emphasis = emphases[name].get(value, "") if line.is_ranked and _is_defined(figure) else ""
-            marks = signs.marks.get((bin_name, name, line.name), "")
-            cells[name] = Cell(value, format_interval(figure, layout), emphasis, marks)
-            if figure.estimate.ceiling is not None:
-                of_line[name] = Cell(layout.format(figure.measure, figure.estimate.ceiling))
+            cells[name] = Cell(value, interval, emphasis, signs.marks.get((bin_name, name, line.name), ""))
+            if estimate.ceiling is not None:
+                of_line[name] = Cell(layout.format(measure, estimate.ceiling))
         letter, shown = signs.letters.get(line.name, "") if line.is_ranked else "", line.shown or line.name
         rows.append(Row(f"({letter}) {shown}" if letter else shown, cells))
         if of_line:
@@ -255,14 +256,6 @@ def _find_best(figures: Sequence[Value], layout: Layout) -> dict[str, str]:
     ordered = sorted(figures, key=lambda figure: -sign * figure.estimate.value)
     texts = dict.fromkeys(layout.format(figure.measure, figure.estimate.value) for figure in ordered)
     return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
-
-
-def format_interval(figure: Value, layout: Layout) -> str:
-    """Write the interval of a value; empty without one, or if intervals are left out."""
-    estimate = figure.estimate
-    if layout.intervals is False:
-        return ""
-    return layout.format_interval(figure.measure, estimate.value, estimate.low, estimate.high)
 
 
 def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:

@@ -73,8 +73,11 @@ class Layout:
         return self.share(value) if unit == "share" else f"{value:.{PLACES if self.places is None else self.places}f}"
 
     def format_interval(self, measure: Measure, value: float, low: float | None, high: float | None) -> str:
-        """Write an interval as ±, its half width, or as both ends where it is not symmetric; empty without one."""
-        if low is None or high is None:
+        """Write an interval as ±, its half width, or as both ends where it is not symmetric; empty without one.
+
+        Or where intervals are left out.
+        """
+        if low is None or high is None or self.intervals is False:
             return ""
         if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
             return f"{self.format(measure, low)}..{self.format(measure, high)}"

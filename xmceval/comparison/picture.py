@@ -48,11 +48,15 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
     baselines = list(dict.fromkeys(baseline for _, baseline in pairs))
     differences = [comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs]
     panels: dict[str, list[Difference]] = {}
+    ends: dict[str, list[float]] = {}  # of the axis for each unit, which its panels share
     for difference in differences:
         measure = difference.measure
         panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
+        numbers = (number for number in (difference.low, difference.high, difference.difference) if number is not None)
+        ends.setdefault(measure.metric.unit, [0.0]).extend(scale(measure) * number for number in numbers)
+    rooms = {unit: 0.06 * (max(of_unit) - min(of_unit)) or 1.0 for unit, of_unit in ends.items()}
+    limits = {unit: (min(of_unit) - rooms[unit], max(of_unit) + rooms[unit]) for unit, of_unit in ends.items()}
     drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
-    limits = _find_limits(differences)
     family = [line for line in describe_family(comparison.testing, [comparison]) if line.endswith("intervals are not")]
     return Plan(
         panels=[
@@ -95,17 +99,6 @@ def _place_lines(labels: Sequence[str]) -> tuple[list[float], float]:
         places.append(end + SPACE + n_lines / 2)
         end += SPACE + n_lines
     return places, end
-
-
-def _find_limits(differences: Sequence[Difference]) -> dict[str, tuple[float, float]]:
-    """Return the ends of the axis for each unit, which its panels share."""
-    ends: dict[str, list[float]] = {}
-    for difference in differences:
-        factor = scale(difference.measure)
-        numbers = (difference.low, difference.high, difference.difference)
-        ends.setdefault(difference.measure.metric.unit, [0.0]).extend(factor * x for x in numbers if x is not None)
-    rooms = {unit: 0.06 * (max(numbers) - min(numbers)) or 1.0 for unit, numbers in ends.items()}
-    return {unit: (min(numbers) - rooms[unit], max(numbers) + rooms[unit]) for unit, numbers in ends.items()}
 
 
 def _draw_differences(

@@ -7,8 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import xmceval
-from xmceval.report.forms.columns import align_columns, align_terms
-from xmceval.report.forms.plain import draw
+from xmceval.report.forms.plain import align_columns, align_terms, draw
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 from xmceval.scoring.intervals import ONE_ROW

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from xmceval.report.forms.columns import is_right_to_left
 from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.plain import is_right_to_left
 from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 # Elements without content, which have no end tag.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
-from xmceval.report.forms.columns import clean
+from xmceval.report.forms.plain import clean
 from xmceval.report.sheet import (
     ASCII_MARKS,
     BEST,

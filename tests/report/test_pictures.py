@@ -17,8 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.report import pictures
-from xmceval.report.pictures import OF_COMPARISON, OF_RESULTS, default_kind, figure, plot, save
-from xmceval.report.pictures.chosen import KINDS, choose_measures
+from xmceval.report.pictures import KINDS, OF_COMPARISON, OF_RESULTS, choose_measures, default_kind, figure, plot, save
 from xmceval.report.pictures.drawing import plan_picture
 from xmceval.report.pictures.figure import (
     HATCHES,

@@ -106,7 +106,7 @@ def open_outputs(
 
 def _check_measures(kinds: Iterable[str | None], options: Options, default: str) -> None:
     """Refuse pictures that cannot show any of the metrics that are asked for."""
-    from xmceval.report.pictures.chosen import require_any, require_bins
+    from xmceval.report.pictures import require_any, require_bins
 
     has_bins = options.by_frequency is not None or options.by_group is not None
     for kind in (kind or default or ("bins" if has_bins else "curves") for kind in kinds):

@@ -14,8 +14,7 @@ from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
 from xmceval.comparison.sheet import describe_family, describe_level
 from xmceval.errors import argument, listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.pictures.chosen import keep_deepest
-from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, scale
+from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, keep_deepest, scale
 from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
 from xmceval.report.sheet import MINUS
 

@@ -14,8 +14,7 @@ from xmceval.page.provenance import NOTHING, Provenance, draw_definitions, draw_
 from xmceval.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.pictures import check_installed
-from xmceval.report.pictures.chosen import choose_measures
+from xmceval.report.pictures import check_installed, choose_measures
 from xmceval.report.result import Result
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import shared_lines

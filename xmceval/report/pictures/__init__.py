@@ -1,14 +1,16 @@
-"""Draw and save pictures of results; matplotlib is loaded only when a picture is drawn."""
+"""Choose, draw and save pictures of results; matplotlib is loaded only when a picture is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, listed, missing_package
+from xmceval.errors import UsageError, argument, listed, missing_package
 from xmceval.files.io.paths import to_path
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import find_measures, split_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +22,19 @@ if TYPE_CHECKING:
 OF_RESULTS = ("curves", "bins")
 OF_COMPARISON = (*OF_RESULTS, "differences")
 ENDINGS = (".svg", ".png", ".pdf")
+
+
+def _has_bins(measure: Measure) -> bool:
+    is_of_labels = measure.metric.family in {"top-k", "label", "column"} or measure.average == "predicted"
+    return is_of_labels and measure.metric.unit != "cells"
+
+
+# Which measures each kind can draw, and these in words.
+KINDS: dict[str, tuple[Callable[[Measure], bool], str]] = {
+    "curves": (lambda measure: measure.k is not None, "metrics at a cutoff"),
+    "bins": (_has_bins, "metrics that have values of bins of labels"),
+    "differences": (lambda _: True, "differences between systems"),
+}
 
 
 def plot(
@@ -35,8 +50,6 @@ def plot(
 
     `kind` is one of OF_COMPARISON, `size` "column" (3.3 inches) or "page" (6.9) of a paper; `ax` takes a single panel.
     """
-    from xmceval.report.pictures.chosen import choose_measures
-
     kind = kind or default_kind(results, comparison)
     measures = choose_measures(kind, results, comparison, metrics)
     check_installed()
@@ -82,3 +95,57 @@ def save(figure: Figure, path: str | Path, *, force: bool = True) -> None:
     data = to_bytes(figure, check_ending(path).removeprefix("."))
     with open_output(to_path(path), force=force) as file:
         file.write(data)
+
+
+def choose_measures(
+    kind: str, results: Sequence[Result], comparison: Any = None, metrics: str | Iterable[str] | None = None
+) -> list[Measure]:
+    """Choose the measures that a picture of results, or of their comparison, shows; refuse what it cannot show."""
+    if kind not in KINDS:
+        raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
+    if kind == "differences":
+        if comparison is None:
+            raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
+        measures = [difference.measure for difference in comparison.differences if not difference.bin]
+        computed = list(dict.fromkeys(measures))
+    elif not results:
+        raise UsageError("there are no results to draw")
+    else:
+        computed = [figure.measure for figure in results[0].figures]
+    if kind == "bins":
+        require_bins(has_bins=bool(results[0].slices))
+        in_bins = {figure.measure for figure in results[0].slices[0].figures}
+        computed = [measure for measure in computed if measure in in_bins or not _has_bins(measure)]
+    possible = require_any(kind, computed)
+    if metrics is None:
+        return possible
+    chosen: list[Measure] = []
+    for name in (name for text in ([metrics] if isinstance(metrics, str) else metrics) for name in split_names(text)):
+        whole = [measure for measure in computed if measure.head == name.strip()]
+        meant = whole or find_measures(name, computed)
+        if not meant:
+            raise UsageError(f"metrics: {name.strip()} was not computed; expected any of {listed(computed)}")
+        shown = [measure for measure in meant if measure in possible]
+        if not shown:
+            raise UsageError(f"the picture {kind!r} shows {KINDS[kind][1]}, not {name}; it can show {listed(possible)}")
+        chosen += shown
+    return list(dict.fromkeys(chosen))
+
+
+def require_any(kind: str, measures: Sequence[Measure]) -> list[Measure]:
+    """Return the measures that a kind of picture can show."""
+    shows, words = KINDS[kind]
+    possible = [measure for measure in measures if shows(measure)]
+    if not possible:
+        raise UsageError(f"the picture {kind!r} shows {words}, such as P@5; there are only {listed(measures)}")
+    return possible
+
+
+def require_bins(*, has_bins: bool) -> None:
+    """Refuse a picture of bins without any."""
+    if not has_bins:
+        need, other = argument("by_frequency", "head,torso,tail"), argument("by_group", kind="FILE")
+        raise UsageError(
+            "the picture 'bins' needs values of bins of labels or of groups of instances "
+            f"(hint: pass {need} or {other})"
+        )

@@ -14,7 +14,6 @@ from matplotlib.patches import Patch
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms import load_form
-from xmceval.report.pictures.chosen import keep_deepest
 from xmceval.report.pictures.figure import BAND, GRID, INK, Look, Plan, list_keys, style, wrap
 from xmceval.report.result import Result
 
@@ -39,6 +38,12 @@ def plan_picture(
             return _plan_bins(results, measures if is_chosen else keep_deepest(measures))
         plan: Plan = load_form(kind).plan_differences(comparison, measures, is_chosen)
         return plan
+
+
+def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
+    """Return one measure for each metric: that of the largest cutoff."""
+    heads = dict.fromkeys(measure.head for measure in measures)
+    return [max((m for m in measures if m.head == head), key=lambda measure: measure.k or 0) for head in heads]
 
 
 def scale(measure: Measure) -> float:

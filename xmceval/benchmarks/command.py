@@ -14,8 +14,8 @@ from xmceval.cli.messages import enforced, long_work, refuse_doubts, say, say_wr
 from xmceval.cli.outputs import check_plots
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path
-from xmceval.report.displayed import render
 from xmceval.report.pictures import save
+from xmceval.report.renderable import render
 
 
 @options.command("benchmark", short_help="Score and compare systems on several data sets.")

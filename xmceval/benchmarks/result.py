@@ -15,7 +15,6 @@ from xmceval.comparison.options import Testing
 from xmceval.comparison.sheet import describe_level, describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
-from xmceval.report.displayed import join_facts, shorten
 from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.plain import measure_width
@@ -28,7 +27,7 @@ from xmceval.report.records import (
     record_gates,
     record_measure,
 )
-from xmceval.report.renderable import Tabular
+from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.report.score_sheet import Signs, SystemLine, explain_direction, make_section
 from xmceval.report.scored import describe_size, shared_lines
 from xmceval.report.sheet import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet

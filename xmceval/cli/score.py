@@ -64,7 +64,7 @@ def command(form: str, **arguments: Any) -> None:
     layout = options.take_layout(arguments, form)
     inputs = find_inputs(arguments)
     from xmceval.api.score import score_systems
-    from xmceval.report.displayed import render
+    from xmceval.report.renderable import render
     from xmceval.report.result import Results
 
     gates = []

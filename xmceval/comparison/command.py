@@ -16,8 +16,8 @@ from xmceval.cli.outputs import open_outputs, output_options
 from xmceval.comparison.options import Testing
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import is_address, to_path
-from xmceval.report.displayed import render
 from xmceval.report.pictures import OF_COMPARISON
+from xmceval.report.renderable import render
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.options import Options, specs
 

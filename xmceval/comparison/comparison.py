@@ -11,11 +11,10 @@ from xmceval.comparison.options import MARKS, Testing
 from xmceval.comparison.sheet import build_comparison_sheet, write_verdicts
 from xmceval.errors import counted
 from xmceval.metrics.names import find_name
-from xmceval.report.displayed import fit_line, join_facts, shorten
 from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.records import BASIS, record_data, record_gates, record_measure, record_system
-from xmceval.report.renderable import Renderable
+from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import describe_size
 from xmceval.report.sheet import Sheet

@@ -11,9 +11,9 @@ from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, split_doubts
 from xmceval.metrics.measure import Measure
-from xmceval.report.displayed import Displayed, shorten
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.layout import Layout
+from xmceval.report.renderable import Displayed, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import MINUS, Listing

@@ -49,7 +49,7 @@ def command(
     layout = options.take_layout(arguments, form)
     from xmceval.files.shards import find_shards
     from xmceval.loops.merge import merge_states
-    from xmceval.report.displayed import render
+    from xmceval.report.renderable import render
     from xmceval.rows.shards import parts_of
 
     paths = [part for state in states for part in parts_of(find_shards(state))]

@@ -15,11 +15,11 @@ from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.metric import FAMILIES, Metric
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS as TABLE
-from xmceval.report.displayed import Displayed, fit_line
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, write_document
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.plain import align_columns, align_terms, wrap_text, write_entry
+from xmceval.report.renderable import Displayed, fit_line
 from xmceval.report.sheet import Listing
 from xmceval.version import METRICS_SCHEMA
 

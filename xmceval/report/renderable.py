@@ -1,4 +1,4 @@
-"""Base classes for writing results in several formats: Tabular, and Renderable with pictures and pages too."""
+"""Base classes of what print() shows as a table: Displayed; Tabular, in several forms; Renderable, pictures too."""
 
 from __future__ import annotations
 
@@ -9,16 +9,39 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 
-from xmceval.files.io.write import write_output
-from xmceval.report.displayed import Displayed
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, write_document, write_lines
-from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
 from xmceval.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+LONGEST_NAME = 24  # of a system, in a repr
+
+
+class Displayed:
+    """Base class of objects that ``print()`` and notebooks show as a table, and a shell in a few lines."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _render(self, form: str, layout: Layout) -> str:
+        """Write it in one of the FORMS."""
+
+    @abstractmethod
+    def _describe(self) -> tuple[str, ...]:
+        """Return the lines of the repr: what it is, its main numbers, how to see more."""
+
+    def __str__(self) -> str:
+        return self._render("table", DEFAULT)
+
+    def __repr__(self) -> str:
+        return "<{}>".format("\n ".join(self._describe()))
+
+    def _repr_html_(self) -> str:
+        return self._render("html", DEFAULT)
 
 
 # Keywords of the methods that write forms, for the overloads by path: a text is returned only without one.
@@ -254,5 +277,45 @@ def _put(text: str, path: str | Path | None) -> str | None:
     """Return a text, or write it to a file."""
     if path is None:
         return text
+    from xmceval.files.io.write import write_output  # not loaded by lists
+
     write_output(path, text, force=True)
     return None
+
+
+def render(thing: Displayed, form: str, layout: Layout = DEFAULT) -> str:
+    """Write what can be displayed in one of the FORMS."""
+    return thing._render(form, layout)
+
+
+def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
+    """Join as many items as fit on a line of a repr; `total` counts them and those that were not even listed."""
+    line, n = "", 0
+    for item in items:
+        longer = f"{line}{separator}{item}" if line else item
+        if line and len(longer) + len(f"{separator}and {total:,} more") > WIDTH - 1:
+            break
+        line, n = longer, n + 1
+    return line + (f"{separator}and {total - n:,} more" if n < total else "")
+
+
+def shorten(name: str, longest: int = LONGEST_NAME) -> str:
+    """Shorten the name of a system for a repr to its end, of a path to whole parts, without what would break the line.
+
+    Examples
+    --------
+    >>> shorten("results/wiki10/predictions.txt"), shorten("a" * 30)
+    ('.../predictions.txt', '...aaaaaaaaaaaaaaaaaaaaa')
+    """
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    if len(plain) <= longest:
+        return plain
+    end = plain[3 - longest :]
+    _, separator, parts = end.partition("/")
+    return f".../{parts}" if separator and parts else f"...{end}"
+
+
+def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:
+    """Join what a report is of and the facts on it to the first line of a repr; a name fills the room that is left."""
+    rest = f"{what}: {', '.join(fact for fact in facts if fact)}"
+    return rest.replace("{}", shorten(name, max(LONGEST_NAME, WIDTH - len(rest) + 1)))

@@ -11,11 +11,10 @@ from xmceval.errors import UsageError, counted, listed, split_doubts
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.names import find_name
 from xmceval.report.cautions import find_cautions
-from xmceval.report.displayed import fit_line, join_facts, shorten
 from xmceval.report.forms.data import Record, make_frame
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_propensities, record_results
-from xmceval.report.renderable import Renderable
+from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import ResultRows, Scored, describe_size
 from xmceval.report.sheet import Sheet
